@@ -22,6 +22,7 @@ COMMANDS = {
     "report": "dbt_tangles.report.command",
     "build": "dbt_tangles.cli.build",
     "send": "dbt_tangles.cli.send",
+    "follow": "dbt_tangles.cli.follow",
     "lint": "dbt_tangles.cli.lint",
     "init": "dbt_tangles.cli.init",
 }
@@ -52,7 +53,7 @@ def _first_sentence(command: click.Command | None) -> str:
 def main() -> None:
     """Query the tables of a tangles warehouse: where each message belongs, and why it was set aside.
 
-    All commands but build only read. They may run while a build replaces tables.
+    All commands but build only read the tables. They may run while a build replaces tables.
     """
     # A terminal that cannot show a character gets an escape in its place.
     for stream in (sys.stdout, sys.stderr):

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbt_tangles.algorithms.graph.arrays import starts, sums
-from dbt_tangles.algorithms.graph.strings import Strings, copy_strings
+from dbt_tangles.algorithms.graph.strings import Strings, copy_strings, strings_of
 from dbt_tangles.algorithms.timeline.edits import Commands, script
 from dbt_tangles.algorithms.timeline.published import Published, integers
 from dbt_tangles.kernel_runtime.spill_buffer import Rows
@@ -99,6 +99,13 @@ def _check_order(start: np.ndarray, position: np.ndarray) -> None:
     place = (np.repeat(start[:-1], counts) + position)[is_there]
     if not is_there.all() or (np.bincount(place, minlength=start[-1]) != 1).any():
         raise ValueError("the order that an earlier run published is damaged: build it once with --full-refresh")
+
+
+def name_order(ids: pa.Array) -> str:
+    """Return the publication of one order: the digest of its ids."""
+    strings = strings_of(pa.chunked_array([ids]))
+    everything = np.arange(len(ids), dtype=np.int32)
+    return _names_of_orders(*copy_strings(strings, everything), np.array([0, len(ids)]))[0].as_py()
 
 
 def _names_of_orders(offsets: np.ndarray, data: np.ndarray, event_start: np.ndarray) -> pa.Array:

@@ -1,0 +1,154 @@
+"""`tangles follow`: keeps a replica of a timeline in an SQLite file (ScuttleSort 2022-05-09, figure 1)."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import NamedTuple
+
+import click
+
+from dbt_tangles.algorithms.timeline.replica import Command, EditError
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, schema_name, with_tables
+from dbt_tangles.cli.page import escape_unprintable, quantity
+from dbt_tangles.cli.sqlite_replica import SqliteReplica
+from dbt_tangles.cli.tables import CommandError, Tables
+
+
+class Step(NamedTuple):
+    """One look at the tables: the way the file was brought up to date, and its effects."""
+
+    timeline_id: str
+    publication: str
+    way: str  # `unchanged`, `update`, `script` or `load`
+    commands: int
+    rows_written: int
+    events: int
+
+
+@click.command("follow")
+@click.argument("timeline")
+@click.option("--into", "path", required=True, type=click.Path(dir_okay=False), metavar="FILE", help="The SQLite file.")
+@click.option("--every", type=click.FloatRange(min=0.1), metavar="SECONDS", help="Look again, until interrupted.")
+@as_json
+@with_tables
+def command(timeline: str, path: str, every: float | None, as_json: bool, warehouse: str, schema: str) -> int:
+    """Keep a timeline in an SQLite file, by the commands of timeline_updates.
+
+    The view `positions` of the file has the order, the table `events` the contents of SSB messages. A file that has
+    missed publications, or is new, catches up from timeline_events. Exit code 1: there is no such timeline.
+    """
+    replica = SqliteReplica(path)
+    while True:
+        tables = Tables(warehouse, schema)
+        for name in ("timeline_events", "timeline_updates"):
+            if not tables.has(name):
+                raise CommandError(f"{tables.folder}: {name} is not built; build it with all tables that it reads")
+        step = bring_up_to_date(tables, replica, timeline)
+        if step is None:
+            click.echo(f"tangles: {escape_unprintable(timeline)}: timeline_events has no such timeline", err=True)
+            return NOT_FOUND
+        if step.way != "unchanged" or not every:
+            _print(step, as_json)
+        if not every:
+            return FOUND
+        try:
+            time.sleep(every)
+        except KeyboardInterrupt:
+            return FOUND
+
+
+def bring_up_to_date(tables: Tables, replica: SqliteReplica, timeline_id: str) -> Step | None:
+    """Bring the replica of a timeline to the published order; return None if the tables do not have the timeline.
+
+    The latest update is applied if the replica holds the order where it begins. Otherwise the shortest script from the
+    replica's order is computed, or the order is loaded if the replica lacks the timeline or events have left it.
+    """
+    held = replica.publication(timeline_id)
+    update = tables.rows(
+        "select op, event_id, from_position, to_position, previous_publication, publication from {timeline_updates} "
+        "where timeline_id = $timeline order by step",
+        timeline=timeline_id,
+    )
+    if held is not None and update and held == update[0]["publication"]:
+        return Step(timeline_id, held, "unchanged", 0, 0, replica.count_events(timeline_id))
+    if held is not None and update and held == update[0]["previous_publication"]:
+        commands = [(row["op"], row["event_id"], row["from_position"], row["to_position"]) for row in update]
+        return _apply(tables, replica, timeline_id, commands, update[0]["publication"], "update")
+    sql = "select event_id from {timeline_events} where timeline_id = $timeline order by position"
+    order = [row["event_id"] for row in tables.rows(sql, timeline=timeline_id)]
+    if not order:
+        return None
+    publication = _name(order)
+    earlier = replica.order(timeline_id)
+    if held is not None and set(earlier) <= set(order):
+        return _apply(tables, replica, timeline_id, _shortest_script(earlier, order), publication, "script")
+    written = replica.load(timeline_id, order, _contents(tables, order), publication)
+    return Step(timeline_id, publication, "load", 0, written, len(order))
+
+
+def _apply(
+    tables: Tables, replica: SqliteReplica, timeline_id: str, commands: list[Command], publication: str, way: str
+) -> Step:
+    contents = _contents(tables, [event for op, event, _, _ in commands if op == "ins"])
+    try:
+        written = replica.apply(timeline_id, commands, contents, publication)
+    except EditError as error:
+        raise CommandError(f"{timeline_id}: the file holds another order than it says ({error}); delete it") from error
+    return Step(timeline_id, publication, way, len(commands), written, replica.count_events(timeline_id))
+
+
+def _contents(tables: Tables, event_ids: list[str]) -> list[dict]:
+    """Read the contents of SSB messages; events of other logs have their author alone."""
+    contents = {event: dict.fromkeys(("author", "sent_at", "content_type", "content")) for event in event_ids}
+    wanted = "(select unnest($ids))"
+    for sql in (
+        f"select event_id, author from {{timeline_events}} where event_id in {wanted}",
+        "select message_id as event_id, author, asserted_at as sent_at, content_type, content "
+        f"from {{ssb_messages}} where message_id in {wanted}",
+    ):
+        for row in tables.rows(sql, ids=event_ids):
+            contents[row.pop("event_id")].update(row)
+    return [{"event_id": event, **content} for event, content in contents.items()]
+
+
+def _name(order: list[str]) -> str:
+    """Return the publication of an order, as `timeline_updates` names it."""
+    import pyarrow as pa
+
+    from dbt_tangles.algorithms.timeline.updates import name_order
+
+    return name_order(pa.array(order, pa.string()))
+
+
+def _shortest_script(earlier: list[str], order: list[str]) -> list[Command]:
+    """Write the fewest commands from one order to another that has all its events."""
+    import numpy as np
+
+    from dbt_tangles.algorithms.timeline.edits import script
+
+    before = {event: position for position, event in enumerate(earlier)}
+    old = np.array([before.get(event, -1) for event in order], np.int32)
+    commands = script(np.array([0, len(order)]), old, np.arange(len(order), dtype=np.int32))
+    return [
+        ("ins", order[event], None, put) if taken < 0 else ("mov", order[event], taken, put)
+        for event, taken, put in zip(
+            *(part.tolist() for part in (commands.event, commands.taken, commands.put)), strict=True
+        )
+    ]
+
+
+def _print(step: Step, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps({"schema": schema_name(), **step._asdict()}))
+        return
+    words = {
+        "unchanged": "unchanged",
+        "update": f"{quantity(step.commands, 'command{|s}')} of the latest update",
+        "script": f"{quantity(step.commands, 'command{|s}')} to catch up",
+        "load": "loaded",
+    }
+    click.echo(
+        f"{escape_unprintable(step.timeline_id)}: {words[step.way]}, {quantity(step.rows_written, 'row{|s}')} written; "
+        f"{quantity(step.events, 'event{|s}')}"
+    )

@@ -1,0 +1,204 @@
+"""A replica of timelines in an SQLite file, kept up to date by edit commands (ScuttleSort 2022-05-09, section 1.2).
+
+The order of a timeline is a sequence of blocks, each with some hundred event ids in one row. The view `positions`
+numbers the events from 0 without gaps: a window function adds up the sizes of earlier blocks. An insertion therefore
+writes one or two rows of blocks, and a move two or three, wherever they are.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from dbt_tangles.algorithms.timeline.replica import Command, follow
+from dbt_tangles.cli.tables import CommandError
+
+#: A block with more events is split in two.
+BLOCK = 256
+#: The distance of the `place` of two blocks when they are written first. A split halves it.
+_GAP = 1 << 32
+_SCHEMA = """
+    create table if not exists timelines (timeline_id text primary key, publication text not null) without rowid;
+    create table if not exists blocks (
+        timeline_id text not null, place integer not null, size integer not null, event_ids text not null,
+        primary key (timeline_id, place)
+    ) without rowid;
+    create table if not exists events (
+        event_id text primary key, author text, sent_at real, content_type text, content text
+    ) without rowid;
+    create view if not exists positions as
+    select numbered.timeline_id, numbered.before + event.key as position, event.value as event_id
+    from (
+        select
+            timeline_id,
+            event_ids,
+            sum(size) over (partition by timeline_id order by place) - size as before
+        from blocks
+    ) as numbered, json_each(numbered.event_ids) as event;
+"""
+
+
+class SqliteReplica:
+    """The timelines in one SQLite file."""
+
+    def __init__(self, path: str | Path) -> None:
+        """Open a file, or make it.
+
+        Raises:
+            CommandError: The file cannot be opened, or is not the file of a replica.
+        """
+        self._path = path
+        with self._explain():
+            self._connection = sqlite3.connect(path, isolation_level=None)
+            self._connection.execute("pragma journal_mode = wal")  # Clients read while a transaction writes.
+            self._connection.executescript(_SCHEMA)
+
+    def publication(self, timeline_id: str) -> str | None:
+        """Return the name of the order that the file holds; None for a timeline that it does not have."""
+        sql = "select publication from timelines where timeline_id = ?"
+        found = self._connection.execute(sql, (timeline_id,)).fetchone()
+        return found[0] if found else None
+
+    def count_events(self, timeline_id: str) -> int:
+        """Return the number of events of a timeline."""
+        sql = "select coalesce(sum(size), 0) from blocks where timeline_id = ?"
+        return self._connection.execute(sql, (timeline_id,)).fetchone()[0]
+
+    def order(self, timeline_id: str) -> list[str]:
+        """Return the events of a timeline in order."""
+        sql = "select event_id from positions where timeline_id = ? order by position"
+        return [event for (event,) in self._connection.execute(sql, (timeline_id,))]
+
+    def load(self, timeline_id: str, event_ids: list[str], events: Iterable[dict], publication: str) -> int:
+        """Replace a timeline by an order, in one transaction; return the number of written rows."""
+        with self._transaction(timeline_id, events, publication) as begun:
+            self._connection.execute("delete from blocks where timeline_id = ?", (timeline_id,))
+            self._write_blocks(timeline_id, event_ids)
+        return self._connection.total_changes - begun
+
+    def apply(self, timeline_id: str, commands: Iterable[Command], events: Iterable[dict], publication: str) -> int:
+        """Apply the commands of an update, in one transaction; return the number of written rows.
+
+        Raises:
+            EditError: A command does not fit the order; the file stays as it was.
+        """
+        with self._transaction(timeline_id, events, publication) as begun:
+            follow(commands, _Order(self._connection, timeline_id))
+        return self._connection.total_changes - begun
+
+    @contextmanager
+    def _transaction(self, timeline_id: str, events: Iterable[dict], publication: str) -> Iterator[int]:
+        begun = self._connection.total_changes
+        with self._explain():
+            self._connection.execute("begin immediate")
+            try:
+                yield begun
+                columns = "(:event_id, :author, :sent_at, :content_type, :content)"
+                self._connection.executemany(f"insert or replace into events values {columns}", events)
+                sql = "insert or replace into timelines values (?, ?)"
+                self._connection.execute(sql, (timeline_id, publication))
+                self._connection.execute("commit")
+            except BaseException:
+                self._connection.execute("rollback")
+                raise
+
+    def _write_blocks(self, timeline_id: str, event_ids: list[str]) -> None:
+        half = BLOCK // 2
+        parts = [event_ids[first : first + half] for first in range(0, len(event_ids), half)]
+        rows = ((timeline_id, n * _GAP, len(part), json.dumps(part)) for n, part in enumerate(parts))
+        self._connection.executemany("insert into blocks values (?, ?, ?, ?)", rows)
+
+    @contextmanager
+    def _explain(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise CommandError(f"{self._path}: {error}; --into names a file that `tangles follow` has made") from error
+
+
+class _Order:
+    """The order of one timeline as the listener of commands (`replica.Listener`)."""
+
+    def __init__(self, connection: sqlite3.Connection, timeline_id: str) -> None:
+        self._connection, self._timeline_id = connection, timeline_id
+        sql = "select place, size from blocks where timeline_id = ? order by place"
+        self._blocks = [[*row] for row in connection.execute(sql, (timeline_id,))] or [[0, 0]]
+        self._length = sum(size for _, size in self._blocks)
+
+    def on_insert(self, position: int, event: Any) -> None:
+        """Insert an event at a position; see `replica.Listener`."""
+        self._check(position, self._length + 1)
+        number, offset = self._find(position)
+        event_ids = self._read(number)
+        event_ids.insert(offset, event)
+        self._length += 1
+        if len(event_ids) <= BLOCK:
+            self._write(number, event_ids)
+            return
+        middle = len(event_ids) // 2
+        self._make_room(number)
+        self._write(number, event_ids[:middle])
+        self._write(number + 1, event_ids[middle:])
+
+    def on_move(self, from_position: int, to_position: int) -> Any:
+        """Move an event and return it; see `replica.Listener`."""
+        self._check(from_position, self._length)
+        self._check(to_position, self._length)
+        number, offset = self._find(from_position + 1)
+        event_ids = self._read(number)
+        event = event_ids.pop(offset - 1)
+        self._length -= 1
+        self._write(number, event_ids)
+        self.on_insert(to_position, event)
+        return event
+
+    @staticmethod
+    def _check(position: int, end: int) -> None:
+        if not 0 <= position < end:
+            raise IndexError(f"position {position} is not below {end}")
+
+    def _find(self, position: int) -> tuple[int, int]:
+        """Return the block that holds the event before a position, and the offset behind that event."""
+        for number, (_, size) in enumerate(self._blocks):
+            if position <= size:
+                return number, position
+            position -= size
+        raise AssertionError("the position is checked")
+
+    def _make_room(self, number: int) -> None:
+        """Add an empty block behind a block."""
+        place = self._blocks[number][0]
+        following = self._blocks[number + 1][0] if number + 1 < len(self._blocks) else place + 2 * _GAP
+        if following - place < 2:  # After 32 splits at one place, all places are spread anew.
+            self._spread()
+            place, following = self._blocks[number][0], (number + 1) * _GAP
+        self._blocks.insert(number + 1, [(place + following) // 2, 0])
+
+    def _spread(self) -> None:
+        # Negative places first, as the new places may be those of other blocks.
+        for sign in (-1, 1):
+            for number, block in enumerate(self._blocks):
+                place = sign * (number + (sign < 0)) * _GAP
+                sql = "update blocks set place = ? where timeline_id = ? and place = ?"
+                self._connection.execute(sql, (place, self._timeline_id, block[0]))
+                block[0] = place
+
+    def _read(self, number: int) -> list[str]:
+        sql = "select event_ids from blocks where timeline_id = ? and place = ?"
+        found = self._connection.execute(sql, (self._timeline_id, self._blocks[number][0])).fetchone()
+        return json.loads(found[0]) if found else []
+
+    def _write(self, number: int, event_ids: list[str]) -> None:
+        place = self._blocks[number][0]
+        if not event_ids and len(self._blocks) > 1:
+            del self._blocks[number]
+            sql = "delete from blocks where timeline_id = ? and place = ?"
+            self._connection.execute(sql, (self._timeline_id, place))
+            return
+        self._blocks[number][1] = len(event_ids)
+        row = self._timeline_id, place, len(event_ids), json.dumps(event_ids)
+        self._connection.execute("insert or replace into blocks values (?, ?, ?, ?)", row)

@@ -1,0 +1,205 @@
+"""`tangles follow`: an SQLite file that follows the publications of a timeline."""
+
+import json
+import random
+import sqlite3
+from contextlib import closing
+
+import pyarrow as pa
+import pytest
+
+import cli_story as story
+from cli_kit import HOSTILE, Warehouse, assert_harmless
+from dbt_tangles.algorithms.timeline.replica import EditError
+from dbt_tangles.algorithms.timeline.updates import name_order
+from dbt_tangles.cli import sqlite_replica
+from dbt_tangles.cli.follow import _shortest_script
+from dbt_tangles.cli.sqlite_replica import SqliteReplica
+
+LINE = "t"
+
+
+def name(order: list[str]) -> str:
+    return name_order(pa.array(order, pa.string()))
+
+
+def publish(warehouse: Warehouse, order: list[str], earlier: list[str] | None = None) -> None:
+    """Write the tables of a build that publishes an order after an earlier one."""
+    events = [{"timeline_id": LINE, "event_id": event, "position": place} for place, event in enumerate(order)]
+    warehouse.write("timeline_events", *events)
+    both = {"publication": name(order), "previous_publication": name(earlier) if earlier else None}
+    columns = "op", "event_id", "from_position", "to_position"
+    commands = _shortest_script(earlier or [], order)
+    rows = [
+        {"timeline_id": LINE, "step": step, **both, **dict(zip(columns, command, strict=True))}
+        for step, command in enumerate(commands, 1)
+    ]
+    warehouse.write("timeline_updates", *rows)
+
+
+def follow(warehouse: Warehouse, path, timeline: str = LINE) -> dict:
+    result = warehouse.ask("follow", timeline, "--into", str(path), "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def positions(path, timeline: str = LINE) -> list[str]:
+    """Read the order as a client does; positions count from 0 without gaps."""
+    with closing(sqlite3.connect(path)) as connection:
+        sql = "select position, event_id from positions where timeline_id = ? order by position"
+        rows = connection.execute(sql, (timeline,)).fetchall()
+    assert [position for position, _ in rows] == [*range(len(rows))]
+    return [event for _, event in rows]
+
+
+@pytest.fixture
+def warehouse(tmp_path) -> Warehouse:
+    return Warehouse(tmp_path / "wh")
+
+
+def test_a_new_file_loads_and_then_applies_updates(warehouse, tmp_path):
+    path = tmp_path / "chat.sqlite"
+    publish(warehouse, ["a", "b", "c"])
+    assert follow(warehouse, path)["way"] == "load" and positions(path) == ["a", "b", "c"]
+    assert [follow(warehouse, path)[key] for key in ("way", "commands", "rows_written", "events")] == [
+        "unchanged",
+        0,
+        0,
+        3,
+    ]
+    publish(warehouse, ["a", "n", "c", "b"], ["a", "b", "c"])
+    step = follow(warehouse, path)
+    assert (step["way"], step["commands"], step["events"]) == ("update", 2, 4)
+    assert positions(path) == ["a", "n", "c", "b"]
+
+
+def test_a_file_that_missed_publications_catches_up(warehouse, tmp_path):
+    path = tmp_path / "chat.sqlite"
+    publish(warehouse, ["a", "b", "c"])
+    follow(warehouse, path)
+    publish(warehouse, ["n", "a", "b", "m", "c"], ["a", "b", "m", "c"])
+    step = follow(warehouse, path)
+    assert (step["way"], step["commands"]) == ("script", 2)
+    assert positions(path) == ["n", "a", "b", "m", "c"]
+
+
+def test_events_that_left_the_timeline_leave_the_file(warehouse, tmp_path):
+    path = tmp_path / "chat.sqlite"
+    publish(warehouse, ["a", "b", "c"])
+    follow(warehouse, path)
+    publish(warehouse, ["a", "c"])
+    assert follow(warehouse, path)["way"] == "load" and positions(path) == ["a", "c"]
+
+
+@pytest.mark.parametrize(("seed", "gap"), [(0, 1 << 32), (1, 1 << 32), (2, 8), (3, 2)])
+def test_any_publications_in_few_rows_an_edit(warehouse, tmp_path, monkeypatch, seed, gap):
+    """Small blocks split and empty; each edit writes at most five rows. Where the gaps are small, blocks are spread."""
+    monkeypatch.setattr(sqlite_replica, "BLOCK", 4)
+    monkeypatch.setattr(sqlite_replica, "_GAP", gap)
+    rng, path, order = random.Random(seed), tmp_path / "chat.sqlite", ["0"]
+    publish(warehouse, order)
+    follow(warehouse, path)
+    for night in range(1, 40):
+        later = [*order]
+        for number in range(rng.randrange(1, 6)):
+            later.insert(rng.choice([0, len(later) // 2, rng.randrange(len(later) + 1)]), f"{night}.{number}")
+        for _ in range(rng.randrange(3)):
+            later.insert(rng.randrange(len(later)), later.pop(rng.randrange(len(later))))
+        publish(warehouse, later, order)
+        if night % 7 == 3:  # The replica misses this publication.
+            order = later
+            continue
+        step = follow(warehouse, path)
+        assert step["way"] == ("script" if night % 7 == 4 else "update")
+        order = later
+        assert positions(path) == order
+        assert step["rows_written"] <= 5 * step["commands"] + 1 or gap <= 8
+    assert step["events"] == len(order)
+
+
+def test_rows_an_edit_in_a_long_timeline(tmp_path):
+    order = [f"%{number:05}" for number in range(20_000)]
+    replica = SqliteReplica(tmp_path / "long.sqlite")
+    replica.load(LINE, order, [], "p0")
+    place = 7_777
+    for number, command in enumerate([("ins", "new", None, place), ("mov", "new", place, 19_000)]):
+        assert replica.apply(LINE, [command], [], f"p{number + 1}") <= 4
+    assert replica.order(LINE) == [*order[:19_000], "new", *order[19_000:]]
+    assert replica.count_events(LINE) == 20_001
+
+
+def test_a_command_that_does_not_fit_changes_nothing(tmp_path):
+    replica = SqliteReplica(tmp_path / "x.sqlite")
+    replica.load(LINE, ["a", "b"], [], "p")
+    for command in [("ins", "c", None, 4), ("mov", "b", 0, 1), ("mov", "a", 2, 0)]:
+        with pytest.raises(EditError):
+            replica.apply(LINE, [("ins", "first", None, 0), command], [], "q")
+        assert replica.order(LINE) == ["a", "b"] and replica.publication(LINE) == "p"
+
+
+def test_timelines_share_a_file(warehouse, tmp_path):
+    path = tmp_path / "both.sqlite"
+    rows = [{"timeline_id": line, "event_id": f"{line}1", "position": 0} for line in ("s", "t")]
+    warehouse.write("timeline_events", *rows)
+    warehouse.write("timeline_updates")
+    for line in ("s", "t"):
+        follow(warehouse, path, line)
+    assert positions(path, "s") == ["s1"] and positions(path, "t") == ["t1"]
+
+
+def test_contents_of_messages(warehouse, tmp_path):
+    path = tmp_path / "chat.sqlite"
+    warehouse.write("ssb_messages", story.message("%a", "@alice", 1, content='{"text": "hi"}', content_type="post"))
+    publish(warehouse, ["%a", "unknown"])
+    follow(warehouse, path)
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("select event_id, author, content_type, content from events order by 1").fetchall()
+    assert rows == [("%a", "@alice", "post", '{"text": "hi"}'), ("unknown", None, None, None)]
+
+
+def test_clients_read_during_a_transaction(tmp_path):
+    path = tmp_path / "x.sqlite"
+    replica = SqliteReplica(path)
+    replica.load(LINE, ["a"], [], "p")
+    seen = []
+
+    def contents():
+        seen.append(positions(path))
+        yield {"event_id": "b", "author": None, "sent_at": None, "content_type": None, "content": None}
+
+    replica.apply(LINE, [("ins", "b", None, 1)], contents(), "q")
+    assert seen == [["a"]] and positions(path) == ["a", "b"]
+
+
+def test_an_unknown_timeline(warehouse, tmp_path):
+    publish(warehouse, ["a"])
+    result = warehouse.ask("follow", HOSTILE, "--into", str(tmp_path / "x.sqlite"))
+    assert result.exit_code == 1 and "no such timeline" in result.stderr
+    assert_harmless(result)
+
+
+def test_hostile_events(warehouse, tmp_path):
+    path = tmp_path / "x.sqlite"
+    publish(warehouse, ["a", HOSTILE])
+    follow(warehouse, path)
+    publish(warehouse, [HOSTILE, "a"], ["a", HOSTILE])
+    assert follow(warehouse, path)["way"] == "update" and positions(path) == [HOSTILE, "a"]
+
+
+@pytest.mark.parametrize("text", ["not a database", None])
+def test_a_file_of_another_kind(warehouse, tmp_path, text):
+    publish(warehouse, ["a"])
+    path = tmp_path / "x.sqlite"
+    if text:
+        path.write_text(text * 100)
+    else:
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("create table blocks (x)")
+    result = warehouse.ask("follow", LINE, "--into", str(path))
+    assert result.exit_code == 2 and "x.sqlite" in result.stderr and "--into names a file" in result.stderr
+
+
+def test_tables_that_are_not_built(warehouse, tmp_path):
+    warehouse.write("feeds")
+    result = warehouse.ask("follow", LINE, "--into", str(tmp_path / "x.sqlite"))
+    assert result.exit_code == 2 and "timeline_events is not built" in result.stderr
