@@ -6,6 +6,7 @@ The client knows nothing of tangles: it reads the view `positions` and the table
 """
 
 import argparse
+import contextlib
 import json
 import sqlite3
 import time
@@ -70,7 +71,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    try:
+    with contextlib.suppress(KeyboardInterrupt):
         main()
-    except KeyboardInterrupt:
-        pass

@@ -1,8 +1,8 @@
 """A replica of timelines in an SQLite file, kept up to date by edit commands (ScuttleSort 2022-05-09, section 1.2).
 
-The order of a timeline is a sequence of blocks, each with some hundred event ids in one row. The view `positions`
-numbers the events from 0 without gaps: a window function adds up the sizes of earlier blocks. An insertion therefore
-writes one or two rows of blocks, and a move two or three, wherever they are.
+The order of a timeline is a sequence of blocks, each with the numbers of some hundred events in one row. The view
+`positions` numbers the events from 0 without gaps: a window function adds up the sizes of earlier blocks. An insertion
+therefore writes one or two rows of blocks, and a move two or three, wherever they are.
 """
 
 from __future__ import annotations
@@ -23,22 +23,28 @@ BLOCK = 256
 _GAP = 1 << 32
 _SCHEMA = """
     create table if not exists timelines (timeline_id text primary key, publication text not null) without rowid;
+    create table if not exists events (
+        number integer primary key, event_id text not null unique,
+        author text, sent_at real, content_type text, content text
+    );
     create table if not exists blocks (
-        timeline_id text not null, place integer not null, size integer not null, event_ids text not null,
+        timeline_id text not null, place integer not null, size integer not null, numbers text not null,
         primary key (timeline_id, place)
     ) without rowid;
-    create table if not exists events (
-        event_id text primary key, author text, sent_at real, content_type text, content text
-    ) without rowid;
     create view if not exists positions as
-    select numbered.timeline_id, numbered.before + event.key as position, event.value as event_id
+    select numbered.timeline_id, numbered.before + item.key as position, events.event_id
     from (
-        select
-            timeline_id,
-            event_ids,
-            sum(size) over (partition by timeline_id order by place) - size as before
+        select timeline_id, numbers, sum(size) over (partition by timeline_id order by place) - size as before
         from blocks
-    ) as numbered, json_each(numbered.event_ids) as event;
+    ) as numbered, json_each(numbered.numbers) as item
+    inner join events on item.value = events.number;
+"""
+_WRITE_EVENT = """
+    insert into events (event_id, author, sent_at, content_type, content)
+    values (:event_id, :author, :sent_at, :content_type, :content)
+    on conflict (event_id) do update set
+    (author, sent_at, content_type, content)
+    = (excluded.author, excluded.sent_at, excluded.content_type, excluded.content)
 """
 
 
@@ -56,6 +62,7 @@ class SqliteReplica:
             self._connection = sqlite3.connect(path, isolation_level=None)
             self._connection.execute("pragma journal_mode = wal")  # Clients read while a transaction writes.
             self._connection.executescript(_SCHEMA)
+            self._connection.execute("select timeline_id, event_id from positions limit 1")
 
     def publication(self, timeline_id: str) -> str | None:
         """Return the name of the order that the file holds; None for a timeline that it does not have."""
@@ -96,9 +103,8 @@ class SqliteReplica:
         with self._explain():
             self._connection.execute("begin immediate")
             try:
+                self._connection.executemany(_WRITE_EVENT, events)
                 yield begun
-                columns = "(:event_id, :author, :sent_at, :content_type, :content)"
-                self._connection.executemany(f"insert or replace into events values {columns}", events)
                 sql = "insert or replace into timelines values (?, ?)"
                 self._connection.execute(sql, (timeline_id, publication))
                 self._connection.execute("commit")
@@ -107,8 +113,10 @@ class SqliteReplica:
                 raise
 
     def _write_blocks(self, timeline_id: str, event_ids: list[str]) -> None:
-        half = BLOCK // 2
-        parts = [event_ids[first : first + half] for first in range(0, len(event_ids), half)]
+        self._connection.executemany("insert or ignore into events (event_id) values (?)", zip(event_ids))
+        number_of = dict(self._connection.execute("select event_id, number from events"))
+        numbers, half = [number_of[event] for event in event_ids], BLOCK // 2
+        parts = [numbers[first : first + half] for first in range(0, len(numbers), half)]
         rows = ((timeline_id, n * _GAP, len(part), json.dumps(part)) for n, part in enumerate(parts))
         self._connection.executemany("insert into blocks values (?, ?, ?, ?)", rows)
 
@@ -132,29 +140,34 @@ class _Order:
     def on_insert(self, position: int, event: Any) -> None:
         """Insert an event at a position; see `replica.Listener`."""
         self._check(position, self._length + 1)
-        number, offset = self._find(position)
-        event_ids = self._read(number)
-        event_ids.insert(offset, event)
+        block, offset = self._find(position)
+        numbers = self._read(block)
+        numbers.insert(offset, self._number_of(event))
         self._length += 1
-        if len(event_ids) <= BLOCK:
-            self._write(number, event_ids)
+        if len(numbers) <= BLOCK:
+            self._write(block, numbers)
             return
-        middle = len(event_ids) // 2
-        self._make_room(number)
-        self._write(number, event_ids[:middle])
-        self._write(number + 1, event_ids[middle:])
+        middle = len(numbers) // 2
+        self._make_room(block)
+        self._write(block, numbers[:middle])
+        self._write(block + 1, numbers[middle:])
 
     def on_move(self, from_position: int, to_position: int) -> Any:
         """Move an event and return it; see `replica.Listener`."""
         self._check(from_position, self._length)
         self._check(to_position, self._length)
-        number, offset = self._find(from_position + 1)
-        event_ids = self._read(number)
-        event = event_ids.pop(offset - 1)
+        block, offset = self._find(from_position + 1)
+        numbers = self._read(block)
+        sql = "select event_id from events where number = ?"
+        event = self._connection.execute(sql, (numbers.pop(offset - 1),)).fetchone()[0]
         self._length -= 1
-        self._write(number, event_ids)
+        self._write(block, numbers)
         self.on_insert(to_position, event)
         return event
+
+    def _number_of(self, event: str) -> int:
+        self._connection.execute("insert or ignore into events (event_id) values (?)", (event,))
+        return self._connection.execute("select number from events where event_id = ?", (event,)).fetchone()[0]
 
     @staticmethod
     def _check(position: int, end: int) -> None:
@@ -187,18 +200,18 @@ class _Order:
                 self._connection.execute(sql, (place, self._timeline_id, block[0]))
                 block[0] = place
 
-    def _read(self, number: int) -> list[str]:
-        sql = "select event_ids from blocks where timeline_id = ? and place = ?"
-        found = self._connection.execute(sql, (self._timeline_id, self._blocks[number][0])).fetchone()
+    def _read(self, block: int) -> list[int]:
+        sql = "select numbers from blocks where timeline_id = ? and place = ?"
+        found = self._connection.execute(sql, (self._timeline_id, self._blocks[block][0])).fetchone()
         return json.loads(found[0]) if found else []
 
-    def _write(self, number: int, event_ids: list[str]) -> None:
-        place = self._blocks[number][0]
-        if not event_ids and len(self._blocks) > 1:
-            del self._blocks[number]
+    def _write(self, block: int, numbers: list[int]) -> None:
+        place = self._blocks[block][0]
+        if not numbers and len(self._blocks) > 1:
+            del self._blocks[block]
             sql = "delete from blocks where timeline_id = ? and place = ?"
             self._connection.execute(sql, (self._timeline_id, place))
             return
-        self._blocks[number][1] = len(event_ids)
-        row = self._timeline_id, place, len(event_ids), json.dumps(event_ids)
+        self._blocks[block][1] = len(numbers)
+        row = self._timeline_id, place, len(numbers), json.dumps(numbers)
         self._connection.execute("insert or replace into blocks values (?, ?, ?, ?)", row)
