@@ -16,7 +16,10 @@ select
     lag(chain.message_id) over (partition by chain.author order by chain.sequence) as previous_id,
     coalesce(
         messages.asserted_at < lag(messages.asserted_at) over (partition by chain.author order by chain.sequence), false
-    ) as is_misordered
+    ) as is_misordered,
+    coalesce(
+        messages.received_at < lag(messages.received_at) over (partition by chain.author order by chain.sequence), false
+    ) as is_received_misordered
 from {{ ref('feed_messages') }} as chain
 inner join roots on chain.author = roots.author
 inner join {{ ref('ssb_messages') }} as messages on chain.message_id = messages.message_id

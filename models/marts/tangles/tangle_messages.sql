@@ -1,7 +1,11 @@
 with levels as (
     select
         levels.*,
-        causes.blocked_by
+        causes.blocked_by,
+        lag(levels.message_id) over (
+            partition by levels.tangle_name, levels.root_id, levels.set_aside_reason is null
+            order by levels.thread_position
+        ) as neighbour_id
     from {{ ref('int_tangle_levels') }} as levels
     left join {{ ref('int_tangle_causes') }} as causes
         on
@@ -27,6 +31,12 @@ select
     thread_position,
     {{ rank_members('asserted_at') }} as asserted_position,
     {{ rank_members('received_at') }} as received_position,
+    concurrent_count,
+    -- A path between neighbours of a topological order is a single link: a message between them on a longer path would
+    -- stand between them in the order.
+    if(
+        set_aside_reason is null and not array_contains(previous, neighbour_id), neighbour_id, null
+    ) as tie_broken_with,
     asserted_at,
     received_at,
     sequence

@@ -44,7 +44,8 @@ edges as (
         edges.tangle_name,
         edges.root_id,
         count(*) as edge_count,
-        count_if(messages.asserted_at < previous.asserted_at) as misordered_pairs
+        count_if(messages.asserted_at < previous.asserted_at) as misordered_pairs,
+        count_if(messages.received_at < previous.received_at) as misordered_received_pairs
     from {{ ref('tangle_edges') }} as edges
     inner join messages
         on
@@ -75,7 +76,8 @@ feeds as (
         root_id,
         count(*) as member_count,
         max_by(message_id, sequence) as tip,
-        count_if(is_misordered) as misordered_pairs
+        count_if(is_misordered) as misordered_pairs,
+        count_if(is_received_misordered) as misordered_received_pairs
     from {{ ref('int_feed_tangles') }}
     group by author, root_id
 ),
@@ -107,7 +109,8 @@ select
     cast(counts.fork_count as int) as fork_count,
     cast(counts.merge_count as int) as merge_count,
     counts.tips,
-    cast(coalesce(edges.misordered_pairs, 0) as int) as misordered_pairs
+    cast(coalesce(edges.misordered_pairs, 0) as int) as misordered_pairs,
+    cast(coalesce(edges.misordered_received_pairs, 0) as int) as misordered_received_pairs
 from counts
 left join widths on counts.tangle_name = widths.tangle_name and counts.root_id = widths.root_id
 left join edges on counts.tangle_name = edges.tangle_name and counts.root_id = edges.root_id
@@ -131,6 +134,7 @@ select
     0 as fork_count,
     0 as merge_count,
     array(feeds.tip) as tips,
-    cast(feeds.misordered_pairs as int) as misordered_pairs
+    cast(feeds.misordered_pairs as int) as misordered_pairs,
+    cast(feeds.misordered_received_pairs as int) as misordered_received_pairs
 from feeds
 inner join feed_candidates on feeds.author = feed_candidates.author

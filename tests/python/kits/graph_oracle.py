@@ -6,7 +6,13 @@ import math
 
 import pyarrow as pa
 
-from dbt_tangles.algorithms.graph import WALK_INPUT_SCHEMA, ancestor_pairs, author_clocks, walk_graphs
+from dbt_tangles.algorithms.graph import (
+    WALK_INPUT_SCHEMA,
+    WALK_OUTPUT_SCHEMA,
+    ancestor_pairs,
+    author_clocks,
+    walk_graphs,
+)
 
 DEFAULTS = {
     "graph_kind": "t",
@@ -124,11 +130,13 @@ def _naive_graph(rows: list[dict], strict: bool) -> list[dict]:
                     "thread_position": causal.index(id_),
                     "child_count": children[id_],
                     "redundant_previous": [p for p in links[id_] if any(p in followed[q] for q in links[id_])],
+                    "concurrent_count": sum(
+                        other not in followed[id_] and id_ not in followed[other] for other in depth if other != id_
+                    ),
                 }
             )
         else:
-            names = ("depth", "set_aside_reason", "position", "thread_position", "child_count", "redundant_previous")
-            answers.append(dict.fromkeys(names) | {"set_aside_reason": reason(row)})
+            answers.append(dict.fromkeys(WALK_OUTPUT_SCHEMA.names) | {"set_aside_reason": reason(row)})
     return answers
 
 

@@ -172,6 +172,11 @@ def test_tables_agree_with_the_messages(example, name, root):
         (r["message"], r["previous"]): r["is_redundant"] == "true" for r in expected("tangle_edges", **where)
     } == edges
 
+    concurrent = {m: sum(not pairs[m, x] and not pairs[x, m] for x in depth if x != m) for m in depth}
+    ties = {x: before for before, x in itertools.pairwise(placed) if pairs[x, before] is None}
+    assert {x: row["concurrent_count"] for x, row in rows.items()} == {x: str(concurrent.get(x, "")) for x in links}
+    assert {x: row["tie_broken_with"] for x, row in rows.items()} == {x: ties.get(x, "") for x in links}
+
     [tangle] = expected("tangles", **where)
     levels = list(depth.values())
     assert {k: v for k, v in tangle.items() if k not in where} == {
@@ -186,6 +191,7 @@ def test_tables_agree_with_the_messages(example, name, root):
         "merge_count": str(len(merges)),
         "tips": " ".join(tips_of(depth, links)),
         "misordered_pairs": str(sum(asserted[m] < asserted[p] for m, p in edges)),
+        "misordered_received_pairs": str(sum(message[m]["timestamp"] < message[p]["timestamp"] for m, p in edges)),
     }
 
     steps = expected("tangle_tips", **where)

@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.graph.arrays import flags, scatter
+from dbt_tangles.algorithms.graph.arrays import flags, keep_entries, scatter
+from dbt_tangles.algorithms.graph.concurrency import concurrent_counts
 from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_nodes
 from dbt_tangles.algorithms.graph.links import link
 from dbt_tangles.algorithms.graph.orders import Dag, positions, renumber, thread_positions, time_keys
@@ -55,6 +56,7 @@ WALK_OUTPUT_SCHEMA = pa.schema(
         ("thread_position", pa.int32()),
         ("child_count", pa.int32()),
         ("redundant_previous", pa.list_(pa.string())),
+        ("concurrent_count", pa.int32()),
     ]
 )
 # An Arrow array of strings holds at most two gigabytes, so larger results become several chunks.
@@ -93,7 +95,9 @@ def walk_graphs(
             with the least of asserted and received time comes first (without a time: last), then the least id;
             `child_count` int32, the members that list this member;
             `redundant_previous` list<string>, the previous that are ancestors of another previous.
-            The last four are null for nodes set aside.
+            `concurrent_count` int32, the members that neither follow nor precede this member; null in a graph above
+            `concurrency.MOST_STEPS`.
+            The last five are null for nodes set aside.
 
     Raises:
         ValueError: A `node_id` is null, a known depth is wrong, or a known depth names no candidate.
@@ -118,6 +122,10 @@ def walk_graphs(
     dag = renumber(nodes.graph_start, links.start, links.previous, position)
     redundant = redundant_edges(dag.graph_start, dag.start, dag.previous, depth[dag.node])
     columns.append(_redundant_previous(ids, nodes.row, dag, redundant, set_aside))
+    counts = np.full(len(depth), np.int32(-1))
+    counts[dag.node] = concurrent_counts(dag.graph_start, *keep_entries(dag.start, dag.previous, ~redundant))
+    counts = scatter(counts, nodes.row)
+    columns.append(pa.array(counts, mask=counts < 0))
     return pa.table(columns, schema=WALK_OUTPUT_SCHEMA)
 
 
