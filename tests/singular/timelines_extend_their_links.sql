@@ -1,7 +1,8 @@
 {{ config(meta={'group_versions': 'int_timeline_versions', 'group_key': 'timeline_id'}) }}
 
 -- Timelines are linear extensions: whatever an event follows has a lower rank and an earlier position, and what is not
--- known is not there. A rank is one above the highest cause's, and the order is by rank, then id.
+-- known is not there. A rank is one above the highest cause's, and the order is by rank, then id. A broken tie is a
+-- neighbour that is no cause.
 with links as (
     select
         links.timeline_id,
@@ -33,6 +34,7 @@ events as (
         event_id,
         rank,
         position,
+        is_tie_broken,
         row_number() over (partition by timeline_id order by rank asc, event_id asc) - 1 as place
     from {{ ref('timeline_events') }}
     where {{ is_changed('timeline_id', ref('int_timeline_versions')) }}
@@ -50,3 +52,4 @@ where
     or events.position <> events.place
     or not coalesce(latest.position < events.position, true)
     or not coalesce(latest.is_consistent, true)
+    or events.is_tie_broken <> (events.position > 0 and coalesce(latest.position, -1) < events.position - 1)

@@ -4,6 +4,7 @@ select
     rank,
     position,
     is_tip,
+    is_tie_broken,
     missing_causes,
     cyclic_causes,
     arrival,

@@ -61,6 +61,8 @@ def test_tables_agree_with_the_lines(name):
     assert [row["event_id"] for row in expected("timeline_events", example=name, is_tip="true")] == [
         event for event in order if event in oracle.tips(known)
     ]
+    broken = expected("timeline_events", example=name, is_tie_broken="true")
+    assert [row["event_id"] for row in broken] == oracle.broken_ties(known)
     missing = expected("timeline_missing_causes", example=name)
     assert [(row["event_id"], row["missing_cause"]) for row in missing] == [
         (event, cause) for event in order for cause in sorted(known[event] - known.keys())

@@ -44,7 +44,7 @@ def admit(arrivals, max_previous=None):
 
 def rows_of(known, arrivals):
     """Return the expected rows of `timeline_events` for a timeline, from its accepted arrivals."""
-    rank, tips = oracle.ranks(known), set(oracle.tips(known))
+    rank, tips, ties = oracle.ranks(known), set(oracle.tips(known)), set(oracle.broken_ties(known))
     accepted = {a.event: a for a in arrivals}
     return [
         {
@@ -52,6 +52,7 @@ def rows_of(known, arrivals):
             "rank": rank[event],
             "position": position,
             "is_tip": event in tips,
+            "is_tie_broken": event in ties,
             "missing_causes": sorted(known[event] - known.keys()),
             "arrival": accepted[event].arrival,
             "author": accepted[event].author,

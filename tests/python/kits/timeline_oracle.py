@@ -6,6 +6,8 @@ textbook's longest common subsequence, cycles by search.
 
 from __future__ import annotations
 
+import itertools
+
 Arrival = tuple[str, list[str]]
 
 
@@ -73,6 +75,12 @@ def leads_to(links: dict[str, set[str]], name: str) -> set[str]:
         found |= frontier
         frontier = set().union(*(links.get(cause, set()) for cause in frontier)) - found
     return found
+
+
+def broken_ties(known: dict[str, set[str]]) -> list[str]:
+    """List the events that do not follow the event before them in the converged order over any path of known events."""
+    links = {name: causes & known.keys() for name, causes in known.items()}
+    return [name for before, name in itertools.pairwise(converged(known)) if before not in leads_to(links, name)]
 
 
 def without_cycles(links: dict[str, set[str]], weak: dict[str, set[str]]) -> dict[str, set[str]]:

@@ -80,9 +80,11 @@ def check(log: list[oracle.Arrival], rows: list[dict], batch_size: int) -> None:
         if row["reason"] is None:
             name = row["event_id"]
             assert (row["rank"], row["is_tip"]) == (rank[name], name in tips)
+            assert row["is_tie_broken"] == (name in oracle.broken_ties(known))
             assert row["missing_causes"] == sorted(known[name] - known.keys())
         else:
             assert row["rank"] is row["position"] is row["is_tip"] is row["missing_causes"] is row["edits"] is None
+            assert row["is_tie_broken"] is None
     replica: list[str] = []
     for batch in range(1, -(-len(log) // batch_size) + 1 if batch_size else 0):
         wanted = oracle.converged(oracle.admit(log[: batch * batch_size])[0])
@@ -280,6 +282,7 @@ def test_messages_in_any_delivery(log, batch_size, data):
         for row in rows:
             name = row["event_id"]
             assert (row["reason"], row["rank"], row["is_tip"]) == (None, rank[name], name in tips)
+            assert row["is_tie_broken"] == (name in oracle.broken_ties(kept))
             assert row["cyclic_causes"] == sorted(every[name] - kept[name])
             assert row["missing_causes"] == sorted(every[name] - log.keys())
         replica: list[str] = []

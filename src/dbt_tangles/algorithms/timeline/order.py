@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from dbt_tangles.algorithms.graph.arrays import keep_entries, starts, sums
 from dbt_tangles.algorithms.graph.orders import positions
+from dbt_tangles.algorithms.graph.ties import broken_ties
 from dbt_tangles.algorithms.graph.topological_generations import children, generations
 from dbt_tangles.algorithms.timeline.admission import ACCEPTED
 from dbt_tangles.algorithms.timeline.admitted_arrivals import Arrivals, Listed, Names, admit_arrivals, number_names
@@ -126,7 +127,8 @@ def order_timelines(
             `ordinal` int64, its place among the timeline's arrivals, from 1;
             `reason` string, null for an accepted arrival, otherwise `duplicate`, `cycle` or the refusal. Accepted
             arrivals alone have `rank` int32, `position` int32 from 0, `is_tip` (whether the event is the cause of no
-            other), `missing_causes` (listed ids without an event, sorted), `cyclic_causes` (links left out, sorted) and
+            other), `is_tie_broken` (whether it does not follow the event directly before it, see `ties.broken_ties`),
+            `missing_causes` (listed ids without an event, sorted), `cyclic_causes` (links left out, sorted) and
             `edits`: the commands that concern this event, `from_position` null for its insertion. All commands of a
             timeline, by batch and step, turn an empty list into the order. They depend on the arrivals alone.
             `publication` string, a digest of the timeline's order, and `previous_publication`, the digest of the order
@@ -143,12 +145,14 @@ def order_timelines(
     events = _events(arrivals, names.number)
     order = _Order(table, names, listed, arrivals, events, _target(names, arrivals, events))
     rank, position, is_tip = _places(events)
+    is_tie_broken = broken_ties(events.cause_start, events.cause, position)
     columns = {
         "ordinal": pa.array(order.target.spread_arrivals(arrivals.ordinal)),
         "reason": _reasons(order),
         "rank": order.target.spread_events(rank),
         "position": order.target.spread_events(position),
         "is_tip": order.target.spread_events(is_tip),
+        "is_tie_broken": order.target.spread_events(is_tie_broken),
         "missing_causes": _missing(order),
         "cyclic_causes": _cyclic(order),
         **_scripts(order, Limits(batch_size, edit_limit, edit_command_limit)),

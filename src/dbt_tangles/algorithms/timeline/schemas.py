@@ -49,6 +49,7 @@ PLACE_SCHEMA = pa.schema(
         ("rank", pa.int32()),
         ("position", pa.int32()),
         ("is_tip", pa.bool_()),
+        ("is_tie_broken", pa.bool_()),
         ("missing_causes", pa.list_(pa.string())),
         ("cyclic_causes", pa.list_(pa.string())),
         ("edits", pa.list_(EDIT_TYPE)),
