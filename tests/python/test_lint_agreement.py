@@ -82,3 +82,13 @@ def test_small_log(small):
     found = findings_of("ssb", DATA / "ssb" / "small.jsonl")
     assert as_rejects(f for f in found if is_reject(f.reason)) == rejects_of(small, "ssb")
     assert feeds_of(found) == feed_messages_of(small)
+
+
+def test_restricted_types_are_those_of_the_table(fixtures):
+    """The content types of claims, which `lint` checks, are restricted for these types alone."""
+    restricted = {
+        row["tangle_name"]: (row["content_types"], row["root_content_types"])
+        for row in fixtures.rows("tangle_types")
+        if row["content_types"] or row["root_content_types"] or row["previous_rule"] == "one_member"
+    }
+    assert restricted == {"epoch": (["group/init"], ["group/init"]), "group": (None, ["group/init"])}

@@ -21,6 +21,8 @@ COMMANDS = {
     "check": "dbt_tangles.cli.check",
     "report": "dbt_tangles.report.command",
     "build": "dbt_tangles.cli.build",
+    "sql": "dbt_tangles.cli.sql",
+    "export": "dbt_tangles.cli.export",
     "send": "dbt_tangles.cli.send",
     "follow": "dbt_tangles.cli.follow",
     "lint": "dbt_tangles.cli.lint",

@@ -20,7 +20,8 @@ _NAME = re.compile(r"\{(\w+)\}")
 #: The same pattern as in macros/inputs/check_vars.sql.
 _SCHEMA = re.compile(r"(?=.*[a-z_])[a-z0-9_]{1,128}")
 _TRIES = 20
-_SETTINGS = {
+#: Settings of every DuckDB connection.
+SETTINGS = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
@@ -67,7 +68,7 @@ class Tables:
             raise CommandError(describe_missing_tables(Path(warehouse), schema))
         self.missing: set[str] = set()
         self.found_in: dict[tuple[str, str, str], list[str]] = {}
-        self._connection = duckdb.connect(":memory:", config=_SETTINGS)
+        self._connection = duckdb.connect(":memory:", config=SETTINGS)
 
     def files(self, name: str) -> list[str]:
         """List a table's parquet files; an empty list if the table does not exist."""

@@ -29,13 +29,16 @@ finally:
         ["show", story.ROOT],
         ["show", story.ROOT, "--format", "svg"],
         ["check", "answers.jsonl"],
+        ["send", "--clock"],
+        ["sql", "select * from feeds"],
+        ["status", "--fail-on", "forks"],
     ],
     ids=" ".join,
 )
 def test_what_is_loaded(tmp_path, words):
     warehouse = story.write(tmp_path / "wh")
     (tmp_path / "answers.jsonl").write_text(json.dumps({"feed": story.ALICE, "sequence": 9}))
-    for form in ([], ["--json"]) if words[0] in ("why", "status", "check") else ([],):
+    for form in ([], ["--json"]) if words[0] in ("why", "status", "check", "sql") else ([],):
         slow = [*SLOW, "rich"] if form else SLOW
         command = [sys.executable, "-c", PROGRAM.format(slow=slow), words[0], "--warehouse", str(warehouse.root)]
         done = subprocess.run([*command, *words[1:], *form], cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -1,0 +1,93 @@
+"""Opens the public tables of a warehouse as views of a DuckDB connection that can read only their files.
+
+The connection may read only the files of the tables: other files, networks, extensions and Python variables are locked
+out before a user's query runs, and a query is a single `select`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from glob import escape
+from itertools import chain
+from typing import TypeVar
+
+import duckdb
+
+from dbt_tangles.cli.init import project_folder
+from dbt_tangles.cli.tables import SETTINGS, CommandError, Tables
+
+_TRIES = 20
+_Result = TypeVar("_Result")
+_QUERIES = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+
+
+def public_names() -> list[str]:
+    """List the public tables of the installed project: each has a description beside its model."""
+    marts = project_folder() / "models" / "marts"
+    return sorted(path.stem for path in marts.rglob("*.yml") if not path.stem.startswith("_"))
+
+
+def _connect(files: dict[str, list[str]]) -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect(":memory:", config={**SETTINGS, "python_enable_replacements": False})
+    paths = [*chain.from_iterable(files.values())]
+    # DuckDB checks a path as the query names it, and again when it opens the file.
+    connection.execute("set allowed_paths = $paths", {"paths": [*paths, *map(escape, paths)]})
+    connection.execute("set enable_external_access = false")
+    connection.execute("set lock_configuration = true")
+    for name, found in files.items():
+        listed = ", ".join("'" + escape(file).replace("'", "''") + "'" for file in found)
+        connection.execute(f"create view {name} as select * from read_parquet([{listed}], hive_partitioning = false)")
+    return connection
+
+
+def ask(tables: Tables, query: str, read: Callable[[duckdb.DuckDBPyConnection], _Result]) -> _Result:
+    """Run a query on the public tables, again if a build has replaced one meanwhile.
+
+    Args:
+        tables: The warehouse's tables.
+        query: One `select`, with the names of public tables.
+        read: Takes the connection, runs the query and reads its result as a whole.
+
+    Raises:
+        CommandError: The text is not one `select`, or the query fails.
+    """
+    check_query(query)
+    for tries_left in reversed(range(_TRIES)):
+        files = {name: found for name in public_names() if (found := tables.files(name))}
+        try:
+            return read(_connect(files))
+        except duckdb.CatalogException as error:
+            raise CommandError(f"{error}\nThe tables are: {', '.join(files)}") from error
+        except (duckdb.Error, ValueError, OverflowError) as error:
+            # DuckDB reports a file that has gone in several ways, so the files themselves are asked.
+            if not tries_left or all(map(os.path.exists, chain.from_iterable(files.values()))):
+                raise CommandError(str(error)) from error
+    raise AssertionError("unreachable")
+
+
+def check_query(query: str) -> None:
+    """Check that a text is one `select`.
+
+    Raises:
+        CommandError: It is not.
+    """
+    try:
+        statements = duckdb.extract_statements(query)
+    except (duckdb.Error, UnicodeError, TypeError) as error:
+        raise CommandError(f"the query is not SQL of DuckDB: {error}") from error
+    if len(statements) != 1 or statements[0].type not in _QUERIES:
+        raise CommandError("the query must be a single select; other statements are refused")
+
+
+def require_public(tables: Tables, name: str) -> None:
+    """Check that a public table of this name is built.
+
+    Raises:
+        CommandError: It is not public, or not built.
+    """
+    names = public_names()
+    if name not in names:
+        raise CommandError(f"{name!r} is not a public table; give one of {', '.join(names)}")
+    if not tables.files(name):
+        raise CommandError(f"{tables.folder}: {name} is not built; build it with all tables that it reads")

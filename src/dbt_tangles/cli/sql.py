@@ -1,0 +1,80 @@
+"""`tangles sql`: runs a query of the user on the public tables."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+import duckdb
+
+from dbt_tangles.cli.options import FOUND, as_json, print_json_answer, with_tables
+from dbt_tangles.cli.page import DIM, STRONG, Page, escape_unprintable, quantity, truncate
+from dbt_tangles.cli.public_tables import ask
+from dbt_tangles.cli.tables import Tables
+
+_WIDEST = 80
+
+
+@click.command("sql")
+@click.argument("query")
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    metavar="N",
+    help="Print the first N rows.",
+)
+@as_json
+@with_tables
+def command(query: str, limit: int, as_json: bool, warehouse: str, schema: str) -> int:
+    """Run a query on the public tables, with DuckDB.
+
+    Each public table is a view of its name. QUERY is one select: it reads these tables, and cannot read other files,
+    load extensions, use a network or write. `tangles export` writes whole tables.
+    """
+    tables = Tables(warehouse, schema)
+    columns, rows = ask(tables, query, lambda connection: _read(connection.execute(query), limit))
+    is_cut = len(rows) > limit
+    rows = rows[:limit]
+    if as_json:
+        print_json_answer({"columns": columns, "rows": rows, "is_cut": is_cut})
+    else:
+        _write(Page(), [column["name"] for column in columns], rows, is_cut)
+    return FOUND
+
+
+def _read(cursor: duckdb.DuckDBPyConnection, limit: int) -> tuple[list[dict], list[list[Any]]]:
+    columns = [{"name": name, "type": str(type_)} for name, type_, *_ in cursor.description]
+    return columns, [[*map(to_json, row)] for row in cursor.fetchmany(limit + 1)]
+
+
+def to_json(value: Any) -> Any:
+    """Convert a value of DuckDB to a JSON value: times and decimals to text, bytes to hex, maps to objects."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if value - value == 0 else str(value)
+    if isinstance(value, list | tuple):
+        return [*map(to_json, value)]
+    if isinstance(value, dict):
+        return {str(key): to_json(each) for key, each in value.items()}
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def _write(page: Page, names: list[str], rows: list[list[Any]], is_cut: bool) -> None:
+    cells = [[truncate(escape_unprintable(_cell(value)), _WIDEST) for value in row] for row in rows]
+    heads = [truncate(escape_unprintable(name), _WIDEST) for name in names]
+    widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
+    page.line(("  ".join(map(str.ljust, heads, widths)).rstrip(), STRONG))
+    for row in cells:
+        page.line("  ".join(map(str.ljust, row, widths)).rstrip())
+    more = "; more rows are left out (--limit)" if is_cut else ""
+    page.line((f"{quantity(len(rows), 'row{|s}')}{more}", DIM))
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "null"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
