@@ -25,7 +25,7 @@ def test_the_readme_is_short():
 
 def test_there_are_commands_to_run():
     assert len(SHOWS) == 8 and len(set(SHOWS)) == 6
-    assert {command.split()[0] for command in ASKS} == {"status", "why", "show", "replay", "report"}
+    assert {command.split()[0] for command in ASKS} == {"status", "why", "show", "replay", "report", "sql"}
 
 
 @pytest.mark.parametrize("command", sorted(set(SHOWS)))
