@@ -191,6 +191,7 @@ def test_glossary_terms_are_used_in_descriptions(known):
 #: Public tables that the programs of this project do not read.
 FOR_READERS = {
     "autobase_rebases",
+    "autobase_rule_differences",
     "autobase_updates",
     "run_changes",
     "tangle_ancestors",

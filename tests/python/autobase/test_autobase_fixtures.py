@@ -10,12 +10,14 @@ import pytest
 
 import autobase_oracle as oracle
 import fixture_seeds
+import rule_search
 from autobase_oracle import Id, Node
 from changes_oracle import changes
 from conftest import DATA
 from dbt_tangles.formats.autobase.verify_lines import Reason, verify_batches
 from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 from design_oracle import plain_order
+from unsettled_oracle import every_next, publish, reason_of
 
 FILES = ("examples.jsonl", "malformed.jsonl")
 
@@ -292,6 +294,64 @@ def test_changes_agree_with_the_oracle(name):
     assert sorted(stated) == sorted(rebases)
     stated = [tuple(r.values())[1:] for r in expected("autobase_confirmations", example=name)]
     assert sorted(stated) == sorted([*settled, *first.values()])
+
+
+def positions_of(name, order):
+    """Return the nodes of an order by position."""
+    return dict(enumerate(map(JUDGED[name].name_of, order)))
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_rule_differences_agree_with_both_oracles(name):
+    known = JUDGED[name].known
+    orders = [positions_of(name, rule(known)[0]) for rule in (oracle.order_of, plain_order)]
+    stated = [{}, {}]
+    for row in expected("autobase_rule_differences", example=name):
+        for side, column in zip(stated, ("autobase_order", "design_order"), strict=True):
+            side |= dict(enumerate(row[column].split(), start=int(row["position_from"])))
+    differing = {at for one, other in (orders, orders[::-1]) for at in one if one[at] != other.get(at)}
+    assert stated == [{at: node for at, node in order.items() if at in differing} for order in orders]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_reasons_for_unsettled_nodes_agree_with_sets(name):
+    judged = JUDGED[name]
+    order, confirmed = oracle.order_of(judged.known)
+    settled = set(order[:confirmed])
+    found = {}
+    for x in judged.known.nodes.keys() - settled:
+        reason, *others, missing = reason_of(judged.known, settled, x)
+        letters = " ".join(sorted(LETTERS[name, key] for key in missing))
+        found[judged.name_of(x)] = (reason, *(judged.name_of(i) if i else "" for i in others), letters)
+    stated = expected("autobase_unsettled", example=name)
+    assert {r["node"]: tuple(r.values())[2:6] for r in stated} == found
+    assert len(stated) == len(found)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_stated_next_nodes_settle_the_node_and_fewer_do_not(name):
+    judged = JUDGED[name]
+    stopped = {i.writer for i, reason in judged.reasons.items() if reason != "before_start"}
+    keys = {r["name"]: bytes.fromhex(r["id"]) for r in WRITERS if r["example"] == name}
+
+    def ids(names):
+        return tuple(Id(keys[node[0]], int(node[1:]) + 1) for node in names.split(","))
+
+    for row in expected("autobase_unsettled", example=name):
+        ((x,), base), steps = (ids(row["node"]), judged.known), row["would_settle"].split()
+        for step in steps:
+            writer, _, heads = step.partition(":")
+            assert keys[writer] not in stopped
+            order, confirmed = oracle.order_of(base)
+            assert x not in order[:confirmed]
+            base = publish(base, keys[writer], ids(heads))
+        order, confirmed = oracle.order_of(base)
+        assert (x in order[:confirmed]) == bool(steps)
+        shorter = [judged.known]
+        for _ in range(min(len(steps) - 1, 2) if steps else 1):
+            shorter = [one for each in shorter for one in every_next(each, sorted({*judged.indexers} - stopped))]
+            answers = rule_search.answers(shorter, "autobase")
+            assert not any(x in order[:confirmed] for order, confirmed in answers)
 
 
 @pytest.mark.parametrize("name", DOCUMENT)

@@ -5,11 +5,13 @@ import random
 
 import autobase_oracle as oracle
 from autobase_oracle import Base, Id, Node
+from unsettled_oracle import publish, reason_of
 
 ONLY = ("--select", "stg_autobase__lines+")
 TABLES = (
     *("autobase_bases", "autobase_nodes", "autobase_views", "autobase_quorums", "autobase_rejects"),
     *("autobase_links", "autobase_rebases", "autobase_confirmations", "autobase_next", "autobase_updates"),
+    "autobase_unsettled",
 )
 
 DEGREES = 3
@@ -44,6 +46,9 @@ class Built:
         self.quorums = {}
         for row in project.rows("autobase_quorums"):
             self.quorums.setdefault(row["base_id"], {})[row["node_id"], row["degree"]] = row
+        self.unsettled = {}
+        for row in project.rows("autobase_unsettled"):
+            self.unsettled.setdefault(row["base_id"], {})[row["node_id"]] = row
         self.views = {}
         for row in sorted(project.rows("autobase_views"), key=lambda row: row["position"]):
             view = self.views.setdefault(row["base_id"], {}).setdefault(row["observer"], [])
@@ -62,6 +67,7 @@ class Built:
         self.check_views(base_id, base)
         self.check_nodes(base_id, base)
         self.check_quorums(base_id, base, degrees)
+        self.check_unsettled(base_id, base)
         row = self.bases[base_id]
         _, confirmed = self.answer(base_id)
         heads = sum(row["is_head"] for row in self.nodes.get(base_id, {}).values())
@@ -122,6 +128,26 @@ class Built:
                     expected[node_id(x), degree] = node_id(first), by
         quorums = self.quorums.get(base_id, {})
         assert {key: (row["reached_at"], row["writers"]) for key, row in quorums.items()} == expected
+
+    def check_unsettled(self, base_id, base):
+        """Compare the reasons with sets of ancestors, and publish the next nodes that settle each node."""
+        order, confirmed = oracle.order_of(base)
+        settled = set(order[:confirmed])
+        rows = self.unsettled.get(base_id, {})
+        assert rows.keys() == {node_id(i) for i in base.nodes.keys() - settled}
+        for i in base.nodes.keys() - settled:
+            row = rows[node_id(i)]
+            reason, *others, missing = reason_of(base, settled, i)
+            assert row["reason"] == reason
+            assert [row["contender"], row["awaited_merge"]] == [other and node_id(other) for other in others]
+            assert row["missing_writers"] == [key.hex() for key in missing]
+            longer = base
+            for step in row["would_settle"] or []:
+                heads = (head.partition(":") for head in step["heads"])
+                ids = tuple(Id(bytes.fromhex(writer), int(length)) for writer, _, length in heads)
+                longer = publish(longer, bytes.fromhex(step["writer"]), ids)
+            order, confirmed = oracle.order_of(longer)
+            assert (i in order[:confirmed]) == (row["would_settle"] is not None)
 
 
 def depths(base):

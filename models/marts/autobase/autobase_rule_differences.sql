@@ -1,0 +1,6 @@
+select
+    base_id,
+    position_from,
+    autobase_order,
+    design_order
+from {{ ref('int_autobase_rule_differences') }}

@@ -1,0 +1,10 @@
+select
+    base_id,
+    node_id,
+    reason,
+    contender,
+    awaited_merge,
+    missing_writers,
+    would_settle,
+    is_fewest
+from {{ ref('int_autobase_unsettled') }}

@@ -1,0 +1,250 @@
+"""Nodes that are not settled: reasons from sets, next nodes that are published, and every shorter sequence of them."""
+
+from __future__ import annotations
+
+import random
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import autobase_oracle as oracle
+from autobase_oracle import Base, Id
+from base_arrays import arrays_of
+from base_tables import drawing, named_bases, node_id, rows_of
+from dbt_tangles.algorithms.autobase import bases as kernel
+from dbt_tangles.algorithms.autobase import design, fewest_nodes, unsettled
+from dbt_tangles.algorithms.autobase.bases import RULES as KERNELS
+from dbt_tangles.algorithms.autobase.unsettled import (
+    UNSETTLED_INPUT_SCHEMA,
+    UNSETTLED_SCHEMA,
+    unsettled_batches,
+    unsettled_of_bases,
+)
+from dbt_tangles.algorithms.autobase.windows import Order, cut_windows, settled_nodes
+from design_oracle import plain_order
+from rule_search import answers, name, simulate
+from unsettled_oracle import every_next, heads_of, publish, reason_of
+
+RULES = ("autobase", "design")
+PLAIN = {"autobase": oracle.order_of, "design": plain_order}
+
+
+def table_of(named: dict[str, Base], stopped: list[str] | None = None) -> pa.Table:
+    rows = [
+        row | {"stopped": stopped}
+        for base_id, base in named.items()
+        for row in rows_of(base_id, base, base.floor or None)
+    ]
+    return pa.Table.from_pylist(rows, UNSETTLED_INPUT_SCHEMA)
+
+
+def read(text: str) -> Id:
+    writer, length = text.split(":")
+    return Id(bytes.fromhex(writer), int(length))
+
+
+def found(table: pa.Table, rule: str) -> dict[tuple[str, Id], dict]:
+    rows = {}
+    for batch in unsettled_of_bases(table, rule):
+        assert batch.schema == UNSETTLED_SCHEMA
+        for row in batch.to_pylist():
+            key = row["base_id"], read(row["node_id"])
+            assert key not in rows
+            rows[key] = row
+    return rows
+
+
+def settled_in(base: Base, rule: str) -> set[Id]:
+    order, confirmed = PLAIN[rule](base)
+    return set(order[:confirmed])
+
+
+def with_next(base: Base, next_nodes: list[dict]) -> Base:
+    for node in next_nodes:
+        base = publish(base, bytes.fromhex(node["writer"]), tuple(map(read, node["heads"])))
+    return base
+
+
+def shown(base: Base, rule: str = "autobase") -> list[str]:
+    """Return the reason of each node in one line: others, missing writers, next nodes and their heads."""
+    lines = []
+    for (_, x), row in found(table_of({"x": base}), rule).items():
+        steps = []
+        for node in row["would_settle"] or []:
+            steps.append(f"{bytes.fromhex(node['writer']).decode()}:{','.join(name(read(h)) for h in node['heads'])}")
+        others = [name(read(row[column])) if row[column] else "-" for column in ("contender", "awaited_merge")]
+        missing = "".join(bytes.fromhex(key).decode() for key in row["missing_writers"])
+        lines.append(" ".join([name(x), row["reason"], *others, missing or "-", *steps]))
+    return sorted(lines)
+
+
+def test_a_chain_needs_votes():
+    """The document's first example: a2 has a quorum at b2; one more indexer has to know it."""
+    assert shown(drawing("abc", "a1 b1:a1 c1:b1 a2:c1 b2:a2")) == [
+        "a2 needs_votes - - ac c:b2",
+        "b2 needs_votes - - ac c:b2 a:c2",
+    ]
+
+
+def test_branches_await_their_merge():
+    """c1 joins a1 and b1, so both wait until c1 is settled; b is the next writer to know its quorum."""
+    assert shown(drawing("abc", "a1 b1 c1:a1,b1 a2:c1")) == [
+        "a1 awaits_merge b1 c1 bc b:a2",
+        "a2 needs_votes - - bc b:a2 c:b2",
+        "b1 awaits_merge a1 c1 bc b:a2",
+        "c1 needs_votes - - bc b:a2",
+    ]
+
+
+def test_a_fork_without_a_merge_has_a_contender():
+    assert shown(drawing("ab", "a1 b1")) == [
+        "a1 contender b1 - b a:a1,b1 b:a2",
+        "b1 contender a1 - a a:a1,b1 b:a2",
+    ]
+
+
+def test_writers_who_do_not_index_give_no_votes():
+    assert shown(drawing("a", "a1 d1:a1")) == ["d1 needs_votes - - a a:d1"]
+
+
+def test_a_relayed_node_that_no_node_follows_cannot_be_settled():
+    assert shown(drawing("a", "a1 f1", relayed="f")) == ["f1 needs_votes - - a"]
+
+
+def test_without_a_majority_of_writers_who_can_write_no_next_nodes_are_found():
+    base = drawing("abc", "a1 b1:a1")
+    stopped = [b"a".hex(), b"b".hex()]
+    assert found(table_of({"x": base}), "autobase")["x", Id(b"b", 1)]["would_settle"] is not None
+    rows = found(table_of({"x": base}, stopped), "autobase")
+    assert [node["writer"] for node in rows["x", Id(b"a", 1)]["would_settle"]] == [b"c".hex()]
+    assert rows["x", Id(b"b", 1)]["would_settle"] is None
+    assert rows["x", Id(b"b", 1)]["is_fewest"] is None
+
+
+@given(named_bases(), st.sampled_from(RULES))
+def test_reasons_are_what_sets_say(named, rule):
+    rows = found(table_of(named), rule)
+    expected = {}
+    for base_id, base in named.items():
+        settled = settled_in(base, rule)
+        for x in base.nodes.keys() - settled:
+            reason, contender, merge, missing = reason_of(base, settled, x)
+            others = (node_id(i) if i else None for i in (contender, merge))
+            expected[base_id, x] = (reason, *others, [key.hex() for key in missing])
+    columns = ("reason", "contender", "awaited_merge", "missing_writers")
+    assert {key: tuple(row[c] for c in columns) for key, row in rows.items()} == expected
+
+
+@given(named_bases(), st.sampled_from(RULES))
+def test_published_next_nodes_settle_the_node(named, rule):
+    """Each node follows nodes that may be followed; without the last one, the node is not settled."""
+    for (base_id, x), row in found(table_of(named), rule).items():
+        base = named[base_id]
+        if row["would_settle"] is None:
+            # Only nodes below the heads can be settled, and only if there are indexers.
+            below = {i for head in heads_of(base) for i in base.past[head]}
+            is_within_batch = any(node.batch > 1 for node in base.nodes.values())
+            assert x not in below or not base.indexers or is_within_batch
+            continue
+        for node in row["would_settle"]:
+            ids = tuple(map(read, node["heads"]))
+            assert all(base.nodes[i].batch == 1 and not base.nodes[i].is_relayed for i in ids)
+            assert not any(i in base.past[j] for i in ids for j in ids if i != j)
+            assert x not in settled_in(base, rule)
+            base = publish(base, bytes.fromhex(node["writer"]), ids)
+        assert x in settled_in(base, rule)
+        assert len(row["would_settle"]) < 2 * len(base.indexers) or any(
+            n.batch > 1 for n in named[base_id].nodes.values()
+        )
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("histories", [25, pytest.param(1_000, marks=pytest.mark.exhaustive)])
+def test_no_shorter_sequence_settles_the_node(rule, histories):
+    """Every next node of every writer, with every choice of heads, is published."""
+    rng = random.Random(7)
+    checked = 0
+    for _ in range(histories):
+        base = simulate(rng, rng.choice([2, 3, 3, 4]), rng.choice([0, 0, 1]), 0, rng.randint(2, 9))
+        if not 0 < len(base.nodes) <= 7:
+            continue
+        rows = found(table_of({"x": base}), rule)
+        extended = [base]
+        for length in range(1, 3):
+            extended = [longer for each in extended for longer in every_next(each, [*base.indexers])]
+            orders = answers(extended, rule)
+            settled = set().union(*(order[:confirmed] for order, confirmed in orders))
+            for (_, x), row in rows.items():
+                if row["is_fewest"] and len(row["would_settle"]) > length:
+                    assert x not in settled, (x, row, length)
+                    checked += 1
+    assert checked > histories
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**64), st.integers(0, 5)), min_size=1, max_size=4), st.sampled_from(RULES))
+def test_windows_settle_the_same_nodes_as_whole_bases(seeds, rule):
+    bases = [simulate(random.Random(seed), indexers, 1, 1, 40, 0.2) for seed, indexers in seeds]
+    arrays, _ = arrays_of(bases)
+    order = Order(*KERNELS[rule](arrays))
+    windows, node = cut_windows(arrays, order)
+    whole = settled_nodes(arrays.view_start, order)
+    cut = settled_nodes(windows.view_start, Order(*KERNELS[rule](windows)))
+    assert cut.tolist() == whole[node].tolist()
+    assert whole.sum() - cut.sum() == len(whole) - len(cut)
+
+
+def test_most_of_a_long_base_is_outside_of_its_window():
+    base = simulate(random.Random(3), 3, 1, 0, 300)
+    arrays, _ = arrays_of([base])
+    windows, _ = cut_windows(arrays, Order(*KERNELS["autobase"](arrays)))
+    assert 0 < len(windows.writer) < len(base.nodes) / 4
+
+
+@given(named_bases(), st.randoms(use_true_random=True), st.sampled_from(RULES))
+def test_rows_in_any_order_and_company(named, rng, rule):
+    expected: dict = {}
+    for base_id, base in named.items():
+        expected |= found(table_of({base_id: base}), rule)
+    rows = table_of(named).to_pylist()
+    rng.shuffle(rows)
+    table = pa.Table.from_pylist(rows, UNSETTLED_INPUT_SCHEMA)
+    assert found(table, rule) == expected
+    entries, together = kernel.VIEW_ENTRIES, fewest_nodes._TOGETHER
+    try:
+        kernel.VIEW_ENTRIES, fewest_nodes._TOGETHER = rng.randint(1, 200), rng.randint(1, 200)
+        assert found(table, rule) == expected
+    finally:
+        kernel.VIEW_ENTRIES, fewest_nodes._TOGETHER = entries, together
+    parts = table.to_batches(max_chunksize=5)
+    assert sum(batch.num_rows for batch in unsettled_batches(iter(parts), rule)) == len(expected)
+
+
+def test_bases_beyond_the_limits_keep_their_reasons(monkeypatch):
+    base = drawing("abc", "a1 b1 c1:a1,b1 a2:c1")
+    table = table_of({"x": base})
+    full = found(table, "autobase")
+    assert all(row["would_settle"] for row in full.values())
+    for limit, value in (("SEARCH_INDEXERS", 2), ("SEARCH_NODES", 3), ("SEARCH_HEADS", 3)):
+        with monkeypatch.context() as patch:
+            patch.setattr(unsettled, limit, value)
+            rows = found(table, "autobase")
+        assert rows == {key: row | {"would_settle": None, "is_fewest": None} for key, row in full.items()}
+    monkeypatch.setattr(fewest_nodes, "SEQUENCES", 0)
+    rows = found(table, "autobase")
+    assert {name(x): row["is_fewest"] for (_, x), row in rows.items()} == {
+        "a1": True,
+        "b1": True,
+        "c1": True,
+        "a2": False,
+    }
+    monkeypatch.setattr(design, "DESIGN_LIMIT", 3)
+    assert found(table, "design") == {}
+
+
+def test_no_nodes_give_no_rows_and_an_unknown_rule_is_an_error():
+    assert list(unsettled_of_bases(UNSETTLED_INPUT_SCHEMA.empty_table())) == []
+    assert list(unsettled_batches(iter([]))) == []
+    with pytest.raises(ValueError, match="no rule is called 'x'"):
+        list(unsettled_of_bases(UNSETTLED_INPUT_SCHEMA.empty_table(), "x"))
