@@ -7,6 +7,9 @@ from collections import Counter
 from dbt_tangles.cli.graph import ASIDE, IN, MISSING, Edge, Graph, Node, label
 from dbt_tangles.cli.tables import Tables
 
+#: What an unsettled node of a base waits for, by reason of `autobase_unsettled`.
+_WAITS = {"needs_votes": "needs votes", "contender": "has a contender", "awaits_merge": "awaits a merge"}
+
 
 def _marks(row: dict, *names: str) -> list[str]:
     return [name.replace("_", " ") for name in names if row[f"is_{name}"]]
@@ -237,7 +240,8 @@ def base(tables: Tables, name: str, base_id: str, limit: int) -> Graph:
             ids=[row["node_id"] for row in shown],
         )
     }
-    nodes = [_base_node(row, settled.get(row["node_id"])) for row in shown]
+    reasons = waits_of(tables, base_id, [row["node_id"] for row in shown])
+    nodes = [_base_node(row, settled.get(row["node_id"]), reasons.get(row["node_id"])) for row in shown]
     links = tables.rows(
         """select node_id, head_id, kind, is_known, is_before_start from {autobase_links}
         where base_id = $base and node_id in (select unnest($ids)) order by all""",
@@ -254,12 +258,24 @@ def base(tables: Tables, name: str, base_id: str, limit: int) -> Graph:
     return Graph("base", base_id, name, total + total_refused, nodes, edges)
 
 
-def _base_node(row: dict, view: dict | None) -> Node:
+def waits_of(tables: Tables, base_id: str, ids: list[str]) -> dict[str, str]:
+    """Return in words what the unsettled ones among nodes of a base wait for."""
+    rows = tables.rows(
+        "select node_id, reason from {autobase_unsettled} where base_id = $base and node_id in (select unnest($ids))",
+        base=base_id,
+        ids=ids,
+    )
+    return {row["node_id"]: _WAITS[row["reason"]] for row in rows}
+
+
+def _base_node(row: dict, view: dict | None, waits: str | None) -> Node:
     if "reason" in row:
         return Node(row["node_id"], ASIDE, words=row["reason"])
     words = row["role"]
     if view is not None:
         words += f", position {view['position']}, {'settled' if view['is_confirmed'] else 'not settled'}"
+    if waits:
+        words += f", {waits}"
     return Node(row["node_id"], IN, row["depth"], _marks(row, "head", "ack"), words)
 
 

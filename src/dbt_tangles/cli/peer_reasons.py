@@ -266,8 +266,8 @@ def _base(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
         ]
     if "confirmed" in differ:
         row = tables.row(
-            """select v.node_id, c.contender from {autobase_views} as v left join {autobase_confirmations} as c
-            using (base_id, observer, node_id)
+            """select v.node_id, u.contender from {autobase_views} as v left join {autobase_unsettled} as u
+            using (base_id, node_id)
             where v.base_id = $base and v.observer = 'all' and not v.is_confirmed order by v.position limit 1""",
             **where,
         )

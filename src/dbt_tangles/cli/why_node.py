@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.cause_path import write_causes, write_links
-from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, truncate
+from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, quantity, truncate
 from dbt_tangles.cli.pasted_ids import candidate_texts
 from dbt_tangles.cli.root_causes import MOST_LINKS, find_root_causes
 from dbt_tangles.cli.tables import Tables
@@ -45,7 +45,8 @@ def explain(tables: Tables, node_id: str, only: str | None = None) -> dict:
 def _explain_base(tables: Tables, node_id: str, base: dict) -> dict:
     for reject in base["rejects"]:
         reject["meaning"] = messages.autobase(reject["reason"])
-    answer = {**base, "follows": [], "followed_by": [], "causes": [], "view": None, "settled": None, "next": None}
+    answer = {**base, "follows": [], "followed_by": [], "causes": []}
+    answer |= dict.fromkeys(("view", "settled", "unsettled", "next"))
     if base["base_id"] is None:
         return answer
     where = {"base": base["base_id"], "id": node_id}
@@ -65,6 +66,11 @@ def _explain_base(tables: Tables, node_id: str, base: dict) -> dict:
         answer["settled"] = tables.row(
             """select confirmed_at, contender from {autobase_confirmations}
             where base_id = $base and observer = 'all' and node_id = $id""",
+            **where,
+        )
+        answer["unsettled"] = tables.row(
+            """select reason, contender, awaited_merge, missing_writers, would_settle, is_fewest
+            from {autobase_unsettled} where base_id = $base and node_id = $id""",
             **where,
         )
         return answer
@@ -154,3 +160,21 @@ def _write_place(page: Page, base: dict) -> None:
         page.line("settled with ", (settled["confirmed_at"], ID), indent=2)
     if settled and settled["contender"]:
         page.line("delayed by ", (settled["contender"], ID), indent=2)
+    if base["unsettled"]:
+        _write_unsettled(page, base["unsettled"])
+
+
+def _write_unsettled(page: Page, row: dict) -> None:
+    if row["reason"] == "awaits_merge":
+        page.line("waits for the merge ", (row["awaited_merge"], ID), " to be settled", indent=2)
+    if row["contender"]:
+        page.line("contends with ", (row["contender"], ID), indent=2)
+    page.ids("lacks the next vote of", row["missing_writers"], indent=2)
+    if not row["would_settle"]:
+        page.line("no next nodes that would settle it were found", indent=2)
+        return
+    most = "" if row["is_fewest"] else "at most "
+    page.line(f"would be settled by {most}{quantity(len(row['would_settle']), 'next node{|s}')}:", indent=2)
+    for step in row["would_settle"]:
+        page.line("of ", (step["writer"], ID), indent=3)
+        page.ids("with heads" if len(step["heads"]) > 1 else "with head", step["heads"], indent=4, none="none")

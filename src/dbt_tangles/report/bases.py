@@ -97,6 +97,9 @@ def _observers(tables: Tables, base: str, number: dict[str, int], nodes: int) ->
                 ids=[each["node_id"] for each in rows],
             )
         }
+        waits = (
+            graphs.waits_of(tables, base, [each["node_id"] for each in rows]) if observer["observer"] == "all" else {}
+        )
         observer["order"] = [
             {
                 "position": each["position"],
@@ -105,6 +108,7 @@ def _observers(tables: Tables, base: str, number: dict[str, int], nodes: int) ->
                 "is_settled": each["is_confirmed"],
                 "settled_with": why.get(each["node_id"], {}).get("confirmed_at"),
                 "delayed_by": why.get(each["node_id"], {}).get("contender"),
+                "waits": waits.get(each["node_id"]),
             }
             for each in rows
         ]

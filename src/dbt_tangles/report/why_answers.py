@@ -107,7 +107,7 @@ def slice_sets(tables: Tables, ids: list[str], sets: list[str]) -> Slice:
 def slice_bases(tables: Tables, bases: list[str]) -> Slice:
     """Cache the rows that the answers about nodes of some bases need."""
     kept = Slice(tables)
-    for table in ("autobase_nodes", "autobase_rejects", "autobase_links", "autobase_next"):
+    for table in ("autobase_nodes", "autobase_rejects", "autobase_links", "autobase_next", "autobase_unsettled"):
         kept.keep(table, "base_id in (select unnest($bases))", bases=bases)
     for table in ("autobase_views", "autobase_confirmations"):
         kept.keep(table, "base_id in (select unnest($bases)) and observer = 'all'", bases=bases)

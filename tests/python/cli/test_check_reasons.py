@@ -127,7 +127,7 @@ def warehouse(tmp_path_factory):
     views = [("b", "n0", 0, True), ("b", "n1", 1, False), ("done", "n0", 0, True)]
     columns = ("base_id", "node_id", "position", "is_confirmed")
     warehouse.write("autobase_views", *({"observer": "all", **dict(zip(columns, row, strict=True))} for row in views))
-    warehouse.write("autobase_confirmations", {"base_id": "b", "observer": "all", "node_id": "n1", "contender": "n7"})
+    warehouse.write("autobase_unsettled", {"base_id": "b", "node_id": "n1", "reason": "contender", "contender": "n7"})
     warehouse.write("autobase_rejects", {"base_id": "b", "node_id": "n9", "reason": "hole"})
     warehouse.write(
         "timeline_events", *({"timeline_id": "t", "event_id": f"e{n}", "position": n, "rank": 3 + n} for n in range(2))

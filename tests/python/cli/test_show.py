@@ -140,12 +140,16 @@ def test_a_base(tmp_path):
         {**link, "node_id": a, "head_id": "old:1", "is_known": False, "is_before_start": True},
     )
     warehouse.write(
-        "autobase_views", {"base_id": "x", "observer": "all", "node_id": a, "position": 0, "is_confirmed": True}
+        "autobase_views",
+        {"base_id": "x", "observer": "all", "node_id": a, "position": 0, "is_confirmed": True},
+        {"base_id": "x", "observer": "all", "node_id": b, "position": 1, "is_confirmed": False},
     )
+    warehouse.write("autobase_unsettled", {"base_id": "x", "node_id": b, "reason": "needs_votes"})
     answer = warehouse.json("show", "x")
     assert states(answer) == {a: "in", b: "in", c: "aside", "gone:1": "missing", "old:1": "missing"}
     assert answer["total"] == 3
     text = warehouse.ask("show", "x").stdout
+    assert "bbbbbbbb:1 head indexing, position 1, not settled, needs votes" in text
     assert "aaaaaaaa:1 indexing, position 0, settled" in text and "old:1 older than this log" in text
 
 

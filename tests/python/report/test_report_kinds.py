@@ -41,7 +41,10 @@ def test_base(out):
     observers = {row["observer"]: [each["is_settled"] for each in row["order"]] for row in view["observers"]}
     assert observers == {"all": [True, False, False], story.A: [True, False, False], story.B: [False, False]}
     assert view["observers"][0]["order"][0]["settled_with"] == f"{story.A}:2"
+    assert [each["waits"] for each in view["observers"][0]["order"]] == [None, "needs votes", "needs votes"]
+    assert {each["waits"] for each in view["observers"][1]["order"]} == {None}
     assert view["quorums"][0]["writers"] == [story.A, story.B]
+    assert "would be settled by 1 next node" in said(out, "base-0", view, f"{story.B}:1")
     assert "hole" in said(out, "base-0", view, f"{story.B}:3")
 
 

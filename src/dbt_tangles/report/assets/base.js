@@ -28,7 +28,7 @@ function showBase(page, view, shard) {
     observer.order.forEach((each, k) => {
       if (!each.is_settled && (k === 0 || observer.order[k - 1].is_settled)) cells.push(h("li", { class: "line", role: "separator", "aria-label": "settled up to here" }));
       const cell = h("li", { class: each.is_settled ? "settled" : "open", tabindex: 0 }, said(each.id.length > 60 ? `${each.id.slice(0, 8)}:${each.id.split(":").pop()}` : each.id));
-      tip.on(cell, () => [each.id, `position ${each.position}, ${each.is_settled ? "settled" : "not settled"}`, each.settled_with ? `settled with ${each.settled_with}` : null, each.delayed_by ? `delayed by ${each.delayed_by}` : null]);
+      tip.on(cell, () => [each.id, `position ${each.position}, ${each.is_settled ? "settled" : "not settled"}`, each.settled_with ? `settled with ${each.settled_with}` : null, each.delayed_by ? `delayed by ${each.delayed_by}` : null, each.waits]);
       cells.push(cell);
     });
     if (observer.order.length && observer.order.at(-1).is_settled) cells.push(h("li", { class: "line", role: "separator", "aria-label": "settled up to here" }));
@@ -37,5 +37,5 @@ function showBase(page, view, shard) {
   });
   if (view.observers.length && view.nodes.length) look(0);
   observers.append(behind("The orders as a table", [["observer", (row) => row.observer], ["position", (row) => row.position], ["node", (row) => row.id], ["settled", (row) => (row.is_settled ? "yes" : "no")],
-    ["settled with", (row) => row.settled_with || ""], ["delayed by", (row) => row.delayed_by || ""]], view.observers.flatMap((each) => each.order.map((row) => ({ observer: each.observer, ...row })))));
+    ["settled with", (row) => row.settled_with || ""], ["delayed by", (row) => row.delayed_by || ""], ["waits", (row) => row.waits || ""]], view.observers.flatMap((each) => each.order.map((row) => ({ observer: each.observer, ...row })))));
 }
