@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,6 +12,9 @@ from dbt_tangles.cli import gates, init, status
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
 from dbt_tangles.cli.page import escape_unprintable, join_names
 from dbt_tangles.cli.tables import CommandError, Tables
+
+if TYPE_CHECKING:
+    from dbt_tangles.cli.build_run import Outcome
 
 #: Engine: its target in profiles.yml, and its distribution.
 ENGINES = {"sail": ("sail", "pysail"), "spark": ("local", "pyspark")}
@@ -48,22 +51,41 @@ def command(
     steps succeeded; 1: a step failed; 2: wrong use.
     """
     variables = {**read_vars(given), **log_vars(logs, kind, any("ssb_log_format=pretty" in each for each in given))}
-    target = target_of(engine)
     place = Path(warehouse).absolute()
-    os.environ |= {"TANGLES_WAREHOUSE": str(place), "TANGLES_SCHEMA": schema}
-    own = place / OWN_FOLDER
+    outcome = _run(variables, target_of(engine), place, schema, **options)
+    tables = Tables(place, schema)
+    answer = status.describe(tables, str(place / OWN_FOLDER / "target"))
+    print_answer(tables, {**answer, "error": outcome.error, "is_success": outcome.is_success}, _write, as_json)
+    return FOUND if outcome.is_success and not gates.has_failed(answer["runs"]) else NOT_FOUND
+
+
+def build_tables(logs: tuple[str, ...], warehouse: str, schema: str) -> Tables:
+    """Build the tables of logs with the default engine, without tests.
+
+    Raises:
+        CommandError: A log cannot be read, or a step of the build failed.
+    """
+    place = Path(warehouse).absolute()
+    variables = log_vars(logs, None, is_pretty=False)
+    outcome = _run(variables, target_of(None), place, schema, tests=False, full_refresh=False)
+    if not outcome.is_success:
+        raise CommandError(outcome.error or f"{', '.join(logs)}: a step of the build failed; see its message above")
+    return Tables(place, schema)
+
+
+def _run(variables: dict[str, Any], target: str, place: Path, schema: str, **options: bool) -> Outcome:
+    """Run the build, and check that it made tables."""
     # Imported here, because dbt and its plugin load slowly.
     from dbt_tangles.cli import build_run
 
+    os.environ |= {"TANGLES_WAREHOUSE": str(place), "TANGLES_SCHEMA": schema}
+    own = place / OWN_FOLDER
     outcome = build_run.run(variables, target, own, **options)
     if not outcome.is_begun or not (place / f"{schema}.db").is_dir():
         raise CommandError(
             outcome.error or f"{place}: the build made no table; {own / 'logs' / 'dbt.log'} has the cause"
         )
-    tables = Tables(place, schema)
-    answer = status.describe(tables, str(own / "target"))
-    print_answer(tables, {**answer, "error": outcome.error, "is_success": outcome.is_success}, _write, as_json)
-    return FOUND if outcome.is_success and not gates.has_failed(answer["runs"]) else NOT_FOUND
+    return outcome
 
 
 def _write(page: Any, answer: dict) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
 from typing import Any, TextIO
 
@@ -34,14 +35,29 @@ def _explain_lines() -> str:
 
 @click.command("check", epilog=_explain_lines())
 @click.argument("answers", type=click.File(encoding="utf-8", errors="backslashreplace"), metavar="PEER_ANSWERS.jsonl")
+@click.option(
+    "--log",
+    "logs",
+    multiple=True,
+    metavar="LOG",
+    help="Build the tables of this log first, in a temporary warehouse, as `tangles build` does; may be repeated.",
+)
 @as_json
 @with_tables
-def command(answers: TextIO, as_json: bool, warehouse: str, schema: str) -> int:
+def command(answers: TextIO, logs: tuple[str, ...], as_json: bool, warehouse: str, schema: str) -> int:
     """Compare the statements of a peer about its log with the tables. `-` reads from the standard input.
 
     Exit code 0: all lines agree; 1: a line differs, or its subject is not in the tables; 2: a line cannot be read.
     """
-    tables = Tables(warehouse, schema)
+    if not logs:
+        return _check(Tables(warehouse, schema), answers, as_json)
+    from dbt_tangles.cli.build import build_tables
+
+    with tempfile.TemporaryDirectory() as place:
+        return _check(build_tables(logs, place, schema), answers, as_json)
+
+
+def _check(tables: Tables, answers: TextIO, as_json: bool) -> int:
     counts: Counter[str] = Counter()
     kept = []
     for each in check(tables, answers):

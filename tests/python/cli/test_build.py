@@ -154,3 +154,26 @@ def test_progress_in_words(capsys):
     assert first.endswith(" s  feeds chained: 2 tables")
     assert second == "  test rows: fail: Got 2 results \\x1b[31m"
     assert progress.end().endswith(" s  3 tables, 1 test (1 failed)")
+
+
+def test_check_builds_a_log_first(folder, monkeypatch):
+    """`tangles check --log` compares with the tables of a build in a temporary warehouse, which is removed."""
+    places = []
+
+    def build_run_of(variables, target, own, **options):
+        places.append(own.parent)
+        assert variables == {"event_log": f"{folder}/a.jsonl"} and options == {"tests": False, "full_refresh": False}
+        story.write(own.parent)
+        return outcomes.pop()
+
+    outcomes = [build_run.Outcome(False, True, None), DONE, DONE]
+    monkeypatch.setattr(build_run, "run", build_run_of)
+    monkeypatch.setenv("TANGLES_WAREHOUSE", "")
+    monkeypatch.setenv("TANGLES_SCHEMA", "tangles")
+    monkeypatch.setattr(build, "target_of", lambda engine: "sail")
+    results = []
+    for length in (3, 9, 3):
+        (folder / "said").write_text(json.dumps({"feed": story.ALICE, "sequence": length}))
+        results.append(CliRunner().invoke(main, ["check", "said", "--log", "a.jsonl"]))
+    assert [result.exit_code for result in results] == [0, 1, 2]
+    assert "a step of the build failed" in results[-1].stderr and not any(place.exists() for place in places)
