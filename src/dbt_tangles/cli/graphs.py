@@ -33,7 +33,8 @@ def _share(taken: list[dict], aside: list[dict], limit: int) -> list[dict]:
 def tangle(tables: Tables, name: str, root: str, limit: int) -> Graph:
     """Read a tangle: its members, and the candidates that were set aside."""
     where = {"name": name, "root": root}
-    columns = "message_id, author, is_member, set_aside_reason, depth, is_root, is_tip, is_fork, is_merge"
+    columns = """message_id, author, is_member, set_aside_reason, depth, is_root, is_tip, is_fork, is_merge,
+        concurrent_count, tie_broken_with"""
     of_tangle = "{tangle_messages} where tangle_name = $name and root_id = $root and "
     order = "depth desc, message_id desc"
     members, total = _last(tables, limit, columns, of_tangle + "is_member", order, **where)
@@ -45,7 +46,7 @@ def tangle(tables: Tables, name: str, root: str, limit: int) -> Graph:
             IN if row["is_member"] else ASIDE,
             row["depth"],
             _marks(row, "root", "tip", "fork", "merge"),
-            row["set_aside_reason"] or f"by {label(row['author'])}",
+            row["set_aside_reason"] or _member_words(row),
         )
         for row in shown
     ]
@@ -67,6 +68,16 @@ def tangle(tables: Tables, name: str, root: str, limit: int) -> Graph:
     for row in missing:
         nodes.append(Node(row["missing_id"], MISSING, words="no candidate" if row["is_in_log"] else "not in the log"))
     return Graph("tangle", root, name, total + total_aside, nodes, edges)
+
+
+def _member_words(row: dict) -> str:
+    """Name the author of a member, its number of concurrent members, and the neighbour that it does not follow."""
+    words = f"by {label(row['author'])}"
+    if row["concurrent_count"]:
+        words += f", concurrent with {row['concurrent_count']:,}"
+    if row["tie_broken_with"]:
+        words += f", tie with {label(row['tie_broken_with'])}"
+    return words
 
 
 def feed(tables: Tables, name: str, author: str, limit: int, until: int | None = None) -> Graph:
@@ -285,7 +296,7 @@ def timeline(tables: Tables, name: str, timeline_id: str, limit: int) -> Graph:
     stats = tables.row("select event_count from {timeline_stats} where timeline_id = $id", id=timeline_id)
     total = (stats or {}).get("event_count") or 0
     rows = tables.rows(
-        """select event_id, rank, position, is_tip, author from {timeline_events}
+        """select event_id, rank, position, is_tip, is_tie_broken, author from {timeline_events}
         where timeline_id = $timeline and position >= $first""",
         timeline=timeline_id,
         first=total - limit,
@@ -297,7 +308,9 @@ def timeline(tables: Tables, name: str, timeline_id: str, limit: int) -> Graph:
             IN,
             row["rank"],
             _marks(row, "tip"),
-            f"position {row['position']}" + (f", by {label(row['author'])}" if row["author"] else ""),
+            f"position {row['position']}"
+            + (f", by {label(row['author'])}" if row["author"] else "")
+            + (f", tie with position {row['position'] - 1}" if row["is_tie_broken"] else ""),
         )
         for row in rows
     ]

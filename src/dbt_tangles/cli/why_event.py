@@ -8,8 +8,8 @@ from dbt_tangles.cli.pasted_ids import candidate_texts
 from dbt_tangles.cli.tables import Tables
 
 _MOST = 100
-_COLUMNS = """timeline_id, rank, position, is_tip, missing_causes, cyclic_causes, arrival, author, message_id,
-    source_file, line"""
+_COLUMNS = """timeline_id, rank, position, is_tip, is_tie_broken, missing_causes, cyclic_causes, arrival, author,
+    message_id, source_file, line"""
 
 
 def explain(tables: Tables, event_id: str, only: str | None = None) -> dict:
@@ -70,6 +70,9 @@ def write(page: Page, answer: dict) -> None:
             indent=1,
         )
         page.line((f"{row['source_file']}:{row['line']}, author {row['author'] or 'not given'}", DIM), indent=2)
+        if row["is_tie_broken"]:
+            before = row["position"] - 1
+            page.line(f"by convention (rank, then id) and not by cause it stands behind position {before}", indent=2)
         page.ids("follows", row["follows"], indent=2)
         page.ids("causes that are not in the timeline (ignored):", row["missing_causes"], indent=2)
         page.ids("causes that follow this event, a cycle (ignored):", row["cyclic_causes"], indent=2)

@@ -12,7 +12,7 @@ from dbt_tangles.cli.root_causes import MOST_LINKS, shortest_paths
 from dbt_tangles.cli.tables import Tables
 
 _COLUMNS = """tangle_name, root_id, is_member, set_aside_reason, blocked_by, depth, is_root, is_tip, is_fork, is_merge,
-    position"""
+    position, concurrent_count, tie_broken_with"""
 _MOST = 100
 #: The most root causes that a build keeps for a message (docs/adr/028-awaited.md).
 _MOST_CAUSES = 100
@@ -143,6 +143,7 @@ def write_tangles(page: Page, message_id: str, tangles: list[dict], only: str | 
             page.line(*name, ": ", ("set aside", BAD), f": {tangle['set_aside_reason']}. {tangle['meaning']}", indent=1)
         if tangle["root_status"] in _ROOTS:
             page.line(_ROOTS[tangle["root_status"]], indent=2)
+        _write_concurrency(page, tangle)
         page.ids("follows", tangle["follows"], indent=2)
         page.ids("followed by", tangle["followed_by"], indent=2)
         for fault in tangle["faults"]:
@@ -169,6 +170,17 @@ def _place(tangle: dict) -> str:
     place = [f"depth {tangle['depth']}, position {tangle['position']}"]
     place += [mark for mark in ("root", "tip", "fork", "merge") if tangle[f"is_{mark}"]]
     return ", " + ", ".join(place)
+
+
+def _write_concurrency(page: Page, tangle: dict) -> None:
+    """Print the number of concurrent members, and the neighbour in the order that the message does not follow."""
+    if tangle["concurrent_count"]:
+        others = quantity(tangle["concurrent_count"], "{member|members}")
+        page.line(f"concurrent with {others}: no path leads from one to the other", indent=2)
+    if tangle["tie_broken_with"]:
+        page.ids(
+            "by convention (time, then id) and not by cause it stands behind", [tangle["tie_broken_with"]], indent=2
+        )
 
 
 def _write_causes(page: Page, message_id: str, tangle: dict) -> None:

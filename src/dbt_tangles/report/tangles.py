@@ -9,7 +9,8 @@ from dbt_tangles.report.layout import lay_out
 from dbt_tangles.report.parts import Kind, Limits, Part, WhyQuery, choose, number_of
 
 _COLUMNS = """tangle_name, root_id, root_status, candidate_count, member_count, set_aside_count, invalid_claim_count,
-    author_count, depth, width, fork_count, merge_count, len(tips) as tip_count, misordered_pairs"""
+    author_count, depth, width, fork_count, merge_count, len(tips) as tip_count, misordered_pairs,
+    misordered_received_pairs"""
 _FACTS = {
     "member_count": "members",
     "set_aside_count": "set aside",
@@ -21,6 +22,7 @@ _FACTS = {
     "merge_count": "merges",
     "tip_count": "tips",
     "misordered_pairs": "links back in time",
+    "misordered_received_pairs": "links received out of order",
 }
 
 
@@ -53,6 +55,13 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     view = lay_out(graph, {each["message_id"]: each["author"] for each in authors})
     view["facts"] = {words: row[column] for column, words in _FACTS.items()}
     view["facts"]["root"] = row["root_status"]
+    ties = tables.row(
+        """select count(tie_broken_with) as n from {tangle_messages}
+        where tangle_name = $name and root_id = $root""",
+        name=row["tangle_name"],
+        root=row["root_id"],
+    )
+    view["facts"]["neighbours in the order without a path"] = ties["n"] if ties else 0
     entry = {
         "name": row["tangle_name"],
         "id": row["root_id"],

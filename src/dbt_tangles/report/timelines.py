@@ -35,7 +35,8 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     timeline, total = row["timeline_id"], row["event_count"]
     edits, low = window(_edits(tables, timeline, nodes * COMMANDS), total, nodes)
     events = tables.rows(
-        """select event_id, position, rank, is_tip, author, message_id, source_file, line from {timeline_events}
+        """select event_id, position, rank, is_tip, is_tie_broken, author, message_id, source_file, line
+        from {timeline_events}
         where timeline_id = $timeline and position >= $low order by position""",
         timeline=timeline,
         low=low if edits else max(0, total - nodes),
@@ -92,9 +93,15 @@ def _node(event: dict) -> dict:
         "author": event["author"],
         "position": event["position"],
         "rank": event["rank"],
-        "words": "tip" if event["is_tip"] else "",
+        "words": ", ".join(_marks(event)),
         "title": None if event["source_file"] is None else f"{event['source_file']}:{event['line']}",
     }
+
+
+def _marks(event: dict) -> list[str]:
+    """Name a tip, and the neighbour that the event does not follow."""
+    marks = ["tip"] if event["is_tip"] else []
+    return marks + ([f"tie with position {event['position'] - 1}"] if event["is_tie_broken"] else [])
 
 
 def _edits(tables: Tables, timeline: str, most: int) -> list[dict]:

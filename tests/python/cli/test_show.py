@@ -43,6 +43,18 @@ def test_in_the_terminal(warehouse):
     assert lines[6].endswith("not in the log") and "root" in lines[3]
 
 
+def test_d_did_not_know_c(tmp_path):
+    """Thread A to E, section 2: C and D stand side by side, and D stands behind C by convention."""
+    warehouse = story.write_diamond(tmp_path / "wh")
+    words = {node["id"]: node["words"] for node in warehouse.json("show", "%a")["nodes"]}
+    by = f"by {story.ALICE}"
+    c, d = story.DIAMOND[2:4]
+    assert words == dict.fromkeys(story.DIAMOND, by) | {
+        c: f"{by}, concurrent with 1",
+        d: f"{by}, concurrent with 1, tie with {label(c)}",
+    }
+
+
 def test_the_limit(warehouse):
     answer = warehouse.json("show", "%root", "--limit", "2")
     assert list(states(answer).values()).count("missing") == 0 and answer["left_out"] == 3
@@ -155,12 +167,13 @@ def test_a_base(tmp_path):
 
 def test_a_timeline(tmp_path):
     warehouse = Warehouse(tmp_path / "wh")
-    warehouse.write("timeline_stats", {"timeline_id": "t", "event_count": 2})
-    event = {"timeline_id": "t", "is_tip": False}
+    warehouse.write("timeline_stats", {"timeline_id": "t", "event_count": 3})
+    event = {"timeline_id": "t", "is_tip": False, "is_tie_broken": False}
     warehouse.write(
         "timeline_events",
         {**event, "event_id": "one", "rank": 0, "position": 0},
         {**event, "event_id": "two", "rank": 1, "position": 1, "author": "x"},
+        {**event, "event_id": "three", "rank": 1, "position": 2, "is_tie_broken": True},
     )
     link = {"timeline_id": "t", "event_id": "two", "kind": "given"}
     warehouse.write(
@@ -170,6 +183,8 @@ def test_a_timeline(tmp_path):
     )
     answer = warehouse.json("show", "t")
     assert links(answer) == {("two", "one"), ("two", "lost")} and states(answer)["lost"] == "missing"
+    words = {node["id"]: node["words"] for node in answer["nodes"] if node["state"] == "in"}
+    assert words == {"one": "position 0", "two": "position 1, by x", "three": "position 2, tie with position 1"}
 
 
 def test_tables_that_are_not_there(tmp_path):

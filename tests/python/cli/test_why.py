@@ -22,6 +22,18 @@ def test_a_member(warehouse):
     assert "verified" in text and "member, depth 1, position 1" in text and "next message of the feed" not in text
 
 
+def test_d_did_not_know_c(tmp_path):
+    """Thread A to E, section 2: neither D follows C nor C follows D, and the order of both is a convention."""
+    warehouse = story.write_diamond(tmp_path / "wh")
+    a, b, c, d, _ = story.DIAMOND
+    (tangle,) = warehouse.json("why", d)["tangles"]
+    assert (tangle["concurrent_count"], tangle["tie_broken_with"]) == (1, c)
+    texts = {id_: warehouse.ask("why", id_).stdout for id_ in (a, b, c, d)}
+    assert ["concurrent with 1 member:" in text for text in texts.values()] == [False, False, True, True]
+    assert ["by convention" in text for text in texts.values()] == [False, False, False, True]
+    assert f"by convention (time, then id) and not by cause it stands behind {c}" in " ".join(texts[d].split())
+
+
 def test_who_waits_for_what_is_missing(warehouse):
     answer = warehouse.json("why", B2)
     (tangle,) = answer["tangles"]

@@ -196,8 +196,27 @@ def test_an_unsettled_node(warehouse):
 
 
 def event(id_: str, timeline: str = "t", **columns) -> dict:
-    place = {"timeline_id": timeline, "event_id": id_, "rank": 0, "position": 0, "is_tip": False, "arrival": 1}
+    place = {
+        "timeline_id": timeline,
+        "event_id": id_,
+        "rank": 0,
+        "position": 0,
+        "is_tip": False,
+        "is_tie_broken": False,
+        "arrival": 1,
+    }
     return {**place, "missing_causes": [], "cyclic_causes": [], "source_file": "/logs/e.jsonl", "line": 1, **columns}
+
+
+def test_an_event_behind_an_event_that_it_does_not_follow(warehouse):
+    warehouse.write("timeline_events", event("one"), event("two", position=1, is_tie_broken=True))
+    warehouse.write("timeline_links")
+    assert warehouse.json("why", "two")["timelines"][0]["is_tie_broken"]
+    assert (
+        "by convention (rank, then id) and not by cause it stands behind position 0"
+        in warehouse.ask("why", "two").stdout
+    )
+    assert "by convention" not in warehouse.ask("why", "one").stdout
 
 
 def test_an_event(warehouse):

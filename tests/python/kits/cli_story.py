@@ -115,6 +115,28 @@ def write(root) -> Warehouse:
     return warehouse
 
 
+DIAMOND = tuple(map(sigil, "abcde"))
+
+
+def write_diamond(root) -> Warehouse:
+    """Write the thread A to E of the documents: C and D follow B and do not know each other; E follows both."""
+    a, b, c, d, e = DIAMOND
+    warehouse = Warehouse(root)
+    rows = [candidate(id_, ALICE, depth) for id_, depth in ((a, 0), (b, 1), (c, 2), (d, 2), (e, 3))]
+    for row in rows:
+        row |= {"root_id": a, "is_root": row["message_id"] == a, "concurrent_count": int(row["message_id"] in (c, d))}
+    rows[3]["tie_broken_with"] = c
+    warehouse.write("tangle_messages", *rows)
+    links = [(b, a), (c, b), (d, b), (e, c), (e, d)]
+    warehouse.write("tangle_edges", *({**edge(*link, True), "root_id": a} for link in links))
+    counts = {"candidate_count": 5, "member_count": 5, "set_aside_count": 0, "invalid_claim_count": 0, "depth": 3}
+    warehouse.write("tangles", {"tangle_name": "thread", "root_id": a, "root_status": "present", "tips": [e], **counts})
+    warehouse.write("ssb_messages", *(message(id_, ALICE, n) for n, id_ in enumerate(DIAMOND, start=1)))
+    for table in ("tangle_missing", "tangle_writer_faults"):
+        warehouse.write(table)
+    return warehouse
+
+
 def write_twins(root) -> Warehouse:
     """Write the tables for messages with both notations of a thread: each row of the thread twice."""
     warehouse = write(root)

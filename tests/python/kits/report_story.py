@@ -143,7 +143,15 @@ def _timeline(warehouse: Warehouse) -> None:
     warehouse.write(
         "timeline_events",
         *(
-            {"timeline_id": "room", "event_id": id_, "position": n, "rank": n, "is_tip": n == 3, "arrival": n}
+            {
+                "timeline_id": "room",
+                "event_id": id_,
+                "position": n,
+                "rank": n,
+                "is_tip": n == 3,
+                "is_tie_broken": n == 2,
+                "arrival": n,
+            }
             | {"author": "ann", "source_file": "events.jsonl", "line": n + 1, "missing_causes": [], "cyclic_causes": []}
             for n, id_ in enumerate(EVENTS)
         ),

@@ -65,6 +65,7 @@ def test_group(out):
 def test_timeline(out):
     view = shard(out, "timeline-0")
     assert [each["id"] for each in view["nodes"]] == story.EVENTS
+    assert [each["words"] for each in view["nodes"]] == ["", "", "tie with position 1", "tip"]
     assert view["start"] == [] and view["agrees"] and view["left_out"] == 0
     assert view["edits"][-1] == [4, "mov", 2, 1, 2]
     assert "events.jsonl:1" in said(out, "timeline-0", view, "one")

@@ -3,6 +3,7 @@
 import pytest
 
 import cli_story as story
+from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.build import build
 from dbt_tangles.report.parts import Limits
@@ -58,6 +59,15 @@ def test_drawing(warehouse):
     assert node(view, story.A1)["title"].startswith("post, sequence 2")
     ends = {(view["nodes"][child]["id"], view["nodes"][parent]["id"]) for child, parent, *_ in view["edges"]}
     assert ends >= {(story.A2, story.A1), (story.B1, story.GONE), (story.B2, story.B1)}
+
+
+def test_order_by_convention(tmp_path):
+    """The thread A to E: the drawing names the neighbour that D does not follow, and counts such neighbours."""
+    view = shard(make(story.write_diamond(tmp_path / "wh")), "tangle-0")
+    assert view["facts"]["neighbours in the order without a path"] == 1
+    _, _, c, d, _ = story.DIAMOND
+    assert node(view, d)["words"].endswith(f"concurrent with 1, tie with {label(c)}")
+    assert node(view, c)["words"].endswith("concurrent with 1")
 
 
 def test_why_is_what_the_command_says(warehouse):

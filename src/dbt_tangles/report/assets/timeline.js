@@ -8,7 +8,7 @@ function showTimeline(page, view, shard) {
   const why = panel(shard, view);
   const boxes = view.nodes.map((node, n) => {
     const box = h("button", { type: "button", class: `event ${shade(node)}`, "data-node": n, onclick: () => choose(n) }, said(node.label.length > 17 ? `${node.label.slice(0, 16)}…` : node.label));
-    tip.on(box, () => [node.id, `last position ${node.position}, rank ${node.rank}`, node.author ? `by ${node.author}` : null, node.title]);
+    tip.on(box, () => [node.id, `last position ${node.position}, rank ${node.rank}`, node.author ? `by ${node.author}` : null, node.words || null, node.title]);
     return box;
   });
   function choose(n) {
@@ -68,7 +68,7 @@ function showTimeline(page, view, shard) {
   page.append(h("ul", { class: "legend" }, authors.slice(0, 7).map((author, n) => h("li", {}, h("i", { class: `author${n}` }), said(author === null ? "author not known" : author.slice(0, 12)))), authors.length > 7 ? h("li", {}, h("i", { class: "others" }), `${authors.length - 7} others`) : null),
     h("div", { class: "player" }, play, button("|◀", "To the beginning", () => 0), button("◀", "A step back", () => at - 1), button("▶", "A step forward", () => at + 1), button("▶|", "To the end", () => last), slider), words,
     h("div", { class: "drawn" }, h("div", { class: "canvas scrolled" }, stage), why.place),
-    behind("The order as a table", [["position", (node) => node.position], ["event", (node) => node.id], ["rank", (node) => node.rank], ["author", (node) => node.author || ""], ["message", (node) => node.title || ""]], view.nodes),
+    behind("The order as a table", [["position", (node) => node.position], ["event", (node) => node.id], ["rank", (node) => node.rank], ["", (node) => node.words], ["author", (node) => node.author || ""], ["message", (node) => node.title || ""]], view.nodes),
     behind("The steps as a table", [["batch", (edit) => edit[0]], ["command", (edit) => edit[1]], ["event", (edit) => view.nodes[edit[2]].id], ["from", (edit) => edit[3] ?? ""], ["to", (edit) => edit[4]]], view.edits));
   go(last);
 }
