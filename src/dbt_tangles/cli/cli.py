@@ -23,6 +23,7 @@ COMMANDS = {
     "build": "dbt_tangles.cli.build",
     "sql": "dbt_tangles.cli.sql",
     "export": "dbt_tangles.cli.export",
+    "watch": "dbt_tangles.cli.watch",
     "send": "dbt_tangles.cli.send",
     "follow": "dbt_tangles.cli.follow",
     "lint": "dbt_tangles.cli.lint",
@@ -55,7 +56,7 @@ def _first_sentence(command: click.Command | None) -> str:
 def main() -> None:
     """Query the tables of a tangles warehouse: where each message belongs, and why it was set aside.
 
-    All commands but build only read the tables. They may run while a build replaces tables.
+    All commands but build and watch only read the tables. They may run while a build replaces tables.
     """
     # A terminal that cannot show a character gets an escape in its place.
     for stream in (sys.stdout, sys.stderr):
