@@ -35,7 +35,7 @@ from dbt_tangles.algorithms.autobase.windows import Order, cut_windows, settled_
 from dbt_tangles.ingest.json_numbers import MAX_INT32
 from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH, collect
 
-#: `bases.INPUT_SCHEMA`, and the writers who cannot continue, on any row of the base.
+#: `bases.INPUT_SCHEMA`, and the writers that cannot continue, on any row of the base.
 UNSETTLED_INPUT_SCHEMA = pa.schema([*INPUT_SCHEMA, ("stopped", pa.list_(pa.string()))])
 UNSETTLED_SCHEMA = pa.schema(
     [
@@ -101,7 +101,7 @@ def unsettled_of_bases(table: pa.Table, rule: str = AUTOBASE) -> Iterator[pa.Rec
 
     Yields:
         Rows of `UNSETTLED_SCHEMA`, one for each node that is not settled. `would_settle` are nodes that may be
-        published one after another, each with the ids of its heads, earlier ones among them; null if none were found,
+        published one after another, each with the ids of its heads, earlier ones among them; null without such nodes,
         or the base is beyond `SEARCH_INDEXERS`, `SEARCH_NODES` or `SEARCH_HEADS`. `is_fewest` says that all shorter
         sequences of `next_nodes` were tried; null without `would_settle`.
 
@@ -137,7 +137,7 @@ def unsettled_batches(batches: Iterator[pa.RecordBatch], rule: str = AUTOBASE) -
 
 
 def _stopped_writers(table: pa.Table) -> dict[str, set[str]]:
-    """Return the writers of each base who cannot continue."""
+    """Return the writers of each base that cannot continue their logs."""
     rows = table.select(["base_id", "stopped"]).filter(table["stopped"].is_valid()).to_pylist()
     return {row["base_id"]: set(row["stopped"]) for row in rows}
 
@@ -225,7 +225,7 @@ def _outer_heads(part: _Part, v: int) -> list[int]:
 
 
 def _writers(part: _Part, v: int, stopped: set[str]) -> list[Writer]:
-    """List the writers who may publish: indexers, and other writers within a batch."""
+    """List the writers that may publish: indexers, and other writers within a batch."""
     views, windows, bases = part.views, part.windows, part.bases
     begin, end = views.view_start[v], views.view_start[v + 1]
     is_last = np.ones(end - begin, np.bool_)
