@@ -96,7 +96,7 @@ class Window:
             indexers: The number of indexers.
         """
         self.size, self.outer, self.writers, self.majority = len(previous), outer, writers, indexers // 2 + 1
-        self.unsettled, self.indexer = unsettled, indexer
+        self.previous, self.unsettled, self.indexer = previous, unsettled, indexer
         self.past = _pasts(previous) + [1 << at for at in range(self.size, self.size + outer)]
         self.followable = [at for at in range(self.size) if is_followable[at]] + list(
             range(self.size, self.size + outer)
@@ -106,9 +106,14 @@ class Window:
     def _contenders(self) -> list[int]:
         """The distinct masks of contenders of unsettled indexer nodes, one more than `SIDES` at most; 0 first."""
         voting = [x for x in self.unsettled if self.indexer[x] >= 0]
+        every = sum(1 << x for x in voting)
+        descendants = [1 << x for x in range(self.size)]
+        for x in sorted(range(self.size), key=lambda x: -self.past[x].bit_count()):
+            for p in self.previous[x]:
+                descendants[p] |= descendants[x]
         masks = [0]
         for x in sorted(voting, key=lambda x: (self.past[x].bit_count(), x)):
-            beside = sum(1 << z for z in voting if not (self.past[x] >> z & 1 or self.past[z] >> x & 1))
+            beside = every & ~(self.past[x] | descendants[x])
             if beside not in masks:
                 masks.append(beside)
             if len(masks) > SIDES + 1:
