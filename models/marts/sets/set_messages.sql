@@ -12,6 +12,7 @@ select
     is_moot as is_root,
     has_data,
     coalesce(is_item_root, false) as is_item_root,
+    coalesce(is_item_root_by_document, false) as is_item_root_by_document,
     coalesce(is_tip, false) as is_tip,
     purpose,
     action

@@ -76,9 +76,25 @@ class NaiveFaults:
         left = [y for y in known if y not in self.messages[x]["prev"]]
         return [(x, "lipmaa_left_out", None, left)] if left and wanted < depth - 1 else []
 
+    def later(self, x: int) -> list[tuple[int, str, None, list[int]]]:
+        """Return the later messages that a message supersedes, and that no message after them supersedes."""
+        count = len(self.messages)
+        named = self.messages[x]["supersedes"] if self.messages[x]["is_entry"] else []
+        left = sorted(
+            {
+                y
+                for y in named
+                if y > x and self.messages[y]["is_entry"]
+                if not any(y in self.superseded(z) for z in range(y + 1, count))
+            }
+        )
+        return [(x, "supersedes_later_message", None, left)] if left else []
+
     def all_faults(self) -> list[tuple]:
-        """Return the faults of `faults`, and the missing backlinks, in order."""
-        rows = self.faults() + [fault for x in range(len(self.messages)) for fault in self.backlinks(x)]
+        """Return the faults of `faults`, missing backlinks, and superseded later messages, in order."""
+        rows = self.faults()
+        for rule in (self.backlinks, self.later):
+            rows += [fault for x in range(len(self.messages)) for fault in rule(x)]
         return sorted(rows, key=lambda row: row[0])
 
 

@@ -76,6 +76,15 @@ class NaiveSet:
                 roots = [root for root in roots if root not in (row["supersedes"] or [])] + [message]
         return roots
 
+    def item_roots_by_document(self) -> list[str]:
+        """Return the messages with data that no other message with data supersedes, in order."""
+        rows = {message: self.rows[message] for message in self.order if self.rows[message]["has_data"]}
+        return [
+            message
+            for message in rows
+            if not any(message in (row["supersedes"] or []) for other, row in rows.items() if other != message)
+        ]
+
     def min_required_depth(self) -> int | None:
         """Return the least depth of an item root; 0 without the set's root, None without item roots."""
         if self.moot is None:
@@ -170,6 +179,7 @@ class NaiveSet:
     def messages(self) -> dict[str, dict]:
         """Return the row of each message."""
         roots, tips, purposes = set(self.item_roots()), set(self.tips()), self.purposes()
+        by_document = set(self.item_roots_by_document())
         place = {message: k for k, message in enumerate(self.order)}
         return {
             message: {
@@ -177,6 +187,7 @@ class NaiveSet:
                 "message_id": message,
                 "position": place.get(message),
                 "is_item_root": message in roots,
+                "is_item_root_by_document": message in by_document,
                 "purpose": purposes[message],
                 "is_tip": message in tips,
             }

@@ -61,7 +61,7 @@ def _answer(messages: list[dict], ghost_span: int) -> tuple[dict, dict, dict]:
         "squeeze_potential": max(depth.values()) - oldest[0] if oldest else None,
         "tips": sorted(m["message_id"] for m in messages if m["is_tip"]),
     }
-    names = ("set_id", "message_id", "position", "is_item_root", "purpose", "is_tip")
+    names = ("set_id", "message_id", "position", "is_item_root", "is_item_root_by_document", "purpose", "is_tip")
     by_id = {m["message_id"]: {name: m[name] for name in names} for m in messages}
     return summary, by_id, {item: message for _, item, message in placed}
 

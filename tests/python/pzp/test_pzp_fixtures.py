@@ -158,6 +158,8 @@ def test_tables_agree_with_the_messages(example):
     messages = {IDS[example, row["letter"]]: row for row in expected("set_messages", example=example)}
     assert [message for message, row in messages.items() if row["position"]] == naive.order
     assert {m for m, row in messages.items() if row["is_item_root"] == "true"} == set(naive.item_roots())
+    stated_by_document = {m for m, row in messages.items() if row["is_item_root_by_document"] == "true"}
+    assert stated_by_document == set(naive.item_roots_by_document())
     assert sorted(m for m, row in messages.items() if row["is_tip"] == "true") == naive.tips()
     assert {m: row["purpose"] for m, row in messages.items() if row["purpose"]} == naive.purposes()
 

@@ -32,7 +32,7 @@ from dbt_tangles.algorithms.set.reachability import Backlinks, Reachability, fin
 from dbt_tangles.algorithms.set.schemas import OUTPUT_SCHEMA
 from dbt_tangles.algorithms.set.set_arrays import SetEntries, SetTangles
 from dbt_tangles.algorithms.set.set_rows import PlacedItems, fault_column, item_column, next_column, output_texts
-from dbt_tangles.algorithms.set.writer_faults import with_backlinks, writer_faults
+from dbt_tangles.algorithms.set.writer_faults import superseding_pairs, with_backlinks, with_later, writer_faults
 from dbt_tangles.formats.pzp.collation import collation_keys
 from dbt_tangles.formats.pzp.items import are_unique
 from dbt_tangles.formats.pzp.rules import SET_DOMAIN
@@ -113,6 +113,7 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
         One row per input row, in the same order (`OUTPUT_SCHEMA`, with 64-bit string offsets where needed):
             `position`: int32 from 0, null in a set without root;
             `is_item_root`: no later message supersedes the message;
+            `is_item_root_by_document`: no other message supersedes it;
             `purpose`: see `purposes`;
             `is_tip`: no message lists it as previous; false in a set without root;
             `is_oldest_standing`: the oldest live message of its set, see `oldest_live_message`;
@@ -147,6 +148,9 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
     item = items.touches.added[live.entry]
     found = find_reachability(tangles, backlinks, counted, live.start, item, items.touches, CLOCK_ENTRIES_PER_SET)
     faults = with_backlinks(writer_faults(tangles, entries), found, messages.set_of)
+    superseding = (entries.list_start, np.where(_by_message(has_data, entries.list_start), entries.superseded, -1))
+    faults = with_later(faults, is_item_root, *superseding, messages.set_of)
+    is_superseded_by_any = messages.flags_at(superseding_pairs(*superseding)[1])
     is_own = is_entry & _is_by_owner(table, messages)
     oldest = find_oldest_live(tangles, messages.root, is_own, items.touches, clock_entries)
 
@@ -157,6 +161,7 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
     columns = [
         pa.array(position[at].astype(np.int32), mask=~messages.is_rooted[at]),
         pa.array(is_item_root[at]),
+        pa.array((has_data & ~is_superseded_by_any)[at]),
         pa.array(PURPOSES, pa.string()).take(pa.array(_purposes(messages, tangles, is_item_root, ghost_span)[at])),
         pa.array(is_tip[at]),
         pa.array(messages.flags_at(oldest)[at]),
@@ -193,6 +198,11 @@ def _superseded(table: pa.Table, messages: SetMessages, has_data: np.ndarray) ->
     list_start, list_entry = runs(supersedes.starts, messages.row)
     no_root = np.zeros(len(messages.row), np.bool_)
     return list_start, look_up(messages.nodes, messages.ids, supersedes, has_data, no_root)[list_entry]
+
+
+def _by_message(values: np.ndarray, list_start: np.ndarray) -> np.ndarray:
+    """Repeat the value of each message for each entry of its list."""
+    return np.repeat(values, np.diff(list_start))
 
 
 def _purposes(messages: SetMessages, tangles: SetTangles, is_item_root: np.ndarray, ghost_span: int) -> np.ndarray:

@@ -30,6 +30,7 @@ OUTPUT_SCHEMA = pa.schema(
     [
         ("position", pa.int32()),
         ("is_item_root", pa.bool_()),
+        ("is_item_root_by_document", pa.bool_()),
         ("purpose", pa.string()),
         ("is_tip", pa.bool_()),
         ("is_oldest_standing", pa.bool_()),

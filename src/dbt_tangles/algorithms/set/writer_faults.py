@@ -9,6 +9,8 @@ The rules, in the order of `writer_rules.RULES`:
 * `supersedes_standing_item`: a message does not supersede the message that keeps an item in the set, unless it adds or
   deletes that item itself. This rule is the project's: pruning removes superseded messages, so the item would be lost.
 * `lipmaa_left_out`: a message links back to the messages at its lipmaa depth; `reachability` finds these faults.
+* `supersedes_later_message`: a message supersedes only messages before it in the set's order. Peers ignore other
+  entries, so a later message stays an item root, and by the document it is not one.
 
 A writer knew all ancestors of its message, through messages of every kind.
 """
@@ -19,11 +21,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.graph.arrays import runs
+from dbt_tangles.algorithms.graph.arrays import runs, starts
 from dbt_tangles.algorithms.set.chain_clocks import CLOCK_ENTRIES_PER_SET
 from dbt_tangles.algorithms.set.reachability import Reachability
 from dbt_tangles.algorithms.set.set_arrays import SetEntries, SetTangles
-from dbt_tangles.algorithms.set.writer_rules import BACKLINK, FIELDS, check_writer_rules
+from dbt_tangles.algorithms.set.writer_rules import BACKLINK, FIELDS, LATER, check_writer_rules
 
 #: The item code of a missing backlink, which concerns no item.
 NO_ITEM = -1
@@ -90,14 +92,50 @@ def with_backlinks(faults: Faults, found: Reachability, set_of: np.ndarray) -> F
         The faults of the sets that both calls checked.
     """
     is_checked = faults.is_checked & found.is_checked
-    message = np.concatenate([faults.message, found.fault])
-    more = len(found.fault)
+    return _merge(
+        faults._replace(is_checked=is_checked), BACKLINK, found.fault, found.left_start, found.left_out, set_of
+    )
+
+
+def with_later(
+    faults: Faults, is_item_root: np.ndarray, list_start: np.ndarray, superseded: np.ndarray, set_of: np.ndarray
+) -> Faults:
+    """Merge the item roots that an earlier message supersedes into the other faults.
+
+    Args:
+        faults: Faults of the same sets.
+        is_item_root: bool[messages], see `live_items.item_roots`.
+        list_start: int64[messages + 1], into `superseded`.
+        superseded: int32[...], the message that each entry of a message with data names, or -1.
+        set_of: int32[messages].
+    """
+    message, later = superseding_pairs(list_start, superseded)
+    is_left = (later > message) & is_item_root[later]
+    message, later = message[is_left], later[is_left]
+    at, count = np.unique(message, return_counts=True)
+    return _merge(faults, LATER, at.astype(np.int32), starts(count), later.astype(np.int32), set_of)
+
+
+def superseding_pairs(list_start: np.ndarray, superseded: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """List each message with each other message that it supersedes, ascending: int64[pairs], int64[pairs]."""
+    message = np.repeat(np.arange(len(list_start) - 1), np.diff(list_start))
+    is_pair = (superseded >= 0) & (superseded != message)
+    pairs = np.unique(np.stack([message[is_pair], superseded[is_pair]], axis=1), axis=0)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _merge(
+    faults: Faults, rule: int, message: np.ndarray, left_start: np.ndarray, left_out: np.ndarray, set_of: np.ndarray
+) -> Faults:
+    """Merge faults by one more rule, which concern no item; those of sets that are not checked are left out."""
+    more = len(message)
+    messages = np.concatenate([faults.message, message])
     code = np.concatenate([faults.code, np.full(more, NO_ITEM, np.int32)])
-    rule = np.concatenate([faults.rule, np.full(more, BACKLINK, np.int8)])
-    ends = np.concatenate([faults.left_start, faults.left_start[-1] + found.left_start[1:]])
+    rules = np.concatenate([faults.rule, np.full(more, rule, np.int8)])
+    ends = np.concatenate([faults.left_start, faults.left_start[-1] + left_start[1:]])
     # A stable sort keeps the faults of one message in the order of the rules.
-    order = np.argsort(message, kind="stable")
-    order = order[is_checked[set_of[message[order]]]]
-    left_start, place = runs(ends, order)
-    left_out = np.concatenate([faults.left_out, found.left_out])[place]
-    return Faults(message[order], code[order], rule[order], left_start, left_out, is_checked)
+    order = np.argsort(messages, kind="stable")
+    order = order[faults.is_checked[set_of[messages[order]]]]
+    merged_start, place = runs(ends, order)
+    merged = np.concatenate([faults.left_out, left_out])[place]
+    return Faults(messages[order], code[order], rules[order], merged_start, merged, faults.is_checked)

@@ -25,8 +25,8 @@ from dbt_tangles.algorithms.set.superseding import Superseders, allocate_superse
 from dbt_tangles.algorithms.structures.space import with_space
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
-RULES = ("must", "should", "supersedes_standing_item", "lipmaa_left_out")
-MUST, SHOULD, STANDING, BACKLINK = range(len(RULES))
+RULES = ("must", "should", "supersedes_standing_item", "lipmaa_left_out", "supersedes_later_message")
+MUST, SHOULD, STANDING, BACKLINK, LATER = range(len(RULES))
 # The fields of a fault: message, item, rule, and the end of its messages in `left_out`.
 FIELDS = 4
 # The fields of `FaultBuffer.count`.
