@@ -64,7 +64,7 @@ class SsbReason(Reasons):
 class SsbLogReason(Reasons):
     """Reasons of `ssb_rejects` that depend on other lines of the log; models/marts/ssb/ssb_rejects.sql sets them."""
 
-    ID_COLLISION = "id_collision", "The signature is valid, but another text with the same id is the message."
+    ID_COLLISION = "id_collision", "The signature is valid, but the tables keep another text with the same id."
 
 
 class GroupReason(Reasons):
@@ -85,28 +85,34 @@ class GroupReason(Reasons):
         "bad_recps_count",
         "recps is not an array of 2 (epoch inits), 2 to 16 (adds) or 1 (excludes).",
     )
-    BAD_RECPS = "bad_recps", "recps does not start with a group's URI, or what follows are not all URIs of feeds."
+    BAD_RECPS = "bad_recps", "The first entry of recps is not a group's URI, or another entry is not a feed's URI."
     BAD_TANGLES = "bad_tangles", "tangles is no object, or lacks a tangle that the kind of message belongs to."
     UNKNOWN_TANGLE = "unknown_tangle", "tangles names another tangle (inits and excludes; adds may)."
     BAD_GROUP_TANGLE = (
         "bad_group_tangle",
-        "The group tangle lacks a root or its first previous by URI, or, in a root init, the two are not null.",
+        "The group tangle does not give its root and its first previous as URIs; in a root init, both must be null.",
     )
     BAD_EPOCH_TANGLE = (
         "bad_epoch_tangle",
-        "The epoch tangle lacks a root or its first previous by URI, or, in a root init, the two are not null.",
+        "The epoch tangle does not give its root and its first previous as URIs; in a root init, both must be null.",
     )
     BAD_MEMBERS_TANGLE = (
         "bad_members_tangle",
-        "The members tangle lacks a root or its first previous by URI, or, in an init, the two are not null.",
+        "The members tangle does not give its root and its first previous as URIs; in an init, both must be null.",
     )
 
 
 class GroupLogReason(Reasons):
     """Reasons that depend on other messages of the group; models/marts/groups/group_messages.sql sets them."""
 
-    UNCONNECTED_EPOCH = "unconnected_epoch", "A valid init that valid inits do not connect to the group's root init."
-    UNKNOWN_EPOCH = "unknown_epoch", "A valid add or exclude whose members tangle does not name an epoch of a group."
+    UNCONNECTED_EPOCH = (
+        "unconnected_epoch",
+        "The init is valid, but no chain of valid inits connects it to the group's root init.",
+    )
+    UNKNOWN_EPOCH = (
+        "unknown_epoch",
+        "The add or exclude is valid, but its members tangle does not name an epoch of a group.",
+    )
 
 
 class PzpReason(Reasons):
@@ -143,23 +149,29 @@ class PzpReason(Reasons):
     BAD_DEPTH = "bad_depth", "depth is not a whole number from 1 to 2^53 - 1."
     OTHER_DOMAIN = "other_domain", "The domain is not that of the tangle's moot."
     OTHER_ACCOUNT = "other_account", "The account is not that of the tangle's moot."
-    PREV_NOT_LOWER = "prev_not_lower", "A known prev is not less deep than the message."
+    PREV_NOT_LOWER = "prev_not_lower", "The depth of a known message in prev is not lower than that of this message."
     PREV_NOT_STRING = "prev_not_string", "An entry of prev is not a string."
     PREV_URI = "prev_uri", "An entry of prev is a URI."
     PREV_DUPLICATE = "prev_duplicate", "prev has an entry twice."
     PREV_UNSORTED = "prev_unsorted", "prev is not sorted by code unit."
     NO_KNOWN_PREV = "no_known_prev", "Nothing in prev is a valid message of the tangle."
-    DEPTH_GAP = "depth_gap", "All prev are known, and depth is not one more than their greatest."
-    CYCLE = "cycle", "The message follows itself, or one that does. No real ids can do that."
+    DEPTH_GAP = (
+        "depth_gap",
+        "All messages in prev are known, and depth is not one more than the greatest depth among them.",
+    )
+    CYCLE = (
+        "cycle",
+        "The message follows itself, or a message that follows itself. This cannot happen with real ids.",
+    )
     BAD_SIGNATURE = "bad_signature", "sigkey did not sign the metadata."
     # Known reasons come first; the last two mean that the log leaves the question open.
     UNKNOWN_ACCOUNT_TIPS = (
         "unknown_account_tips",
-        "Messages of the account that the message rests on, or their data, are not in the log: its key may be good.",
+        "The log lacks messages of the account, or their data, that decide whether the key may sign: it may be good.",
     )
     UNDECIDED_PREV = (
         "undecided_prev",
-        "No message in prev is known to be valid, and one of them is undecided: messages of its account are awaited.",
+        "No message in prev is known to be valid, and one of them is undecided: the log lacks messages of its account.",
     )
 
 
@@ -183,7 +195,7 @@ class AutobaseReason(Reasons):
     BAD_LENGTH = "bad_length", "The length is not a whole number from 1 to 2^31 - 1."
     BAD_HEADS = (
         "bad_heads",
-        "The heads are not a list of distinct writers with a length each, or one is not before the node.",
+        "The heads are not a list of distinct writers with a length each, or one is the node itself or a later one.",
     )
     BAD_BATCH = "bad_batch", "The batch is not a whole number from 1 to 2^31 - 1."
 
