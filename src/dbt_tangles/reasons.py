@@ -242,7 +242,10 @@ class TangleReason(Reasons):
     WRONG_TYPE = "wrong_type", "This tangle does not take messages of its content type."
     MISSING_ROOT = "missing_root", "The root that it names is not in the log, or is not usable."
     EMPTY_PREVIOUS = "empty_previous", "It names a root, but its previous is empty."
-    MISSING_PREVIOUS = "missing_previous", "A message in its previous is not a candidate of this tangle."
+    MISSING_PREVIOUS = (
+        "missing_previous",
+        "A message in its previous is not in the log, or does not claim to belong to this tangle.",
+    )
     CYCLE = "cycle", "It follows itself."
     PREVIOUS_SET_ASIDE = "previous_set_aside", "A message that it follows is set aside."
     TANGLE_TOO_LARGE = (

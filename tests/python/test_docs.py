@@ -61,6 +61,8 @@ def test_environment_page_lists_the_variables_read():
     files = [ROOT / "profiles.yml", ROOT / "Makefile", ROOT / "dbt_project.yml"]
     for folder in ("src", "plugin/src", "macros", "models", "python_models"):
         files += [path for path in (ROOT / folder).rglob("*") if path.suffix in (".py", ".sql", ".yml")]
+    # Variables for developers: the engine of the tests, and the servers of the demonstration.
+    files += [ROOT / "tests" / "python" / "conftest.py", ROOT / "bench" / "cluster" / "servers.py"]
     code = "\n".join(path.read_text() for path in files)
     read = set(re.findall(r"\bTANGLES_[A-Z_]+", code))
     assert len(read) > 8 and read <= set(listed)
@@ -119,6 +121,28 @@ def models(nodes) -> dict[str, dict]:
     found = {key: node for key, node in nodes.items() if node["resource_type"] == "model"}
     assert len(found) > len(list((ROOT / "models" / "marts").rglob("*.sql")))
     return found
+
+
+def test_nightly_runs_lists_the_tables_by_kind(models):
+    """Each named table has the kind of its row, and all public tables that are plain are named."""
+    kinds = {
+        "checked lines": "group_versions",
+        "group versions": "group_versions",
+        "complete": "replace_groups",
+        "plain": "table",
+        "appended by each run": "create_if_missing",
+    }
+    of = {node["name"]: node["config"]["materialized"] for node in models.values()}
+    page = (ROOT / "docs" / "explanation" / "nightly-runs.md").read_text()
+    rows = {kind: cell for kind, cell in re.findall(r"^\| ([a-z ]+) \| (.+) \|$", page, re.M) if kind in kinds}
+    named = {kind: set(re.findall(r"`(\w+)`", cell)) for kind, cell in rows.items()}
+    assert named.keys() == kinds.keys()
+    wrong = {(kind, name) for kind, names in named.items() for name in names if of.get(name) != kinds[kind]}
+    assert wrong == set()
+    listed = set().union(*named.values())
+    assert {name for name, kind in of.items() if kind in ("group_versions", "create_if_missing")} <= listed
+    public = {path.stem for path in (ROOT / "models" / "marts").rglob("*.sql")}
+    assert {name for name in public if of[name] == "table"} == named["plain"] & public
 
 
 def test_every_model_has_a_test_of_its_grain(nodes, models):
