@@ -1,7 +1,14 @@
--- The input rows of each root, as texts: its claims, whether the log has the root, and the feed that begins with it.
-with claims as (
+-- The input rows of each root, as texts: its claims, whether the log has the root, the feed that begins with it, and
+-- the contents and strategies of records.
+with types as (
+    {{ select_tangle_types() }}
+),
+
+claims as (
     select
+        tangle_name,
         root_id,
+        message_id,
         to_json(struct(*)) as row_text
     from {{ ref('int_tangle_claims') }}
 ),
@@ -20,6 +27,19 @@ feeds as (
     from {{ ref('feed_messages') }} as roots
     inner join {{ ref('int_feed_versions') }} as versions on roots.author = versions.group_key
     where roots.in_chain and roots.sequence = 1
+),
+
+-- Copies of a decrypted message may have different contents with equal claims.
+records as (
+    select
+        claims.root_id,
+        to_json(
+            struct(claims.tangle_name, claims.message_id, types.reducer, sha2(messages.content, 256) as content_digest)
+        ) as row_text
+    from claims
+    inner join types on claims.tangle_name = types.tangle_name
+    inner join {{ ref('ssb_messages') }} as messages on claims.message_id = messages.message_id
+    where types.reducer is not null
 ),
 
 inputs as (
@@ -44,6 +64,14 @@ inputs as (
         root_id,
         digest as row_text
     from feeds
+
+    union all
+
+    select
+        'record' as kind,
+        root_id,
+        row_text
+    from records
 ),
 
 {{ group_versions('inputs', 'root_id', ['kind', 'row_text']) }}

@@ -1,0 +1,184 @@
+"""Reduces the tangle of a record to the value of each field at its tips, and finds conflicts between tips.
+
+The value of a field is the value that the next message would find that follows all tips and sets no field.
+
+Source: @tangle/reduce 5.0.5 and @tangle/strategy 4.1.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from dbt_tangles.algorithms.record.graph import Member, RecordGraph, build_graph
+from dbt_tangles.algorithms.record.overwritten import OverwrittenField
+from dbt_tangles.algorithms.record.strategies import OVERWRITE, present_entries, to_json
+
+REDUCED, MALFORMED_ROOT, TOO_LARGE = "reduced", "malformed_root", "too_large"
+#: Bounds of the work for one record: its members, and the links of its merges times the fields that messages overwrite.
+MOST_MEMBERS = 10_000
+MOST_COMPARISONS = 2_000_000
+#: A field lists at most so many values in conflict.
+MOST_VALUES = 100
+
+
+class ConflictingValue(NamedTuple):
+    """A value in conflict: the tip of its branch, the message that set it, and the value as JSON."""
+
+    tip_id: str
+    message_id: str
+    value: str
+
+
+class FieldState(NamedTuple):
+    """A field of a record.
+
+    Attributes:
+        field: Its name.
+        strategy: `overwrite` or `simple_set`.
+        value: The value at the tips as JSON; None with a conflict.
+        is_conflict: Whether tips set different values.
+        set_by: The messages that gave the value, by code point. With a conflict those that set the conflicting values.
+            For a set all messages that changed it.
+        conflicting_values: The values in conflict by tip, at most `MOST_VALUES`.
+    """
+
+    field: str
+    strategy: str
+    value: str | None
+    is_conflict: bool
+    set_by: list[str]
+    conflicting_values: list[ConflictingValue]
+
+
+class Record(NamedTuple):
+    """A record.
+
+    Attributes:
+        status: `REDUCED`, `MALFORMED_ROOT` or `TOO_LARGE`; without `REDUCED` there are neither tips nor fields.
+        tips: The tips of the messages that count, by code point.
+        fields: The fields by name.
+        malformed_messages: Members with a malformed field, by code point.
+        unresolved_merges: Merges that leave a conflict between their branches unresolved, by code point.
+        left_out_count: The number of members that do not count: both kinds, and all their followers.
+    """
+
+    status: str
+    tips: list[str]
+    fields: list[FieldState]
+    malformed_messages: list[str]
+    unresolved_merges: list[str]
+    left_out_count: int
+
+
+def reduce_record(members: Sequence[Member], strategies: Mapping[str, str]) -> Record:
+    """Reduce one record.
+
+    A member with a malformed field does not count, nor does a merge that leaves a conflict unresolved, nor any message
+    that follows one of both.
+
+    Args:
+        members: All members of the record's tangle, by depth, then id.
+        strategies: The strategy of each field.
+
+    Raises:
+        ValueError: A member lists an id that is no earlier member.
+    """
+    if len(members) > MOST_MEMBERS:
+        return Record(TOO_LARGE, [], [], [], [], 0)
+    graph = build_graph(members, strategies)
+    if not graph.ids:
+        return Record(MALFORMED_ROOT, [], [], graph.malformed, [], graph.left_out_count)
+    overwritten = {
+        field: OverwrittenField()
+        for field, strategy in strategies.items()
+        if strategy == OVERWRITE and any(field in changes for changes in graph.changes)
+    }
+    if sum(len(previous) for previous in graph.previous if len(previous) > 1) * len(overwritten) > MOST_COMPARISONS:
+        return Record(TOO_LARGE, [], [], [], [], 0)
+    walk = _walk(graph, overwritten)
+    fields = [
+        _overwritten_state(field, graph, walk, overwritten.get(field))
+        if strategy == OVERWRITE
+        else _set_state(field, graph, walk)
+        for field, strategy in sorted(strategies.items())
+    ]
+    left_out = graph.left_out_count + len(graph.ids) - sum(walk.counts)
+    unresolved = sorted(graph.ids[node] for node in walk.unresolved)
+    return Record(REDUCED, [graph.ids[tip] for tip in walk.tips], fields, graph.malformed, unresolved, left_out)
+
+
+class _Walk(NamedTuple):
+    """The result of the walk: whether each member counts, its ancestors as bits, unresolved merges, and tips by id."""
+
+    counts: list[bool]
+    ancestors: list[int]
+    unresolved: list[int]
+    tips: list[int]
+
+
+def _walk(graph: RecordGraph, overwritten: Mapping[str, OverwrittenField]) -> _Walk:
+    """Judge the members in order, and note the state of overwritten fields at each."""
+    walk = _Walk([], [], [], [])
+    for node, previous in enumerate(graph.previous):
+        taken = _taken_over(graph, overwritten, walk, node) if all(walk.counts[other] for other in previous) else None
+        walk.counts.append(taken is not None)
+        past = 0
+        for other in previous:
+            past |= walk.ancestors[other] | 1 << other
+        walk.ancestors.append(past)
+        for field, states in overwritten.items():
+            change = graph.changes[node].get(field)
+            if change is not None:
+                states.add_setter(node, change["set"])
+            else:
+                states.add_follower(graph.searched[node], (taken or {}).get(field, ()))
+    followed = {other for node, previous in enumerate(graph.previous) if walk.counts[node] for other in previous}
+    tips = [node for node, is_counted in enumerate(walk.counts) if is_counted and node not in followed]
+    walk.tips.extend(sorted(tips, key=graph.ids.__getitem__))
+    return walk
+
+
+def _taken_over(
+    graph: RecordGraph, overwritten: Mapping[str, OverwrittenField], walk: _Walk, node: int
+) -> dict[str, tuple[int, ...]] | None:
+    """Return the setters whose values a member takes over, by field; None for a merge with an unresolved conflict."""
+    previous = graph.previous[node]
+    taken = {}
+    for field, states in overwritten.items():
+        if field in graph.changes[node] or not previous:
+            continue
+        if len(previous) == 1:
+            taken[field] = states.setters[previous[0]]
+            continue
+        branches = states.branches(previous, walk.ancestors)
+        if states.are_in_conflict(branches):
+            walk.unresolved.append(node)
+            return None
+        taken[field] = tuple(dict.fromkeys(branch.setter for branch in branches))
+    return taken
+
+
+def _overwritten_state(field: str, graph: RecordGraph, walk: _Walk, states: OverwrittenField | None) -> FieldState:
+    if states is None:
+        return FieldState(field, OVERWRITE, "null", False, [], [])
+    values: list[ConflictingValue] = []
+    if len(walk.tips) == 1:
+        setters, is_conflict = states.setters[walk.tips[0]], False
+    else:
+        branches = states.branches(walk.tips, walk.ancestors)
+        setters, is_conflict = tuple(branch.setter for branch in branches), states.are_in_conflict(branches)
+        if is_conflict:
+            values = [
+                ConflictingValue(graph.ids[branch.tip], graph.ids[branch.setter], to_json(states.value(branch.setter)))
+                for branch in branches[:MOST_VALUES]
+            ]
+    value = None if is_conflict else to_json(states.value(setters[0])) if setters else "null"
+    set_by = sorted({graph.ids[setter] for setter in setters})
+    return FieldState(field, OVERWRITE, value, is_conflict, set_by, values)
+
+
+def _set_state(field: str, graph: RecordGraph, walk: _Walk) -> FieldState:
+    setters = [node for node, changes in enumerate(graph.changes) if walk.counts[node] and field in changes]
+    value = to_json(present_entries(graph.changes[node][field] for node in setters))
+    return FieldState(field, "simple_set", value, False, sorted(graph.ids[node] for node in setters), [])

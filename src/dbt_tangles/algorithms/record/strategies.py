@@ -1,0 +1,102 @@
+"""Strategies of record fields: validity, equality and output of their transformations.
+
+A message transforms a field by a JSON value: ``{"set": VALUE}`` for `overwrite`, ``{ENTRY: WEIGHT}`` for `simple_set`,
+``{}`` for no change.
+
+Source: @tangle/overwrite 3.0.1 and @tangle/simple-set 3.0.1, with is-my-json-valid 2.20.6 and lodash.isequal 4.5.0.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import orjson
+
+OVERWRITE = "overwrite"
+SIMPLE_SET = "simple_set"
+#: A transformation with deeper values is malformed. The libraries have no such limit.
+MOST_NESTING = 100
+
+_MAX_SAFE = 2**53 - 1
+#: The characters that a dot in a JavaScript pattern does not match.
+_LINE_ENDS = frozenset("\n\r\u2028\u2029")
+
+
+def is_valid(strategy: str, transformation: Any) -> bool:
+    """Whether a field of a message is a valid transformation, by the strategy's default schema.
+
+    Args:
+        strategy: `OVERWRITE` or `SIMPLE_SET`.
+        transformation: The parsed value of the field, of any type.
+    """
+    if type(transformation) is not dict or not _is_shallow(transformation):
+        return False
+    if strategy == OVERWRITE:
+        return transformation.keys() <= {"set"} and type(transformation.get("set")) is not list
+    return all(_is_entry(entry) and _is_integer(weight) for entry, weight in transformation.items())
+
+
+def _is_shallow(value: Any) -> bool:
+    level = [value]
+    for _ in range(MOST_NESTING):
+        level = [part for each in level if type(each) in (dict, list) for part in _parts(each)]
+        if not level:
+            return True
+    return False
+
+
+def _parts(value: dict | list) -> Iterable[Any]:
+    return value.values() if type(value) is dict else value
+
+
+def _is_entry(entry: str) -> bool:
+    return entry != "" and _LINE_ENDS.isdisjoint(entry)
+
+
+def _is_integer(weight: Any) -> bool:
+    if type(weight) is float:
+        return weight.is_integer() or abs(weight) > _MAX_SAFE
+    return type(weight) is int
+
+
+def equality_key(value: Any) -> Hashable:
+    """Map a JSON value to a key that two values share if JavaScript's deep equality holds.
+
+    The order of an object's keys does not matter, and numbers are doubles.
+    """
+    if type(value) is dict:
+        return "object", frozenset((name, equality_key(part)) for name, part in value.items())
+    if type(value) is list:
+        return "array", tuple(map(equality_key, value))
+    if type(value) in (int, float):
+        return "number", float(value)
+    return type(value).__name__, value
+
+
+def to_json(value: Any) -> str:
+    """Write a JSON value compactly; infinite numbers become null, as in JavaScript, and lone surrogates are escaped."""
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # a lone surrogate
+        return json.dumps(_finite(value), separators=(",", ":"))
+
+
+def _finite(value: Any) -> Any:
+    if type(value) is dict:
+        return {name: _finite(part) for name, part in value.items()}
+    if type(value) is list:
+        return [_finite(part) for part in value]
+    return None if type(value) is float and not math.isfinite(value) else value
+
+
+def present_entries(transformations: Iterable[dict[str, Any]]) -> list[str]:
+    """List the entries of a set whose weights sum to more than 0, in the order of JavaScript's sort (UTF-16 units)."""
+    weights: dict[str, float] = {}
+    for transformation in transformations:
+        for entry, weight in transformation.items():
+            weights[entry] = weights.get(entry, 0.0) + float(weight)
+    present = (entry for entry, weight in weights.items() if weight > 0)
+    return sorted(present, key=lambda entry: entry.encode("utf-16-be", "surrogatepass"))

@@ -1,0 +1,244 @@
+"""Random records agree with the rules word for word, in any order of their rows; hostile records are bounded."""
+
+import json
+import time
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbt_tangles.algorithms.record import overwritten, reduction
+from dbt_tangles.algorithms.record.graph import Member
+from dbt_tangles.algorithms.record.record_batches import INPUT_SCHEMA, OUTPUT_SCHEMA, reduce_record_batches
+from dbt_tangles.algorithms.record.reduction import MALFORMED_ROOT, REDUCED, TOO_LARGE, reduce_record
+from dbt_tangles.algorithms.record.strategies import MOST_NESTING, equality_key, is_valid, present_entries, to_json
+from record_oracle import NONE_SET, Oracle
+
+STRATEGIES = {"title": "overwrite", "body": "overwrite", "tags": "simple_set"}
+TITLE = {"title": "overwrite"}
+VALUES = st.sampled_from(["a", "b", None, {"x": 1, "y": [True]}, {"y": [True], "x": 1}, [], {}])
+SET = st.builds(lambda value: {"set": value} if value != [] else {}, VALUES)
+ENTRIES = st.dictionaries(st.sampled_from(["ann", "bob", "Zoe"]), st.integers(-2, 2), max_size=2)
+CONTENTS = st.fixed_dictionaries({}, optional={"title": SET, "body": SET, "tags": ENTRIES, "other": st.none()})
+
+
+@st.composite
+def records(draw) -> list[Member]:
+    """Draw a record of up to 14 members, by depth, then id."""
+    count = draw(st.integers(1, 14))
+    ids = draw(st.permutations([f"%{number:02}" for number in range(count)]))
+    depths = {ids[0]: 0}
+    members = [Member(ids[0], [], draw(CONTENTS))]
+    for place, each in enumerate(ids[1:], start=1):
+        listed = st.lists(st.sampled_from(ids[max(0, place - 4) : place]), min_size=1, max_size=3)
+        previous = draw(listed)
+        depths[each] = 1 + max(depths[other] for other in previous)
+        members.append(Member(each, previous, draw(CONTENTS)))
+    return sorted(members, key=lambda member: (depths[member.message_id], member.message_id))
+
+
+@given(records())
+def test_the_rules_word_for_word(members):
+    found, oracle = reduce_record(members, STRATEGIES), Oracle(members, STRATEGIES)
+    assert found.status == REDUCED
+    assert found.tips == oracle.tips()
+    assert len(members) - found.left_out_count == len(oracle.left)
+    for field in found.fields:
+        wanted = oracle.value(field.field)
+        assert field.is_conflict == (wanted is NONE_SET) == (field.value is None)
+        assert field.is_conflict or json.loads(field.value) == wanted
+        assert {*field.set_by} <= {*oracle.left}
+        if field.strategy == "overwrite" and len(found.tips) > 1:
+            assert field.set_by == sorted({*oracle.branches(found.tips, field.field).values()})
+        for value in field.conflicting_values:
+            assert oracle.last_setter(value.tip_id, field.field) == value.message_id
+            assert oracle.data[value.message_id][field.field]["set"] == json.loads(value.value)
+
+
+@given(records())
+def test_a_merge_that_sets_the_conflicting_fields_resolves_them(members):
+    """The next message has to set exactly the fields in conflict; without them it is unresolved."""
+    before = reduce_record(members, STRATEGIES)
+    conflicts = [field.field for field in before.fields if field.is_conflict]
+    for left_out in [None, *conflicts]:
+        content = {field: {"set": "merged"} for field in conflicts if field != left_out}
+        after = reduce_record([*members, Member("~", before.tips, content)], STRATEGIES)
+        assert after.unresolved_merges == sorted([*before.unresolved_merges, *(["~"] if left_out else [])])
+        if left_out is None:
+            assert after.tips == ["~"]
+            for field, earlier in zip(after.fields, before.fields, strict=True):
+                assert json.loads(field.value) == ("merged" if earlier.is_conflict else json.loads(earlier.value))
+                assert field.set_by == (["~"] if earlier.is_conflict else earlier.set_by)
+
+
+def rows_of(members: list[Member], root: str) -> list[dict]:
+    depths: dict[str, int] = {}
+    for member in members:
+        depths[member.message_id] = 1 + max((depths[other] for other in member.previous), default=-1)
+    shared = {"tangle_name": "page", "root_id": root, "reducer": json.dumps(STRATEGIES)}
+    return [
+        shared
+        | {"message_id": m.message_id, "depth": depths[m.message_id], "previous": [*m.previous] or None}
+        | {"content": json.dumps(m.content)}
+        for m in members
+    ]
+
+
+def reduced_rows(rows: list[dict]) -> list[dict]:
+    batches = pa.Table.from_pylist(rows, INPUT_SCHEMA).to_batches(3)
+    found = list(reduce_record_batches(iter(batches)))
+    for batch in found:
+        batch.validate(full=True)
+        assert batch.schema == OUTPUT_SCHEMA
+    return pa.Table.from_batches(found, OUTPUT_SCHEMA).to_pylist()
+
+
+@given(st.lists(records(), min_size=1, max_size=3), st.randoms(use_true_random=False))
+def test_any_order_of_rows(some, random):
+    rows = [row for number, members in enumerate(some) for row in rows_of(members, f"root {number}")]
+    first = reduced_rows(rows)
+    random.shuffle(rows)
+    assert reduced_rows(rows) == first
+    assert [row["root_id"] for row in first] == [f"root {number}" for number in range(len(some))]
+    for row, members in zip(first, some, strict=True):
+        record = reduce_record(members, STRATEGIES)
+        assert (row["status"], row["tips"], row["left_out_count"]) == (
+            record.status,
+            record.tips,
+            record.left_out_count,
+        )
+        assert [(f["field"], f["value"], f["set_by"]) for f in row["fields"]] == [
+            (f.field, f.value, f.set_by) for f in record.fields
+        ]
+
+
+def test_the_nearest_setter_decides_as_for_peers():
+    """The search of the peers finds the nearest message that sets a field, which another message may have replaced.
+
+    C replaces A's title and reaches M by a longer path than A. M takes C's title over. A later merge with F, which
+    also has A's title, finds A behind both branches, and takes A's title over.
+    """
+    members = [
+        Member("A", [], {"title": {"set": "old"}}),
+        Member("B", ["A"], {}),
+        Member("C", ["A"], {"title": {"set": "new"}}),
+        Member("F", ["A"], {}),
+        Member("D", ["C"], {}),
+        Member("E", ["D"], {}),
+        Member("M", ["B", "E"], {}),
+    ]
+    assert reduce_record([*members[:3], *members[4:]], TITLE).fields[0].value == '"new"'
+    merged = reduce_record([*members, Member("N", ["M", "F"], {})], TITLE)
+    assert (merged.tips, merged.fields[0].value, merged.fields[0].set_by) == (["N"], '"old"', ["A"])
+
+
+@pytest.mark.parametrize("strategy", ["overwrite", "simple_set"])
+@pytest.mark.parametrize("value", [None, True, 0, 1.5, "a", [], [{}]])
+def test_only_objects_are_transformations(strategy, value):
+    assert not is_valid(strategy, value)
+    assert is_valid(strategy, {})
+
+
+def test_nesting_is_bounded():
+    value = "deep"
+    for _ in range(MOST_NESTING - 2):
+        value = [value]
+    assert is_valid("overwrite", {"set": {"a": value}}) is False
+    assert is_valid("overwrite", {"set": {"a": value[0]}}) is True
+
+
+def test_numbers_and_booleans_differ():
+    assert equality_key(1) == equality_key(1.0) != equality_key(True)
+    assert equality_key(2**53) == equality_key(2**53 + 1)
+    assert equality_key({"a": 1, "b": [0, -0.0]}) == equality_key({"b": [-0.0, 0], "a": 1})
+    assert equality_key([1, 2]) != equality_key([2, 1])
+    assert equality_key(None) != equality_key("None")
+
+
+def test_json_of_any_value():
+    assert to_json({"b": "é", "a": [1, None]}) == '{"b":"é","a":[1,null]}'
+    assert to_json({"a": "\ud800", "b": [float("inf")]}) == '{"a":"\\ud800","b":[null]}'
+
+
+def test_entries_are_sorted_by_utf_16_units():
+    assert present_entries([{"\ufb01": 1, "\U0001f600": 1, "Z": 1, "a": 1, "gone": 1}, {"gone": -1}]) == [
+        "Z",
+        "a",
+        "\U0001f600",
+        "\ufb01",
+    ]
+
+
+def test_a_member_without_its_previous_is_refused():
+    with pytest.raises(ValueError, match="B follows X, which is no earlier member"):
+        reduce_record([Member("A", [], {}), Member("B", ["X"], {})], TITLE)
+
+
+@pytest.mark.parametrize("content", [None, {"title": "text"}])
+def test_without_its_root_a_record_has_no_state(content):
+    found = reduce_record([Member("A", [], content), Member("B", ["A"], {"title": {"set": 1}})], TITLE)
+    assert (found.status, found.tips, found.fields) == (MALFORMED_ROOT, [], [])
+    assert (found.malformed_messages, found.left_out_count) == (["A"], 2)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "7", "{", '{"title": {"set": 1}', "\ud83d".encode("utf-8", "replace").decode()]
+)
+def test_contents_that_are_no_objects(content):
+    rows = rows_of([Member("A", [], {}), Member("B", ["A"], {})], "A")
+    rows[1]["content"] = content
+    (found,) = reduced_rows(rows)
+    assert (found["malformed_messages"], found["tips"]) == (["B"], ["A"])
+
+
+def test_contents_that_only_javascript_reads():
+    """Lone surrogates, numbers beyond doubles and deep nesting beside the fields are accepted."""
+    rows = rows_of([Member("A", [], {}), Member("B", ["A"], {})], "A")
+    rows[0]["content"] = '{"tags": {"a": 1e999}, "body": {"set": 1e999}, "other": ' + "[" * 5000 + "]" * 5000 + "}"
+    rows[1]["content"] = '{"title": {"set": "\\ud800"}}'
+    (found,) = reduced_rows(rows)
+    values = {field["field"]: field["value"] for field in found["fields"]}
+    assert values == {"title": '"\\ud800"', "body": "null", "tags": '["a"]'}
+
+
+def test_a_wide_record_in_time():
+    """5,000 tips with values of their own, merged one by one, and listed up to the limit."""
+    tips = [Member(f"t{number:05}", ["A"], {"title": {"set": number}}) for number in range(5000)]
+    members = [Member("A", [], {}), *tips]
+    begin = time.process_time()
+    (field,) = reduce_record(members, TITLE).fields
+    assert field.is_conflict and len(field.conflicting_values) == reduction.MOST_VALUES
+    assert len(field.set_by) == 5000
+    merge = Member("~", [tip.message_id for tip in tips], {})
+    assert reduce_record([*members, merge], TITLE).unresolved_merges == ["~"]
+    assert time.process_time() - begin < 5
+
+
+def test_a_deep_record_in_time():
+    members = [Member("00000", [], {"title": {"set": 0}})]
+    for number in range(1, 10_000):
+        previous = [members[-1].message_id, members[max(0, number - 2)].message_id]
+        members.append(Member(f"{number:05}", previous, {"title": {"set": number}} if number % 7 == 0 else {}))
+    begin = time.process_time()
+    found = reduce_record(members, TITLE)
+    assert found.status == REDUCED and found.fields[0].value == "9996"
+    assert time.process_time() - begin < 5
+
+
+def test_too_large_records_are_reported(monkeypatch):
+    tips = [Member(f"t{number}", ["A"], {"title": {"set": 1}}) for number in range(9)]
+    members = [Member("A", [], {}), *tips, Member("~", [tip.message_id for tip in tips], {})]
+    monkeypatch.setattr(reduction, "MOST_COMPARISONS", 8)
+    assert reduce_record(members, TITLE).status == TOO_LARGE
+    monkeypatch.setattr(reduction, "MOST_COMPARISONS", 9)
+    assert reduce_record(members, TITLE).status == REDUCED
+    monkeypatch.setattr(reduction, "MOST_MEMBERS", 10)
+    assert reduce_record(members, TITLE).status == TOO_LARGE
+
+
+def test_branches_of_an_unset_field():
+    field = overwritten.OverwrittenField()
+    field.add_follower([], ())
+    field.add_follower([0], ())
+    assert field.branches([0, 1], [0, 1]) == []

@@ -1,0 +1,164 @@
+"""Records of a small log, by hand: values, conflicts, and messages that do not count; in any order and any nights."""
+
+import json
+import random
+
+import pytest
+
+from fixtures.ssb.author import Author, to_line
+
+SELECTED = ("--select", "+records", "+record_fields", "--exclude", "test_type:unit")
+REDUCER = {"title": "overwrite", "mood": "overwrite", "guests": "simple_set"}
+TYPES = [{"tangle_name": "party", "content_types": ["party"], "reducer": REDUCER}]
+
+
+class Story:
+    """A log of parties; each message has a letter.
+
+    Attributes:
+        lines: The lines, in the order of publication.
+        ids: The id of each message, by letter.
+    """
+
+    def __init__(self):
+        self.authors = {name: Author.from_seed(f"records {name}") for name in ("alice", "bob", "carol")}
+        self.lines: list[bytes] = []
+        self.ids: dict[str, str] = {}
+
+    def say(self, letter: str, by: str, root: str | None, previous: str = "", kind: str = "party", **fields) -> None:
+        """Publish a message that sets fields."""
+        links = {"root": root and self.ids[root], "previous": root and [self.ids[each] for each in previous]}
+        content = {"type": kind, "tangles": {"party": links}, **fields}
+        time = 1_700_000_000_000 + len(self.lines)
+        message = self.authors[by].publish(content, asserted_at=time, received_at=time)
+        self.ids[letter] = message["key"]
+        self.lines.append(to_line(message))
+
+
+def to(value) -> dict:
+    return {"set": value}
+
+
+@pytest.fixture(scope="module")
+def story() -> Story:
+    """Two parties: A ends in a conflict, R resolves one and loses a branch to a malformed message."""
+    made = Story()
+    made.say("A", "alice", None, title=to("Picnic"), guests={"ann": 1, "bob": 1})
+    made.say("B", "bob", "A", "A", title=to("Dinner"), guests={"bob": -1, "cleo": 1})
+    made.say("C", "carol", "A", "A", title=to("Brunch"), mood=to({"level": 3}))
+    made.say("D", "carol", "A", "C", guests={"dora": 1, "ann": -1})
+    made.say("E", "alice", "A", "BD", mood=to("late"))  # a merge that leaves the titles in conflict
+    made.say("F", "alice", "A", "E", title=to("lost"))
+    made.say("R", "bob", None, title=to("Talk"))
+    made.say("S", "alice", "R", "R", title=to("Talks"))
+    made.say("T", "carol", "R", "R", title=to("Talks"), guests={"ann": 1})
+    made.say("U", "bob", "R", "R", title="no transformation")
+    made.say("V", "carol", "R", "U", guests={"bob": 1})
+    made.say("W", "bob", "R", "ST", mood=to(None))
+    made.say("X", "bob", "R", "W", kind="post", title=to("wrong type"))
+    made.say("Y", "bob", None, title=["malformed"])
+    return made
+
+
+def build(project, schema: str, folder, lines: list[bytes], **variables):
+    (folder / "log.jsonl").write_bytes(b"".join(line + b"\n" for line in lines))
+    given = {"ssb_log": str(folder / "log.jsonl"), "tangle_types": TYPES, **variables}
+    return project(schema, **given).run(*SELECTED)
+
+
+def rows(built, story: Story) -> tuple[dict, dict]:
+    """Read the records and their fields, with letters in place of ids."""
+    text = json.dumps([built.rows("records"), built.rows("record_fields")])
+    for letter, each in story.ids.items():
+        text = text.replace(json.dumps(each), f'"{letter}"')
+    records, fields = json.loads(text)
+    named = {(row.pop("root_id"), row.pop("field")): row for row in fields}
+    assert {row.pop("tangle_name") for row in [*records, *fields]} == {"party"}
+    return {row.pop("root_id"): row for row in records}, named
+
+
+NOTHING = {"conflicting_fields": [], "malformed_messages": [], "unresolved_merges": []}
+RECORDS = {
+    "A": NOTHING
+    | {"status": "reduced", "is_conflicted": True, "conflicting_fields": ["title"], "tips": ["B", "D"]}
+    | {"unresolved_merges": ["E"], "left_out_count": 2},
+    "R": NOTHING
+    | {"status": "reduced", "is_conflicted": False, "tips": ["W"], "malformed_messages": ["U"], "left_out_count": 2},
+    "Y": NOTHING
+    | {
+        "status": "malformed_root",
+        "is_conflicted": False,
+        "tips": [],
+        "malformed_messages": ["Y"],
+        "left_out_count": 1,
+    },
+}
+#: The value, the messages that set it, and the values in conflict by tip and message.
+FIELDS = {
+    ("A", "title"): (None, "BC", {("B", "B", '"Dinner"'), ("D", "C", '"Brunch"')}),
+    ("A", "mood"): ('{"level":3}', "C", set()),
+    ("A", "guests"): ('["cleo","dora"]', "ABD", set()),
+    ("R", "title"): ('"Talks"', "ST", set()),
+    ("R", "mood"): ("null", "W", set()),
+    ("R", "guests"): ('["ann"]', "T", set()),
+}
+
+
+def check(built, story: Story) -> None:
+    records, fields = rows(built, story)
+    for row in records.values():
+        row["tips"].sort()
+    assert records == RECORDS
+    assert fields.keys() == FIELDS.keys()
+    for key, (value, set_by, conflicting) in FIELDS.items():
+        row = fields[key]
+        assert row["strategy"] == REDUCER[key[1]]
+        assert (row["value"], row["is_conflict"], "".join(sorted(row["set_by"]))) == (value, value is None, set_by)
+        found = {(each["tip_id"], each["message_id"], each["value"]) for each in row["conflicting_values"]}
+        assert found == conflicting and len(row["conflicting_values"]) == len(conflicting)
+
+
+def test_records_by_hand(project, tmp_path, story):
+    built = build(project, "records", tmp_path, story.lines)
+    check(built, story)
+    for row in built.rows("record_fields"):
+        assert row["set_by"] == sorted(row["set_by"])
+    assert all(row["tips"] == sorted(row["tips"]) for row in built.rows("records"))
+    # The tangle has tips of its own: the merge without effect, and its follower.
+    tangles = {row["root_id"]: row["tips"] for row in built.rows("tangles") if row["tangle_name"] == "party"}
+    assert tangles[story.ids["A"]] == [story.ids["F"]]
+    assert set(tangles[story.ids["R"]]) == {story.ids["V"], story.ids["W"]}
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_any_order_and_nights(project, tmp_path, story, seed):
+    """Lines in a random order, in two nights; the second night replaces the records that changed."""
+    lines = random.Random(seed).sample(story.lines, len(story.lines))
+    build(project, f"records_{seed}", tmp_path, lines[: 5 + 2 * seed])
+    check(build(project, f"records_{seed}", tmp_path, lines), story)
+
+
+def test_another_content_and_another_strategy_rebuild_a_record(project, tmp_path, story):
+    """Without verified ids, a content may change while its claims stay; a var may change the strategies."""
+    variables = {"verify_signatures": False}
+    build(project, "records_changed", tmp_path, story.lines, **variables)
+    lines = [line.replace(b'"Dinner"', b'"Supper"').replace(b'{"level":3}', b'"calm"') for line in story.lines]
+    _, fields = rows(build(project, "records_changed", tmp_path, lines, **variables), story)
+    assert fields["A", "mood"]["value"] == '"calm"'
+    assert {each["value"] for each in fields["A", "title"]["conflicting_values"]} == {'"Supper"', '"Brunch"'}
+    types = [TYPES[0] | {"reducer": {"mood": "overwrite"}}]
+    records, fields = rows(build(project, "records_changed", tmp_path, lines, **variables, tangle_types=types), story)
+    assert fields.keys() == {("A", "mood"), ("R", "mood"), ("Y", "mood")}
+    # Without a title there is no conflict: the merge counts, and Y's root is sound.
+    assert (records["A"]["tips"], fields["A", "mood"]["value"]) == (["F"], '"late"')
+    types = [{"tangle_name": "party"}]
+    built = build(project, "records_changed", tmp_path, lines, **variables, tangle_types=types)
+    assert built.rows("records") == built.rows("record_fields") == []
+
+
+def test_a_record_without_its_root(project, tmp_path, story):
+    records, fields = rows(build(project, "records_rootless", tmp_path, story.lines[1:3]), story)
+    assert records == {
+        "A": NOTHING | {"status": "missing_root", "is_conflicted": False, "tips": [], "left_out_count": 0}
+    }
+    assert fields == {}
