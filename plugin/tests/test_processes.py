@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 
 import pyarrow.dataset as ds
@@ -107,6 +108,21 @@ def test_a_busy_warehouse_is_reported_at_once(small, tmp_path):
     assert f"the warehouse {first.root} is being built by process {os.getpid()}" in said
     assert "START" not in said
     assert "Traceback" not in said
+
+
+def test_a_run_waits_its_turn(small, tmp_path):
+    """A run that waits begins when the other run ends, and names it meanwhile."""
+    first = Warehouse(tmp_path / "warehouse")
+    first.begin_writing()
+    threading.Timer(8, first.close).start()
+    waiting = {"DBT_SPARK_PYTHON_TEST_LOCK_WAIT": "120", "DBT_LOG_LEVEL": "info"}
+    said = dbt(small, "run", "--select", "numbers", warehouse=first.root, **waiting)
+    assert f"waiting for process {os.getpid()} since 20" in said and "(0 of 120 s)" in said
+
+
+def test_a_wait_that_is_no_number_is_refused(small, tmp_path):
+    said = dbt(small, "run", code=2, warehouse=tmp_path / "warehouse", DBT_SPARK_PYTHON_TEST_LOCK_WAIT="long")
+    assert "spark.dbt.lock_wait is 'long'; set it to a number of seconds" in said and "Traceback" not in said
 
 
 @pytest.mark.parametrize("name", ["a\nb", "a\udcff"])

@@ -14,6 +14,7 @@ import pytest
 
 from dbt_spark_python.session import connection
 from dbt_spark_python.table_store import atomic_swap, durable_files
+from dbt_spark_python.table_store import warehouse as warehouse_module
 from dbt_spark_python.table_store.errors import WarehouseError
 from dbt_spark_python.table_store.manifest import MANIFEST_FILE
 from dbt_spark_python.table_store.warehouse import Warehouse
@@ -170,6 +171,19 @@ def test_a_second_builder_is_told_who_the_first_is(warehouse):
     ).stdout
     assert f"{warehouse.root} is being built by process {os.getpid()} since 20" in told
     assert "wait until that ends, or use another warehouse" in told
+
+
+def test_a_second_builder_waits_for_the_first(warehouse, monkeypatch):
+    """Lines tell about the wait; after the given time the error says so."""
+    monkeypatch.setattr(warehouse_module, "_TELL_S", 0.1)
+    other, lines = Warehouse(warehouse.root), []
+    with pytest.raises(WarehouseError, match=r"^after 0\.5 s, the warehouse .* is being built by process"):
+        other.begin_writing(0.5, lines.append)
+    assert 2 <= len(lines) <= 6 and lines[0].endswith("(0 of 0.5 s)")
+    threading.Timer(0.3, warehouse.end_writing).start()
+    other.begin_writing(30)
+    assert other.is_writing and not warehouse.is_writing
+    other.close()
 
 
 def test_a_reader_of_a_warehouse_it_may_not_write_to(warehouse):

@@ -21,7 +21,7 @@ from dbt_spark_python.engines import local_socket, sail, sail_server
 from dbt_spark_python.python_model import ship_packages
 from dbt_spark_python.session import environment, error_translation, small_run_profile
 from dbt_spark_python.session.memory import short_memory
-from dbt_spark_python.session.progress import is_connect
+from dbt_spark_python.session.progress import is_connect, show_line
 from dbt_spark_python.table_store import damage
 from dbt_spark_python.table_store.catalog import FolderCatalog
 from dbt_spark_python.table_store.errors import WarehouseError
@@ -29,6 +29,8 @@ from dbt_spark_python.table_store.warehouse import Warehouse
 
 #: In a profile's `server_side_parameters`: the warehouse folder. The key is removed before Spark sees it.
 WAREHOUSE = "spark.dbt.warehouse"
+#: The setting with the longest time, in seconds, that a run waits for another run of the same warehouse.
+LOCK_WAIT = "spark.dbt.lock_wait"
 
 # Local sessions listen on 127.0.0.1 only, and clients need a secret, which Spark generates.
 _GUARDED = {
@@ -153,7 +155,7 @@ def prepare(credentials: SparkCredentials) -> None:
     with _opening:
         is_sail = parameters.pop(sail_server.ENGINE, None) == "sail"
         needs_java = not is_sail and process_session() is None
-        root = parameters.pop(WAREHOUSE, None)
+        root, wait_s = parameters.pop(WAREHOUSE, None), read_lock_wait(parameters)
         options = [parameters.get("spark.driver.extraJavaOptions"), small_run_settings(parameters).java]
         options.append("" if root else environment.catalog_option(parameters))
         environment.prepare(java_options=" ".join(filter(None, options)), needs_java=needs_java)
@@ -167,7 +169,7 @@ def prepare(credentials: SparkCredentials) -> None:
         if warehouse.root != Path(root).absolute():
             raise RuntimeError(f"this process builds in {warehouse.root}; start another one to build in {root}")
         if get_flags().WHICH in WRITING:
-            warehouse.begin_writing()
+            warehouse.begin_writing(wait_s, show_line)
         if _catalog is None:
             session = open_sail(parameters, warehouse) if is_sail else None
         parameters.update(spark_settings(warehouse))
@@ -184,6 +186,22 @@ def guard_ports(parameters: dict[str, str]) -> None:
     if ship_packages.is_local_master(parameters.get("spark.master", "")):
         for name, value in _GUARDED.items():
             parameters.setdefault(name, value)
+
+
+def read_lock_wait(parameters: dict[str, str]) -> float:
+    """Take the setting LOCK_WAIT out of a command's parameters; 0 if it is not set.
+
+    Raises:
+        WarehouseError: It is not a number of seconds.
+    """
+    text = str(parameters.pop(LOCK_WAIT, 0))
+    try:
+        wait_s = float(text)
+    except ValueError:
+        wait_s = -1.0
+    if not 0 <= wait_s < float("inf"):
+        raise WarehouseError(f"{LOCK_WAIT} is {text!r}; set it to a number of seconds, 0 or more")
+    return wait_s
 
 
 def open_warehouse(root: str) -> Warehouse:

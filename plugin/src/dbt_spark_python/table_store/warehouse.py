@@ -17,6 +17,7 @@ and the next process removes it. This module imports neither Spark nor dbt.
 import contextlib
 import os
 import shutil
+import time
 import uuid
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
@@ -41,6 +42,8 @@ from dbt_spark_python.table_store.public_folders import (
 _ASIDE = ".replaced-"
 _DAMAGED = ".damaged"
 
+#: Seconds between two attempts to lock the warehouse, and between two lines about the wait.
+_TRY_S, _TELL_S = 0.2, 15.0
 #: A table with this many files is rewritten in full instead of extended.
 MOST_FILES = 64
 
@@ -85,8 +88,12 @@ class Warehouse:
         """Whether this process holds the warehouse."""
         return self._lock.is_held
 
-    def begin_writing(self) -> None:
+    def begin_writing(self, wait_s: float = 0, tell: Callable[[str], None] | None = None) -> None:
         """Lock the warehouse for this process, and clean up after dead processes.
+
+        Args:
+            wait_s: The longest time to wait for another process, in seconds.
+            tell: Takes a line of progress while this process waits.
 
         Raises:
             WarehouseError: Another process holds it, or it cannot be written to.
@@ -97,17 +104,32 @@ class Warehouse:
             raise WarehouseError(
                 f"the warehouse {self.root} is not writable: check its owner, or use another warehouse"
             )
-        with self._translate_errors("write to the warehouse"):
-            taken = self._lock.acquire(describe_process())
-        if not taken:
+        if not self._take_lock(wait_s, tell):
+            waited = f"after {wait_s:g} s, " if wait_s else ""
             holder = self._lock.read_holder() or "another process"
             raise WarehouseError(
-                f"the warehouse {self.root} is being built by {holder}: wait until that ends, or use another warehouse "
-                f"(it stays readable meanwhile)"
+                f"{waited}the warehouse {self.root} is being built by {holder}: wait until that ends, or use another "
+                f"warehouse (it stays readable meanwhile)"
             )
         with self._translate_errors("clear the warehouse"):
             self._process.clear_dead()
             self._restore_tables()
+
+    def _take_lock(self, wait_s: float, tell: Callable[[str], None] | None) -> bool:
+        """Take the lock, in turn with processes that wait as well; return False if the time is over."""
+        begin, told = time.monotonic(), -_TELL_S
+        while True:
+            with self._translate_errors("write to the warehouse"):
+                if self._lock.acquire(describe_process()):
+                    return True
+            waited = time.monotonic() - begin
+            if waited >= wait_s:
+                return False
+            if tell and waited - told >= _TELL_S:
+                told = waited
+                holder = self._lock.read_holder() or "another process"
+                tell(f"waiting for {holder}, which builds in {self.root} ({waited:.0f} of {wait_s:g} s)")
+            time.sleep(min(_TRY_S, wait_s - waited))
 
     def end_writing(self) -> None:
         """Release the lock, so that other processes can build."""
