@@ -8,7 +8,7 @@ from typing import Any, TextIO
 
 import click
 
-from dbt_tangles.cli.options import FOUND, NOT_FOUND, USAGE, as_json, print_answer, with_tables
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, USAGE, as_json, name_of, print_answer, with_tables
 from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, Page, quantity, truncate
 from dbt_tangles.cli.peer_answers import AGREE, DIFFER, KINDS, UNKNOWN, UNREADABLE, check, only_in_one
 from dbt_tangles.cli.peer_reasons import explain
@@ -65,7 +65,9 @@ def _check(tables: Tables, answers: TextIO, as_json: bool) -> int:
         if each["verdict"] != AGREE and len(kept) < _KEPT:
             kept.append(each)
     if not counts:
-        raise CommandError(f"{answers.name}: has no statement; give one JSON object a line (--help lists their kinds)")
+        raise CommandError(
+            f"{name_of(answers)}: has no statement; give one JSON object a line (--help lists their kinds)"
+        )
     differing = [each for each in kept if each["verdict"] == DIFFER]
     for n, each in enumerate(differing):
         key = each.pop("key")

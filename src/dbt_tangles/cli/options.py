@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -52,6 +52,11 @@ def with_exit_code(function: Callable[..., int]) -> Callable[..., None]:
 def with_tables(function: Callable[..., int]) -> Callable[..., None]:
     """Decorate a command: add the options `warehouse` and `schema`, and `with_exit_code`."""
     return _WAREHOUSE(schema(with_exit_code(function)))
+
+
+def name_of(file: TextIO) -> str:
+    """Return the name of an input for errors; the standard input may have none."""
+    return getattr(file, "name", "<stdin>")
 
 
 def schema_name() -> str:

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable
 from typing import Any, NamedTuple, TextIO
 
+from dbt_tangles.cli.options import name_of
 from dbt_tangles.cli.pasted_ids import as_sigil
 from dbt_tangles.cli.tables import CommandError, Tables, is_unicode
 
@@ -56,16 +57,16 @@ def read_peer(file: TextIO) -> Peer:
     try:
         said: Any = json.load(file)
     except (ValueError, RecursionError) as error:
-        raise CommandError(f"{file.name}: not JSON ({error}); {wanted}") from error
+        raise CommandError(f"{name_of(file)}: not JSON ({error}); {wanted}") from error
     if isinstance(said, dict):
         said = next((said[key] for key in ("clock", "tips") if isinstance(said.get(key), (dict, list))), said)
     if isinstance(said, list) and all(isinstance(each, str) for each in said):
         return Peer(None, [as_sigil(each) for each in said])
     if not isinstance(said, dict):
-        raise CommandError(f"{file.name}: neither a clock nor a list of ids; {wanted}")
+        raise CommandError(f"{name_of(file)}: neither a clock nor a list of ids; {wanted}")
     for author, length in said.items():
         if type(length) is not int or not 0 <= length <= MAX_LENGTH:
-            raise CommandError(f"{file.name}: the length of {author!r} is not a whole number from 0; {wanted}")
+            raise CommandError(f"{name_of(file)}: the length of {author!r} is not a whole number from 0; {wanted}")
     return Peer(said, [])
 
 

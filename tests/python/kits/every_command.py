@@ -81,8 +81,20 @@ class Warehouse:
             ),
             _words(["show"], _behind("--", any_text)),
             _words(["status"], _JSON),
+            _words(
+                ["status"],
+                _JSON,
+                _behind("--fail-on", st.sampled_from(["rejects=3,forks", "set_aside", "failed_run=1"])),
+            ),
+            _words(["send", "--ask"], _JSON),
+            _words(["sql"], _JSON, _behind("--", any_text.map(_query))),
         ]
-        return st.tuples(st.one_of(words), st.just("")) | st.tuples(st.just(["check", "-"]), self._answers(any_id))
+        words = [st.tuples(each, st.just("")) for each in words]
+        known = st.dictionaries(any_text, st.integers(0, 9), max_size=4) | st.lists(any_text, max_size=4)
+        words.append(
+            st.tuples(_words(["send", "--to", "-"], _JSON, st.sampled_from([[], ["--ask"]])), known.map(json.dumps))
+        )
+        return st.one_of(words) | st.tuples(st.just(["check", "-"]), self._answers(any_id))
 
     def ask(self, words: list[str], text: str = ""):
         """Run a command; assert that it answers, or fails with an error of `tangles`."""
@@ -117,6 +129,12 @@ class Warehouse:
             lines.append(st.tuples(_one_of(known or [dict.fromkeys(keys, "x")]), said))
         one = st.one_of(lines).map(lambda both: json.dumps(both[0] | both[1]))
         return st.lists(one, max_size=8).map("\n".join)
+
+
+def _query(text: str) -> str:
+    """Write a query that has a text of the log as a value and as a name."""
+    quoted, name = text.replace("'", "''"), text.replace('"', '""')
+    return f"select author, '{quoted}' as \"{name}\" from feeds where author >= '{quoted}'"
 
 
 def _one_of(values: list) -> st.SearchStrategy:
