@@ -276,7 +276,7 @@ def waits_of(tables: Tables, base_id: str, ids: list[str]) -> dict[str, str]:
         base=base_id,
         ids=ids,
     )
-    return {row["node_id"]: _WAITS[row["reason"]] for row in rows}
+    return {row["node_id"]: _WAITS.get(row["reason"], row["reason"]) for row in rows}
 
 
 def _base_node(row: dict, view: dict | None, waits: str | None) -> Node:

@@ -300,7 +300,8 @@ def test_a_message_of_a_group(tmp_path):
     warehouse.write("group_next", *for_kinds)
     good, bad = (warehouse.json("why", id_)["group"] for id_ in (A1, A2))
     assert good["set_aside_reason"] is None and good["findings"] == good["next"] == []
-    assert bad["meaning"].startswith("The add or exclude is valid, but") and bad["findings"][0]["finding"] == "unconnected_add"
+    assert bad["meaning"].startswith("The add or exclude is valid, but")
+    assert bad["findings"][0]["finding"] == "unconnected_add"
     assert bad["next"] == [{"epoch_id": story.ROOT, "kind": "add", "tangles": {"members": place}}]
     assert "counted by peers" in warehouse.ask("why", A1).stdout
     text = warehouse.ask("why", A2).stdout
