@@ -111,13 +111,19 @@ def test_a_busy_warehouse_is_reported_at_once(small, tmp_path):
 
 
 def test_a_run_waits_its_turn(small, tmp_path):
-    """A run that waits begins when the other run ends, and names it meanwhile."""
+    """A run that waits names the other run, and begins when that run ends."""
     first = Warehouse(tmp_path / "warehouse")
     first.begin_writing()
-    threading.Timer(8, first.close).start()
-    waiting = {"DBT_SPARK_PYTHON_TEST_LOCK_WAIT": "120", "DBT_LOG_LEVEL": "info"}
+
+    def end_when_the_other_waits():
+        while not any("waiting for" in log.read_text() for log in small.rglob("dbt.log")):
+            time.sleep(0.2)
+        first.close()
+
+    threading.Thread(target=end_when_the_other_waits, daemon=True).start()
+    waiting = {"DBT_SPARK_PYTHON_TEST_LOCK_WAIT": "300", "DBT_LOG_LEVEL": "info"}
     said = dbt(small, "run", "--select", "numbers", warehouse=first.root, **waiting)
-    assert f"waiting for process {os.getpid()} since 20" in said and "(0 of 120 s)" in said
+    assert f"waiting for process {os.getpid()} since 20" in said and "(0 of 300 s)" in said
 
 
 def test_a_wait_that_is_no_number_is_refused(small, tmp_path):
