@@ -1,4 +1,4 @@
-"""The part of a record's tangle that counts: its members without malformed messages and their followers.
+"""Builds the graph of a record: the members of its tangle without malformed messages and their followers.
 
 Source: @tangle/graph 3.2.0 (connected nodes, order of previous), and the filter of updates in ssb-crut 6.1.1.
 """
@@ -17,7 +17,7 @@ class Member(NamedTuple):
     Attributes:
         message_id: Its id.
         previous: The listed ids, all of them members; repetitions are allowed. Empty for the root.
-        content: The parsed content; None if it is not a JSON object.
+        content: The parsed content, a JSON object; None for other content.
     """
 
     message_id: str
@@ -32,7 +32,7 @@ class RecordGraph(NamedTuple):
         ids: The id of each member.
         previous: For each member its distinct previous, in the order in which it lists them.
         searched: The same, in the order in which the peers search them: by their first appearance in any list.
-        changes: For each member its transformation of each field; fields without change are left out.
+        changes: For each member its transformation of each field that it changes.
         malformed: The ids of members with a malformed field, by code point.
         left_out_count: The number of malformed members and of their followers.
     """
@@ -46,14 +46,14 @@ class RecordGraph(NamedTuple):
 
 
 def build_graph(members: Sequence[Member], strategies: Mapping[str, str]) -> RecordGraph:
-    """Leave out malformed members and everything that follows them, and number the rest.
+    """Leave out malformed members and their followers, and number all other members.
 
     Args:
         members: All members of one tangle, by depth, then id; so each follows its previous.
         strategies: The strategy of each field.
 
     Raises:
-        ValueError: A member lists an id that is no earlier member.
+        ValueError: A member lists an id from outside of the earlier members.
     """
     numbers: dict[str, int | None] = {}
     graph = RecordGraph([], [], [], [], [], 0)
@@ -84,7 +84,7 @@ def sum_lists(lists: Sequence[list[int]]) -> list[int]:
 
 
 def _changes(content: Mapping[str, Any] | None, strategies: Mapping[str, str]) -> dict[str, dict[str, Any]] | None:
-    """Return the transformations of a content without the identities, or None if one is malformed."""
+    """Return the transformations of a content that change a field; None if a transformation is malformed."""
     if content is None:
         return None
     found = {field: content[field] for field in strategies if field in content}

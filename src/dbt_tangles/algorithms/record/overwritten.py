@@ -1,7 +1,7 @@
-"""The field of one name that messages overwrite: its setters, and conflicts between branches.
+"""Follows a field that messages overwrite: its setters at each member, and conflicts between branches.
 
-A branch is judged by the message that set the field last in it, which a breadth-first search finds. Of the branches of
-a merge, those count whose message is not an ancestor of another branch. They conflict if their values differ.
+A breadth-first search finds the setter of a branch: the last message in it that set the field. A branch of a merge
+counts unless another branch contains its setter. Branches that count conflict if their values differ.
 
 Source: @tangle/overwrite 3.0.1, `isConflict` and `isValidMerge`.
 """
@@ -25,7 +25,7 @@ class OverwrittenField:
     """The state of a field at each member. Members are added in the order of their numbers.
 
     Attributes:
-        setters: For each member the messages whose value is the member's; empty if the field was never set.
+        setters: For each member the messages that gave its value; empty before the field was set.
     """
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class OverwrittenField:
 
         Args:
             searched: Its previous, in the order of the search.
-            setters: The messages whose value it takes over.
+            setters: The messages that gave the value which it takes over.
         """
         best = None
         for other in searched:

@@ -58,7 +58,7 @@ def reduce_record_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.Reco
         A row of `OUTPUT_SCHEMA` for each record.
 
     Raises:
-        ValueError: A member lists an id that is no earlier member of its tangle.
+        ValueError: A member lists an id from outside of the earlier members of its tangle.
     """
     table = collect(batches)
     if table is None:
@@ -98,7 +98,7 @@ def _strategies(reducer: str) -> dict[str, str]:
 
 
 def parse_content(text: str | None) -> dict[str, Any] | None:
-    """Parse the JSON text of a content as JavaScript does; None if it is not an object."""
+    """Parse the JSON text of a content as JavaScript does; None for other values than objects."""
     try:
         content = orjson.loads(text or "null")
     except orjson.JSONDecodeError:

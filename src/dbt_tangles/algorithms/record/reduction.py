@@ -1,6 +1,6 @@
 """Reduces the tangle of a record to the value of each field at its tips, and finds conflicts between tips.
 
-The value of a field is the value that the next message would find that follows all tips and sets no field.
+The value of a field is its value at a next message that follows all tips and leaves every field alone.
 
 Source: @tangle/reduce 5.0.5 and @tangle/strategy 4.1.2.
 """
@@ -55,7 +55,7 @@ class Record(NamedTuple):
     """A record.
 
     Attributes:
-        status: `REDUCED`, `MALFORMED_ROOT` or `TOO_LARGE`; without `REDUCED` there are neither tips nor fields.
+        status: `REDUCED`, `MALFORMED_ROOT` or `TOO_LARGE`; only a reduced record has tips and fields.
         tips: The tips of the messages that count, by code point.
         fields: The fields by name.
         malformed_messages: Members with a malformed field, by code point.
@@ -74,15 +74,14 @@ class Record(NamedTuple):
 def reduce_record(members: Sequence[Member], strategies: Mapping[str, str]) -> Record:
     """Reduce one record.
 
-    A member with a malformed field does not count, nor does a merge that leaves a conflict unresolved, nor any message
-    that follows one of both.
+    Members with a malformed field, merges that leave a conflict unresolved, and the followers of both are left out.
 
     Args:
         members: All members of the record's tangle, by depth, then id.
         strategies: The strategy of each field.
 
     Raises:
-        ValueError: A member lists an id that is no earlier member.
+        ValueError: A member lists an id from outside of the earlier members.
     """
     if len(members) > MOST_MEMBERS:
         return Record(TOO_LARGE, [], [], [], [], 0)
@@ -142,7 +141,7 @@ def _walk(graph: RecordGraph, overwritten: Mapping[str, OverwrittenField]) -> _W
 def _taken_over(
     graph: RecordGraph, overwritten: Mapping[str, OverwrittenField], walk: _Walk, node: int
 ) -> dict[str, tuple[int, ...]] | None:
-    """Return the setters whose values a member takes over, by field; None for a merge with an unresolved conflict."""
+    """Return the setters of the values that a member takes over, by field; None for an unresolved merge."""
     previous = graph.previous[node]
     taken = {}
     for field, states in overwritten.items():

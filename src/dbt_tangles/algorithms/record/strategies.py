@@ -17,11 +17,11 @@ import orjson
 
 OVERWRITE = "overwrite"
 SIMPLE_SET = "simple_set"
-#: A transformation with deeper values is malformed. The libraries have no such limit.
+#: A transformation with deeper values is malformed. The libraries accept values of any depth.
 MOST_NESTING = 100
 
 _MAX_SAFE = 2**53 - 1
-#: The characters that a dot in a JavaScript pattern does not match.
+#: The characters that a dot in a JavaScript pattern excludes.
 _LINE_ENDS = frozenset("\n\r\u2028\u2029")
 
 
@@ -63,9 +63,9 @@ def _is_integer(weight: Any) -> bool:
 
 
 def equality_key(value: Any) -> Hashable:
-    """Map a JSON value to a key that two values share if JavaScript's deep equality holds.
+    """Map a JSON value to a key: values with equal keys are equal by JavaScript's deep equality.
 
-    The order of an object's keys does not matter, and numbers are doubles.
+    Objects are equal in any order of their keys, and numbers are doubles.
     """
     if type(value) is dict:
         return "object", frozenset((name, equality_key(part)) for name, part in value.items())
