@@ -51,6 +51,7 @@ class Graph:
         nodes: The nodes that are shown.
         edges: The links from the shown nodes.
         also: The names of duplicate tangles on the same root.
+        fields: The fields of a record, see `record.read_fields`; empty for other graphs.
     """
 
     kind: str
@@ -60,6 +61,7 @@ class Graph:
     nodes: list[Node]
     edges: list[Edge]
     also: list[str] = field(default_factory=list)
+    fields: list[dict] = field(default_factory=list)
 
     @property
     def all_names(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from dbt_tangles.cli import record
 from dbt_tangles.cli.graph import ASIDE, IN, MISSING, Edge, Graph, Node, label
 from dbt_tangles.cli.tables import Tables
 
@@ -67,7 +68,8 @@ def tangle(tables: Tables, name: str, root: str, limit: int) -> Graph:
     )
     for row in missing:
         nodes.append(Node(row["missing_id"], MISSING, words="no candidate" if row["is_in_log"] else "not in the log"))
-    return Graph("tangle", root, name, total + total_aside, nodes, edges)
+    fields = record.read_fields(tables, name, root)
+    return Graph("tangle", root, name, total + total_aside, nodes, edges, fields=fields)
 
 
 def _member_words(row: dict) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dbt_tangles.cli.graph import IN, MISSING, Graph, Node, label
 from dbt_tangles.cli.lanes import ASCII, NODE, draw, order
 from dbt_tangles.cli.page import BAD, DIM, ID, STRONG, Page
+from dbt_tangles.cli.record import write_fields
 
 _GLYPHS = {"in": NODE, "aside": "○", "missing": "◌"}
 _WIDEST = 60
@@ -30,6 +31,7 @@ def write(page: Page, graph: Graph) -> None:
         _write_node(page, nodes[row.node], row.cells, graph, back)
     if graph.left_out:
         page.line((graph.left_out_note(), DIM))
+    write_fields(page, graph.fields)
 
 
 def _cells(page: Page, cells: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dbt_tangles.cli import messages
+from dbt_tangles.cli import messages, record
 from dbt_tangles.cli.cause_path import write_causes
 from dbt_tangles.cli.claims import claims_of
 from dbt_tangles.cli.duplicate_tangles import merge_equal
@@ -41,7 +41,7 @@ def _is_meant(name: str, root: str, only: str) -> bool:
 def _explain(tables: Tables, message_id: str, row: dict) -> dict:
     code = row["set_aside_reason"]
     answer = {**row, "meaning": messages.SET_ASIDE.get(code) if code else None, "follows": [], "followed_by": []}
-    answer |= {"causes": [], "next": None, "root_status": None, "faults": []}
+    answer |= {"causes": [], "next": None, "root_status": None, "faults": [], "record": None}
     if row["root_id"] is None:
         answer["causes"] = [_cause(message_id, "", {}, {message_id: code}, {}, message_id)]
         return answer
@@ -67,6 +67,7 @@ def _explain(tables: Tables, message_id: str, row: dict) -> dict:
             id=message_id,
             **where,
         )
+        answer["record"] = record.explain_member(tables, message_id=message_id, **where)
         return answer
     answer["causes"] = _explain_causes(tables, message_id, row, where, links)
     answer["next"] = tables.row(
@@ -148,6 +149,7 @@ def write_tangles(page: Page, message_id: str, tangles: list[dict], only: str | 
         page.ids("followed by", tangle["followed_by"], indent=2)
         for fault in tangle["faults"]:
             page.ids(f"writer fault {fault['fault']}:", fault["message_ids"], indent=2)
+        record.write_member(page, tangle["record"])
         if not tangle["is_member"]:
             _write_causes(page, message_id, tangle)
 
