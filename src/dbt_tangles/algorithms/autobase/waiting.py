@@ -136,7 +136,7 @@ def _find_target(x, view, votes):
 
 
 @inner
-def _find_contender(y, view, votes):
+def _find_waiting_contender(y, view, votes):
     """Return the contender of a target, or -1."""
     best = np.int64(-1)
     best_degree = -1
@@ -201,7 +201,7 @@ def _find_waiting(views, followers, settled):
             y = _find_target(np.int64(x), view, votes)
             awaited = y
             if y >= 0:
-                contender[at] = _find_contender(y, view, votes)
+                contender[at] = _find_waiting_contender(y, view, votes)
             if contender[at] >= 0:
                 merge[at] = _find_merge(y, contender[at], view, votes)
                 if merge[at] >= 0:
