@@ -150,4 +150,4 @@ def test_empty_log(empty):
     }
     filled = {name for name in tables if empty.table(name).num_rows}
     assert filled == {"runs", "run_changes", "int_run_inputs", "tangle_types"}
-    assert {row["table_name"] for row in empty.rows("run_changes")} == {"tangle_types"}
+    assert {row["table_name"] for row in empty.rows("run_changes")} == {f"{empty.schema}.tangle_types"}
