@@ -165,6 +165,8 @@ class _Made:
             is_tip=pa.array((self.place == THREAD - 1) & ~self.is_broken),
             is_fork=self._same(False),
             is_merge=self._same(False),
+            concurrent_count=pa.array(np.zeros(self.messages), pa.int32(), mask=self.is_broken),
+            tie_broken_with=self._same(None, pa.string()),
         )
 
     def write_edges(self) -> None:
@@ -229,6 +231,7 @@ class _Made:
             rank=self.sequence,
             position=pa.array(self.number, pa.int32()),
             is_tip=same(False),
+            is_tie_broken=same(False),
             author=self.author,
             message_id=self.ids,
         )
