@@ -229,8 +229,6 @@ FOR_READERS = {
     "autobase_rebases",
     "autobase_rule_differences",
     "autobase_updates",
-    "record_fields",
-    "records",
     "run_changes",
     "tangle_ancestors",
     "tangle_clocks",

@@ -68,8 +68,10 @@ def write_member(page: Page, found: dict | None) -> None:
 
 
 def write_fields(page: Page, fields: list[dict]) -> None:
-    """Print the fields of a record with their values, or the values in conflict."""
+    """Print the fields of a record that messages have set, with their values, or the values in conflict."""
     for field in fields:
+        if not field["set_by"]:
+            continue
         if not field["is_conflict"]:
             page.line((field["field"], STRONG), f": {truncate(field['value'] or 'null', _LONGEST)}")
             continue
