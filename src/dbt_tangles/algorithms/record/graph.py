@@ -6,6 +6,7 @@ Source: @tangle/graph 3.2.0 (connected nodes, order of previous), and the filter
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 from dbt_tangles.algorithms.record.strategies import is_valid
@@ -73,14 +74,9 @@ def build_graph(members: Sequence[Member], strategies: Mapping[str, str]) -> Rec
             graph.ids.append(member.message_id)
             graph.previous.append(previous)
             graph.changes.append(changes)
-    first_listed = {node: place for place, node in enumerate(dict.fromkeys(sum_lists(graph.previous)))}
+    first_listed = {node: place for place, node in enumerate(dict.fromkeys(chain.from_iterable(graph.previous)))}
     graph.searched.extend(sorted(previous, key=first_listed.__getitem__) for previous in graph.previous)
     return graph._replace(malformed=sorted(graph.malformed), left_out_count=len(members) - len(graph.ids))
-
-
-def sum_lists(lists: Sequence[list[int]]) -> list[int]:
-    """Concatenate lists."""
-    return [entry for each in lists for entry in each]
 
 
 def _changes(content: Mapping[str, Any] | None, strategies: Mapping[str, str]) -> dict[str, dict[str, Any]] | None:
