@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import NamedTuple
 
 import click
 
 from dbt_tangles.algorithms.timeline.replica import Command, EditError
-from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, schema_name, with_tables
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_json_line, with_tables
 from dbt_tangles.cli.page import escape_unprintable, quantity
 from dbt_tangles.cli.sqlite_replica import SqliteReplica
 from dbt_tangles.cli.tables import CommandError, Tables
@@ -140,7 +139,7 @@ def _shortest_script(earlier: list[str], order: list[str]) -> list[Command]:
 
 def _print(step: Step, as_json: bool) -> None:
     if as_json:
-        click.echo(json.dumps({"schema": schema_name(), **step._asdict()}))
+        print_json_line(step._asdict())
         return
     words = {
         "unchanged": "unchanged",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import sys
 from collections.abc import Callable
 from typing import Any, TextIO
@@ -67,6 +68,11 @@ def schema_name() -> str:
 def print_json_answer(answer: dict) -> None:
     """Print the JSON answer of the current command, with the name of its schema."""
     print_json({"schema": schema_name(), **answer})
+
+
+def print_json_line(answer: dict) -> None:
+    """Print one of several JSON answers of the current command on a line, with the name of its schema."""
+    click.echo(json.dumps({"schema": schema_name(), **answer}))
 
 
 def print_answer(tables: Tables, answer: dict, write: Callable[[Page, dict], None], as_json: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import TextIO
@@ -10,7 +9,7 @@ from typing import TextIO
 import click
 
 from dbt_tangles.cli import replication
-from dbt_tangles.cli.options import FOUND, as_json, print_json_answer, schema_name, with_tables
+from dbt_tangles.cli.options import FOUND, as_json, print_json_answer, print_json_line, with_tables
 from dbt_tangles.cli.page import escape_unprintable, quantity
 from dbt_tangles.cli.tables import CommandError, Tables
 
@@ -63,10 +62,9 @@ def command(peer_file: TextIO | None, ask: bool, clock: bool, as_json: bool, war
 
 
 def _write(rows: Iterable[dict], as_json: bool) -> None:
-    schema = {"schema": schema_name()}
     with suppress(BrokenPipeError):
         for row in rows:
             if as_json:
-                click.echo(json.dumps({**schema, **row}))
+                print_json_line(row)
             else:
                 click.echo(" ".join(escape_unprintable(str(value)) for value in row.values()))

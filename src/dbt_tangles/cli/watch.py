@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -16,7 +15,7 @@ from typing import NamedTuple
 import click
 
 from dbt_tangles.cli import build, watch_changes
-from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, schema_name, with_tables
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_json_line, with_tables
 from dbt_tangles.cli.page import Page
 from dbt_tangles.cli.tables import CommandError, Tables
 
@@ -46,11 +45,7 @@ class Settings(NamedTuple):
 @click.option(
     "--builds", type=click.IntRange(min=1), metavar="N", help="Stop after N builds; default: when interrupted."
 )
-@click.option("--engine", type=click.Choice([*build.ENGINES]), help="Default: Sail if it is installed, else Spark.")
-@click.option(
-    "--kind", type=click.Choice([*build.LOG_VARS]), help="The kind of the logs, if their lines do not tell it."
-)
-@click.option("--var", "given", multiple=True, metavar="NAME=VALUE", help="A var of the project; may be repeated.")
+@build.with_build_options
 @as_json
 @with_tables
 def command(
@@ -116,7 +111,7 @@ def _build_and_tell(settings: Settings, as_json: bool) -> int:
     changes = watch_changes.find_changes(Tables(before, settings.schema), now) if had_tables else None
     answer = {"is_success": code == FOUND, "seconds": round(time.monotonic() - begin, 1), "changes": changes}
     if as_json:
-        click.echo(json.dumps({"schema": schema_name(), **answer}))
+        print_json_line(answer)
     else:
         _write(Page(), answer)
     return code
