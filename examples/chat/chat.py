@@ -15,7 +15,7 @@ from datetime import datetime, timezone
 
 LINES = """
     select position, author, sent_at, content
-    from positions left join events using (event_id)
+    from positions left join events using (timeline_id, event_id)
     where timeline_id = :timeline
     order by position desc
     limit :last

@@ -11,7 +11,7 @@ from dbt_tangles.cli.compare_orders import ORDERS, SETTLED, compare_order
 from dbt_tangles.cli.duplicate_tangles import merge_equal
 from dbt_tangles.cli.first_causes import add_causes, find_inputs
 from dbt_tangles.cli.graph import label
-from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_exit_code
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, limit_option, print_answer, with_exit_code
 from dbt_tangles.cli.options import schema as schema_option
 from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, inflect, join_names, truncate
 from dbt_tangles.cli.runs import last_runs
@@ -26,14 +26,7 @@ _OF_TANGLE = re.compile(r"([^:]*):(%.*)", re.DOTALL)
 @click.command("diff")
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
-@click.option(
-    "--limit",
-    type=click.IntRange(0, 100_000),
-    default=5,
-    show_default=True,
-    metavar="N",
-    help="Print the first N differences of each table.",
-)
+@limit_option(5, "the first N differences of each table", click.IntRange(0, 100_000))
 @as_json
 @schema_option
 @with_exit_code

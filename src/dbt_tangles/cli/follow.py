@@ -82,14 +82,14 @@ def bring_up_to_date(tables: Tables, replica: SqliteReplica, timeline_id: str) -
     earlier = replica.order(timeline_id)
     if held is not None and set(earlier) <= set(order):
         return _apply(tables, replica, timeline_id, _shortest_script(earlier, order), publication, "script")
-    written = replica.load(timeline_id, order, _contents(tables, order), publication)
+    written = replica.load(timeline_id, order, _contents(tables, timeline_id, order), publication)
     return Step(timeline_id, publication, "load", 0, written, len(order))
 
 
 def _apply(
     tables: Tables, replica: SqliteReplica, timeline_id: str, commands: list[Command], publication: str, way: str
 ) -> Step:
-    contents = _contents(tables, [event for op, event, _, _ in commands if op == "ins"])
+    contents = _contents(tables, timeline_id, [event for op, event, _, _ in commands if op == "ins"])
     try:
         written = replica.apply(timeline_id, commands, contents, publication)
     except EditError as error:
@@ -97,16 +97,16 @@ def _apply(
     return Step(timeline_id, publication, way, len(commands), written, replica.count_events(timeline_id))
 
 
-def _contents(tables: Tables, event_ids: list[str]) -> list[dict]:
-    """Read the contents of SSB messages; events of other logs have their author alone."""
+def _contents(tables: Tables, timeline_id: str, event_ids: list[str]) -> list[dict]:
+    """Read the contents of the SSB messages of a timeline; events of other logs have their author alone."""
     contents = {event: dict.fromkeys(("author", "sent_at", "content_type", "content")) for event in event_ids}
-    wanted = "(select unnest($ids))"
+    events = "{timeline_events} where timeline_id = $timeline and event_id in (select unnest($ids))"
     for sql in (
-        f"select event_id, author from {{timeline_events}} where event_id in {wanted}",
+        f"select event_id, author from {events}",
         "select message_id as event_id, author, asserted_at as sent_at, content_type, content "
-        f"from {{ssb_messages}} where message_id in {wanted}",
+        f"from {{ssb_messages}} where message_id in (select message_id from {events})",
     ):
-        for row in tables.rows(sql, ids=event_ids):
+        for row in tables.rows(sql, timeline=timeline_id, ids=event_ids):
             contents[row.pop("event_id")].update(row)
     return [{"event_id": event, **content} for event, content in contents.items()]
 

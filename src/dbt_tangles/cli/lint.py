@@ -9,7 +9,7 @@ from itertools import chain, islice
 
 import click
 
-from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_json_answer, with_exit_code
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, limit_option, print_json_answer, with_exit_code
 from dbt_tangles.cli.page import print_json, quantity, truncate
 from dbt_tangles.cli.tables import CommandError
 
@@ -30,14 +30,7 @@ KINDS = ("ssb", "pzp", "autobase", "events")
     show_default=True,
     help="Lines FILE:LINE: reason: detail; a SARIF log; or annotations of GitHub Actions.",
 )
-@click.option(
-    "--limit",
-    type=click.IntRange(1),
-    default=10_000,
-    show_default=True,
-    metavar="N",
-    help="Print the first N findings.",
-)
+@limit_option(10_000, "the first N findings")
 @as_json
 @with_exit_code
 def command(

@@ -35,6 +35,24 @@ schema = click.option(
 as_json = click.option("--json", "as_json", is_flag=True, help="Answer with one JSON object, for programs.")
 
 
+def limit_option(default: int, shown: str, accepted: click.IntRange | None = None) -> Callable[[Callable], Callable]:
+    """Return the option `limit` of a command.
+
+    Args:
+        default: The number of shown rows if the option is left out.
+        shown: The rows that N counts, such as "the first N findings".
+        accepted: The numbers that the option accepts; from 1 if left out.
+    """
+    return click.option(
+        "--limit",
+        type=accepted or click.IntRange(1),
+        default=default,
+        show_default=True,
+        metavar="N",
+        help=f"Print {shown} at most.",
+    )
+
+
 def with_exit_code(function: Callable[..., int]) -> Callable[..., None]:
     """Decorate a command: its result becomes the exit code, and a CommandError is printed with exit code 2."""
 

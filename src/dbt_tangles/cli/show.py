@@ -9,7 +9,7 @@ import click
 
 from dbt_tangles.cli import complete, formats, graphs, subjects, terminal_graph
 from dbt_tangles.cli.graph import Graph
-from dbt_tangles.cli.options import FOUND, NOT_FOUND, print_answer, with_tables
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, limit_option, print_answer, with_tables
 from dbt_tangles.cli.page import Page, escape_unprintable
 from dbt_tangles.cli.subjects import Subject
 from dbt_tangles.cli.tables import CommandError, Tables
@@ -41,14 +41,7 @@ _SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"
     help="svg is a picture of the text; for a drawing, pass dot to Graphviz.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
-@click.option(
-    "--limit",
-    type=click.IntRange(1, 100_000),
-    default=50,
-    show_default=True,
-    metavar="N",
-    help="Show the last N nodes at most.",
-)
+@limit_option(50, "the last N nodes", click.IntRange(1, 100_000))
 @with_tables
 def command(given: str, kind: str | None, form: str, as_json: bool, limit: int, warehouse: str, schema: str) -> int:
     """Draw the graph of a tangle, feed, set, private group, base or timeline.

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import duckdb
 
-from dbt_tangles.cli.options import FOUND, as_json, print_json_answer, with_tables
+from dbt_tangles.cli.options import FOUND, as_json, limit_option, print_json_answer, with_tables
 from dbt_tangles.cli.page import DIM, STRONG, Page, escape_unprintable, quantity, truncate
 from dbt_tangles.cli.public_tables import ask
 from dbt_tangles.cli.tables import Tables
@@ -18,14 +18,7 @@ _WIDEST = 80
 
 @click.command("sql")
 @click.argument("query")
-@click.option(
-    "--limit",
-    type=click.IntRange(1),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="Print the first N rows.",
-)
+@limit_option(1000, "the first N rows")
 @as_json
 @with_tables
 def command(query: str, limit: int, as_json: bool, warehouse: str, schema: str) -> int:

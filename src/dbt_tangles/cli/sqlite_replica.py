@@ -24,8 +24,8 @@ _GAP = 1 << 32
 _SCHEMA = """
     create table if not exists timelines (timeline_id text primary key, publication text not null) without rowid;
     create table if not exists events (
-        number integer primary key, event_id text not null unique,
-        author text, sent_at real, content_type text, content text
+        number integer primary key, timeline_id text not null, event_id text not null,
+        author text, sent_at real, content_type text, content text, unique (timeline_id, event_id)
     );
     create table if not exists blocks (
         timeline_id text not null, place integer not null, size integer not null, numbers text not null,
@@ -40,9 +40,9 @@ _SCHEMA = """
     inner join events on item.value = events.number;
 """
 _WRITE_EVENT = """
-    insert into events (event_id, author, sent_at, content_type, content)
-    values (:event_id, :author, :sent_at, :content_type, :content)
-    on conflict (event_id) do update set
+    insert into events (timeline_id, event_id, author, sent_at, content_type, content)
+    values (:timeline_id, :event_id, :author, :sent_at, :content_type, :content)
+    on conflict (timeline_id, event_id) do update set
     (author, sent_at, content_type, content)
     = (excluded.author, excluded.sent_at, excluded.content_type, excluded.content)
 """
@@ -103,7 +103,7 @@ class SqliteReplica:
         with self._explain():
             self._connection.execute("begin immediate")
             try:
-                self._connection.executemany(_WRITE_EVENT, events)
+                self._connection.executemany(_WRITE_EVENT, ({"timeline_id": timeline_id, **event} for event in events))
                 yield begun
                 sql = "insert or replace into timelines values (?, ?)"
                 self._connection.execute(sql, (timeline_id, publication))
@@ -113,8 +113,10 @@ class SqliteReplica:
                 raise
 
     def _write_blocks(self, timeline_id: str, event_ids: list[str]) -> None:
-        self._connection.executemany("insert or ignore into events (event_id) values (?)", zip(event_ids))
-        number_of = dict(self._connection.execute("select event_id, number from events"))
+        sql = "insert or ignore into events (timeline_id, event_id) values (?, ?)"
+        self._connection.executemany(sql, ((timeline_id, event) for event in event_ids))
+        sql = "select event_id, number from events where timeline_id = ?"
+        number_of = dict(self._connection.execute(sql, (timeline_id,)))
         numbers, half = [number_of[event] for event in event_ids], BLOCK // 2
         parts = [numbers[first : first + half] for first in range(0, len(numbers), half)]
         rows = ((timeline_id, n * _GAP, len(part), json.dumps(part)) for n, part in enumerate(parts))
@@ -166,8 +168,10 @@ class _Order:
         return event
 
     def _number_of(self, event: str) -> int:
-        self._connection.execute("insert or ignore into events (event_id) values (?)", (event,))
-        return self._connection.execute("select number from events where event_id = ?", (event,)).fetchone()[0]
+        both = self._timeline_id, event
+        self._connection.execute("insert or ignore into events (timeline_id, event_id) values (?, ?)", both)
+        sql = "select number from events where timeline_id = ? and event_id = ?"
+        return self._connection.execute(sql, both).fetchone()[0]
 
     @staticmethod
     def _check(position: int, end: int) -> None:

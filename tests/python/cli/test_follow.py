@@ -24,8 +24,16 @@ def name(order: list[str]) -> str:
 
 
 def publish(warehouse: Warehouse, order: list[str], earlier: list[str] | None = None) -> None:
-    """Write the tables of a build that publishes an order after an earlier one."""
-    events = [{"timeline_id": LINE, "event_id": event, "position": place} for place, event in enumerate(order)]
+    """Write the tables of a build that publishes an order after an earlier one. Ids of SSB messages begin with %."""
+    events = [
+        {
+            "timeline_id": LINE,
+            "event_id": event,
+            "message_id": event if event.startswith("%") else None,
+            "position": place,
+        }
+        for place, event in enumerate(order)
+    ]
     warehouse.write("timeline_events", *events)
     both = {"publication": name(order), "previous_publication": name(earlier) if earlier else None}
     columns = "op", "event_id", "from_position", "to_position"
@@ -155,6 +163,26 @@ def test_contents_of_messages(warehouse, tmp_path):
     with closing(sqlite3.connect(path)) as connection:
         rows = connection.execute("select event_id, author, content_type, content from events order by 1").fetchall()
     assert rows == [("%a", "@alice", "post", '{"text": "hi"}'), ("unknown", None, None, None)]
+
+
+def test_authors_are_those_of_the_followed_timeline(warehouse, tmp_path):
+    """Three timelines have an event of one id; in two of them it is of an event log, in one a message."""
+    path = tmp_path / "chat.sqlite"
+    warehouse.write("ssb_messages", story.message("%a", "@alice", 1, content_type="post"))
+    authors = {"s": "ann", "t": "bob", "ssb:log": "@alice"}
+    events = [
+        {"timeline_id": line, "event_id": "%a", "author": author, "position": 0}
+        | {"message_id": "%a" if line == "ssb:log" else None}
+        for line, author in authors.items()
+    ]
+    warehouse.write("timeline_events", *events)
+    warehouse.write("timeline_updates")
+    for line in authors:
+        follow(warehouse, path, line)
+    with closing(sqlite3.connect(path)) as connection:
+        sql = "select timeline_id, author, content_type from positions left join events using (timeline_id, event_id)"
+        rows = connection.execute(sql).fetchall()
+    assert sorted(rows) == [("s", "ann", None), ("ssb:log", "@alice", "post"), ("t", "bob", None)]
 
 
 def test_clients_read_during_a_transaction(tmp_path):
