@@ -84,12 +84,13 @@
         {% do faults.append('has the description ' ~ type.description | tojson ~ ', but must have a text') %}
     {%- endif -%}
     {%- set reducer = type.get('reducer') -%}
+    {%- set strategies = ['overwrite', 'simple_set', 'complex_set'] -%}
     {%- if reducer is not none and (reducer is not mapping or reducer | length not in range(1, 101)) -%}
         {% do faults.append('has the reducer ' ~ reducer | tojson ~ ', but must have a map of 1 to 100 fields to strategies') %}
     {%- elif reducer is not none -%}
-        {%- for field, strategy in reducer.items() if not is_text(field) or strategy not in ['overwrite', 'simple_set'] -%}
+        {%- for field, strategy in reducer.items() if not is_text(field) or strategy not in strategies -%}
             {% do faults.append('has the strategy ' ~ strategy | tojson ~ ' of the field ' ~ field | tojson
-                ~ ', but must have overwrite or simple_set') %}
+                ~ ', but must have overwrite, simple_set or complex_set') %}
         {%- endfor -%}
     {%- endif -%}
     {{ return(faults) }}

@@ -8,7 +8,7 @@ import pytest
 from fixtures.ssb.author import Author, to_line
 
 SELECTED = ("--select", "+records", "+record_fields", "--exclude", "test_type:unit")
-REDUCER = {"title": "overwrite", "mood": "overwrite", "guests": "simple_set"}
+REDUCER = {"title": "overwrite", "mood": "overwrite", "guests": "simple_set", "hosts": "complex_set"}
 TYPES = [{"tangle_name": "party", "content_types": ["party"], "reducer": REDUCER}]
 
 
@@ -43,10 +43,10 @@ def to(value) -> dict:
 def story() -> Story:
     """Two parties: A ends in a conflict, R resolves one and loses a branch to a malformed message."""
     made = Story()
-    made.say("A", "alice", None, title=to("Picnic"), guests={"ann": 1, "bob": 1})
-    made.say("B", "bob", "A", "A", title=to("Dinner"), guests={"bob": -1, "cleo": 1})
+    made.say("A", "alice", None, title=to("Picnic"), guests={"ann": 1, "bob": 1}, hosts={"ann": {"1": 1}})
+    made.say("B", "bob", "A", "A", title=to("Dinner"), guests={"bob": -1, "cleo": 1}, hosts={"bob": {"2": 1, "3": 0}})
     made.say("C", "carol", "A", "A", title=to("Brunch"), mood=to({"level": 3}))
-    made.say("D", "carol", "A", "C", guests={"dora": 1, "ann": -1})
+    made.say("D", "carol", "A", "C", guests={"dora": 1, "ann": -1}, hosts={"ann": {"05": -1}})
     made.say("E", "alice", "A", "BD", mood=to("late"))  # a merge that leaves the titles in conflict
     made.say("F", "alice", "A", "E", title=to("lost"))
     made.say("R", "bob", None, title=to("Talk"))
@@ -98,6 +98,8 @@ FIELDS = {
     ("A", "title"): (None, "BC", {("B", "B", '"Dinner"'), ("D", "C", '"Brunch"')}),
     ("A", "mood"): ('{"level":3}', "C", set()),
     ("A", "guests"): ('["cleo","dora"]', "ABD", set()),
+    ("A", "hosts"): ('{"ann":[{"start":1,"end":5}],"bob":[{"start":2,"end":null}]}', "ABD", set()),
+    ("R", "hosts"): ("{}", "", set()),
     ("R", "title"): ('"Talks"', "ST", set()),
     ("R", "mood"): ("null", "W", set()),
     ("R", "guests"): ('["ann"]', "T", set()),

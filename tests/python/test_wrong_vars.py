@@ -124,7 +124,10 @@ WRONG_TYPES = {
     ),
     "a reducer of texts": ({**NAMED, "reducer": ["title"]}, "but must have a map of 1 to 100 fields to strategies"),
     "an empty reducer": ({**NAMED, "reducer": {}}, "but must have a map of 1 to 100 fields to strategies"),
-    "an unknown strategy": ({**NAMED, "reducer": {"title": "last"}}, 'has the strategy "last" of the field "title"'),
+    "an unknown strategy": (
+        {**NAMED, "reducer": {"title": "last"}},
+        'has the strategy "last" of the field "title", but must have overwrite, simple_set or complex_set',
+    ),
     "a number": ({**NAMED, "description": 3}, "has the description 3, but must have a text"),
 }
 

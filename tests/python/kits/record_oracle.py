@@ -1,7 +1,7 @@
 """Reduces a record by the rules word for word: a search with a queue for each branch, and full histories."""
 
 import json
-from collections import deque
+from collections import Counter, deque
 
 from dbt_tangles.algorithms.record.graph import Member
 
@@ -85,11 +85,29 @@ class Oracle:
         """The value at the tips, or NONE_SET with a conflict."""
         tips = self.tips()
         if self.strategies[field] == "simple_set":
-            weights: dict[str, int] = {}
+            weights = Counter()
             for node in self.left:
-                for entry, weight in self.data[node].get(field, {}).items():
-                    weights[entry] = weights.get(entry, 0) + weight
+                weights.update(self.data[node].get(field, {}))
             return sorted(entry for entry, weight in weights.items() if weight > 0)
+        if self.strategies[field] == "complex_set":
+            return self.intervals(field)
         if len(tips) == 1:
             return self.state[tips[0]][field]
         return NONE_SET if self.in_conflict(tips, field) else next(iter(self.values(tips, field)), None)
+
+    def intervals(self, field: str) -> dict[str, list[dict]]:
+        """The intervals of each entry of a complex set, whose positions are small: one position after the other."""
+        weights = Counter()
+        for node in self.left:
+            for entry, events in self.data[node].get(field, {}).items():
+                for position, weight in events.items():
+                    weights[entry, int(position)] += weight
+        found: dict[str, list[dict]] = {}
+        for (entry, position), weight in sorted(weights.items()):
+            intervals = found.setdefault(entry, [])
+            is_open = bool(intervals) and intervals[-1]["end"] is None
+            if weight > 0 and not is_open:
+                intervals.append({"start": position, "end": None})
+            elif is_open and (weight < 0 or (weight == 0 and len(self.left) == 1)):
+                intervals[-1]["end"] = position
+        return {entry: intervals for entry, intervals in found.items() if intervals}

@@ -12,15 +12,20 @@ from dbt_tangles.algorithms.record import overwritten, reduction
 from dbt_tangles.algorithms.record.graph import Member
 from dbt_tangles.algorithms.record.record_batches import INPUT_SCHEMA, OUTPUT_SCHEMA, reduce_record_batches
 from dbt_tangles.algorithms.record.reduction import MALFORMED_ROOT, REDUCED, TOO_LARGE, reduce_record
-from dbt_tangles.algorithms.record.strategies import MOST_NESTING, equality_key, is_valid, present_entries, to_json
+from dbt_tangles.algorithms.record.sets import present_entries, present_intervals
+from dbt_tangles.algorithms.record.strategies import MOST_NESTING, equality_key, is_valid, to_json
 from record_oracle import NONE_SET, Oracle
 
-STRATEGIES = {"title": "overwrite", "body": "overwrite", "tags": "simple_set"}
+STRATEGIES = {"title": "overwrite", "body": "overwrite", "tags": "simple_set", "authors": "complex_set"}
 TITLE = {"title": "overwrite"}
 VALUES = st.sampled_from(["a", "b", None, {"x": 1, "y": [True]}, {"y": [True], "x": 1}, [], {}])
 SET = st.builds(lambda value: {"set": value} if value != [] else {}, VALUES)
 ENTRIES = st.dictionaries(st.sampled_from(["ann", "bob", "Zoe"]), st.integers(-2, 2), max_size=2)
-CONTENTS = st.fixed_dictionaries({}, optional={"title": SET, "body": SET, "tags": ENTRIES, "other": st.none()})
+POSITIONS = st.dictionaries(st.sampled_from(["0", "3", "7", "12"]), st.integers(-2, 2), max_size=3)
+AUTHORS = st.dictionaries(st.sampled_from(["ann", "bob", "Zoe"]), POSITIONS, max_size=2)
+CONTENTS = st.fixed_dictionaries(
+    {}, optional={"title": SET, "body": SET, "tags": ENTRIES, "authors": AUTHORS, "other": st.none()}
+)
 
 
 @st.composite
@@ -133,7 +138,7 @@ def test_the_nearest_setter_decides_as_for_peers():
     assert (merged.tips, merged.fields[0].value, merged.fields[0].set_by) == (["N"], '"old"', ["A"])
 
 
-@pytest.mark.parametrize("strategy", ["overwrite", "simple_set"])
+@pytest.mark.parametrize("strategy", ["overwrite", "simple_set", "complex_set"])
 @pytest.mark.parametrize("value", [None, True, 0, 1.5, "a", [], [{}]])
 def test_only_objects_are_transformations(strategy, value):
     assert not is_valid(strategy, value)
@@ -170,6 +175,16 @@ def test_entries_are_sorted_by_utf_16_units():
     ]
 
 
+def test_intervals_of_positions_beyond_doubles():
+    """Positions become doubles, as for peers; an infinite one is null in JSON, and equal ones are ordered by text."""
+    far = {"9" * 400: 1, "9007199254740993": 1, "9007199254740992": -1, "01": -1, "1": 1}
+    found = present_intervals([{"a": far, "__proto__": {"1": 1}, "gone": {"1": -1}}], keeps_zeros=False)
+    assert found == {"a": [{"start": 1, "end": 1}, {"start": 2**53, "end": None}]}
+    assert to_json(present_intervals([{"a": {"9" * 400: 1}}], keeps_zeros=False)) == '{"a":[{"start":null,"end":null}]}'
+    weights = [{"a": {"1": float("inf")}}, {"a": {"1": float("-inf"), "2": 1}}]  # the sum is no number
+    assert present_intervals(weights, keeps_zeros=True) == {"a": [{"start": 2, "end": None}]}
+
+
 def test_a_member_without_its_previous_is_refused():
     with pytest.raises(ValueError, match="B follows X, which is no earlier member"):
         reduce_record([Member("A", [], {}), Member("B", ["X"], {})], TITLE)
@@ -199,7 +214,7 @@ def test_contents_that_only_javascript_reads():
     rows[1]["content"] = '{"title": {"set": "\\ud800"}}'
     (found,) = reduced_rows(rows)
     values = {field["field"]: field["value"] for field in found["fields"]}
-    assert values == {"title": '"\\ud800"', "body": "null", "tags": '["a"]'}
+    assert values == {"title": '"\\ud800"', "body": "null", "tags": '["a"]', "authors": "{}"}
 
 
 def test_a_wide_record_in_time():

@@ -1,40 +1,59 @@
-"""Recorded answers of the libraries @tangle/reduce, @tangle/strategy, @tangle/overwrite and @tangle/simple-set."""
+"""Recorded answers of the library @tangle/reduce with the strategies overwrite, simple-set and complex-set."""
 
 import gzip
 import json
 from collections import Counter
+from collections.abc import Iterator
+from itertools import chain
+
+import pytest
 
 from conftest import DATA
 from dbt_tangles.algorithms.record.graph import Member
 from dbt_tangles.algorithms.record.reduction import MALFORMED_ROOT, REDUCED, Record, reduce_record
 
-STRATEGIES = {"title": "overwrite", "body": "overwrite", "tags": "simple_set", "people": "simple_set"}
+#: The strategies of the fields in the cases of each file.
+STRATEGIES = {
+    "strategies": {"title": "overwrite", "body": "overwrite", "tags": "simple_set", "people": "simple_set"},
+    "complex_sets": {"title": "overwrite", "tags": "simple_set", "authors": "complex_set", "hosts": "complex_set"},
+}
 
 
-def cases() -> list[dict]:
-    with gzip.open(DATA / "records" / "strategies.jsonl.gz", "rt") as lines:
-        return [json.loads(line) for line in lines]
+def cases(name: str) -> Iterator[tuple[dict, Record]]:
+    """Read the cases of a file, each with the record that we reduce."""
+    with gzip.open(DATA / "records" / f"{name}.jsonl.gz", "rt") as lines:
+        for case in map(json.loads, lines):
+            members = [Member(node["key"], node["previous"] or [], node["data"]) for node in case["nodes"]]
+            yield case, reduce_record(members, STRATEGIES[name])
 
 
-def reduced(case: dict) -> Record:
-    members = [Member(node["key"], node["previous"] or [], node["data"]) for node in case["nodes"]]
-    return reduce_record(members, STRATEGIES)
-
-
-def test_malformed_messages_agree():
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("strategies", {"malformed": 108, REDUCED: 391, MALFORMED_ROOT: 9}),
+        ("complex_sets", {"malformed": 33, REDUCED: 393, MALFORMED_ROOT: 7}),
+    ],
+)
+def test_malformed_messages_agree(name, expected):
     counts = Counter()
-    for case in cases():
-        found = reduced(case)
+    for case, found in cases(name):
         assert found.malformed_messages == sorted(case["malformed"])
         assert (found.status == MALFORMED_ROOT) == (case["answer"] is None)
         counts.update({"malformed": len(case["malformed"]), found.status: 1})
-    assert counts == {"malformed": 108, REDUCED: 391, MALFORMED_ROOT: 9}
+    assert counts == expected
 
 
-def test_merges_tips_and_conflicts_agree():
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("strategies", {"tips": 767, "unresolved": 47, "conflicts": 151, "lost": 5}),
+        ("complex_sets", {"tips": 586, "unresolved": 10, "conflicts": 22, "lost": 0}),
+    ],
+)
+def test_merges_tips_and_conflicts_agree(name, expected):
     counts = Counter()
-    for case in cases():
-        found, answer = reduced(case), case["answer"]
+    for case, found in cases(name):
+        answer = case["answer"]
         if answer is None:
             continue
         assert found.tips == answer["tips"]
@@ -45,15 +64,22 @@ def test_merges_tips_and_conflicts_agree():
         assert answer["is_conflict"] == bool(answer["conflicts"]) == (not answer["is_valid_merge"])
         counts.update({"tips": len(found.tips), "unresolved": len(found.unresolved_merges)})
         counts.update({"conflicts": len(answer["conflicts"]), "lost": len(found.tips) - len(answer["states"])})
-    assert counts == {"tips": 767, "unresolved": 47, "conflicts": 151, "lost": 5}
+    assert counts == expected
 
 
-def test_values_agree():
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("strategies", {"states": 788, "merged": 625, "conflicting values": 377, "states in conflict": 373}),
+        ("complex_sets", {"states": 1100, "merged": 450, "conflicting values": 55, "states in conflict": 55}),
+    ],
+)
+def test_values_agree(name, expected):
     """With one tip the value is the tip's state; with several it is the result of a merge that sets no field."""
     counts = Counter()
-    for case in cases():
+    for case, record in cases(name):
         answer = case["answer"]
-        for field in reduced(case).fields if answer else ():
+        for field in record.fields if answer else ():
             if field.is_conflict:
                 assert field.value is None
                 # The conflicting values are states of their tips, where the reducer has them.
@@ -66,4 +92,24 @@ def test_values_agree():
             theirs = answer["merged"] if others or tip not in answer["states"] else answer["states"][tip]
             assert json.loads(field.value) == theirs[field.field]
             counts["states" if theirs is not answer["merged"] else "merged"] += 1
-    assert counts == {"states": 788, "merged": 625, "conflicting values": 377, "states in conflict": 373}
+    assert counts == expected
+
+
+def test_every_shape_of_complex_sets_is_compared():
+    """The numbers of merges that count, open and closed intervals, and conflicts in the cases of each shape."""
+    counts: dict[str, Counter] = {}
+    for case, record in cases("complex_sets"):
+        found = counts.setdefault(case["shape"], Counter())
+        counted = {*case["answer"]["left"]} if case["answer"] else set()
+        found["merges"] += sum(len(node["previous"] or ()) > 1 and node["key"] in counted for node in case["nodes"])
+        for field in record.fields:
+            found["conflicts"] += field.is_conflict
+            if field.strategy == "complex_set":
+                intervals = chain.from_iterable(json.loads(field.value).values())
+                found.update("closed" if each["end"] is not None else "open" for each in intervals)
+    assert counts == {
+        "linear": {"merges": 0, "open": 284, "closed": 109, "conflicts": 0},
+        "forked": {"merges": 0, "open": 227, "closed": 89, "conflicts": 0},
+        "merged": {"merges": 33, "open": 261, "closed": 187, "conflicts": 0},
+        "conflicting": {"merges": 44, "open": 324, "closed": 169, "conflicts": 22},
+    }

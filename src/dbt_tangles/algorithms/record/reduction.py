@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from dbt_tangles.algorithms.record.graph import Member, RecordGraph, build_graph
 from dbt_tangles.algorithms.record.overwritten import OverwrittenField
-from dbt_tangles.algorithms.record.strategies import OVERWRITE, present_entries, to_json
+from dbt_tangles.algorithms.record.sets import present_entries, present_intervals
+from dbt_tangles.algorithms.record.strategies import OVERWRITE, SIMPLE_SET, to_json
 
 REDUCED, MALFORMED_ROOT, TOO_LARGE = "reduced", "malformed_root", "too_large"
 #: Bounds of the work for one record: its members, and the links of its merges times the fields that messages overwrite.
@@ -35,7 +36,7 @@ class FieldState(NamedTuple):
 
     Attributes:
         field: Its name.
-        strategy: `overwrite` or `simple_set`.
+        strategy: `overwrite`, `simple_set` or `complex_set`.
         value: The value at the tips as JSON; None with a conflict.
         is_conflict: Whether tips set different values.
         set_by: The messages that gave the value, by code point. With a conflict those that set the conflicting values.
@@ -99,7 +100,7 @@ def reduce_record(members: Sequence[Member], strategies: Mapping[str, str]) -> R
     fields = [
         _overwritten_state(field, graph, walk, overwritten.get(field))
         if strategy == OVERWRITE
-        else _set_state(field, graph, walk)
+        else _set_state(field, strategy, graph, walk)
         for field, strategy in sorted(strategies.items())
     ]
     left_out = graph.left_out_count + len(graph.ids) - sum(walk.counts)
@@ -177,7 +178,11 @@ def _overwritten_state(field: str, graph: RecordGraph, walk: _Walk, states: Over
     return FieldState(field, OVERWRITE, value, is_conflict, set_by, values)
 
 
-def _set_state(field: str, graph: RecordGraph, walk: _Walk) -> FieldState:
+def _set_state(field: str, strategy: str, graph: RecordGraph, walk: _Walk) -> FieldState:
     setters = [node for node, changes in enumerate(graph.changes) if walk.counts[node] and field in changes]
-    value = to_json(present_entries(graph.changes[node][field] for node in setters))
-    return FieldState(field, "simple_set", value, False, sorted(graph.ids[node] for node in setters), [])
+    transformations = [graph.changes[node][field] for node in setters]
+    if strategy == SIMPLE_SET:
+        value = to_json(present_entries(transformations))
+    else:
+        value = to_json(present_intervals(transformations, keeps_zeros=sum(walk.counts) == 1))
+    return FieldState(field, strategy, value, False, sorted(graph.ids[node] for node in setters), [])

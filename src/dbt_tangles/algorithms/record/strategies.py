@@ -1,9 +1,9 @@
-"""Strategies of record fields: validity, equality and output of their transformations.
+"""Strategies of record fields: validity, equality and JSON text of their transformations.
 
 A message transforms a field by a JSON value: ``{"set": VALUE}`` for `overwrite`, ``{ENTRY: WEIGHT}`` for `simple_set`,
-``{}`` for no change.
+``{ENTRY: {POSITION: WEIGHT}}`` for `complex_set`, ``{}`` for no change. `sets` has the rules of both kinds of sets.
 
-Source: @tangle/overwrite 3.0.1 and @tangle/simple-set 3.0.1, with is-my-json-valid 2.20.6 and lodash.isequal 4.5.0.
+Source: @tangle/overwrite 3.0.1, with is-my-json-valid 2.20.6 and lodash.isequal 4.5.0.
 """
 
 from __future__ import annotations
@@ -15,28 +15,27 @@ from typing import Any
 
 import orjson
 
+from dbt_tangles.algorithms.record.sets import is_complex_set, is_simple_set
+
 OVERWRITE = "overwrite"
 SIMPLE_SET = "simple_set"
+COMPLEX_SET = "complex_set"
 #: A transformation with deeper values is malformed. The libraries accept values of any depth.
 MOST_NESTING = 100
-
-_MAX_SAFE = 2**53 - 1
-#: The characters that a dot in a JavaScript pattern excludes.
-_LINE_ENDS = frozenset("\n\r\u2028\u2029")
 
 
 def is_valid(strategy: str, transformation: Any) -> bool:
     """Whether a field of a message is a valid transformation, by the strategy's default schema.
 
     Args:
-        strategy: `OVERWRITE` or `SIMPLE_SET`.
+        strategy: `OVERWRITE`, `SIMPLE_SET` or `COMPLEX_SET`.
         transformation: The parsed value of the field, of any type.
     """
     if type(transformation) is not dict or not _is_shallow(transformation):
         return False
     if strategy == OVERWRITE:
         return transformation.keys() <= {"set"} and type(transformation.get("set")) is not list
-    return all(_is_entry(entry) and _is_integer(weight) for entry, weight in transformation.items())
+    return is_simple_set(transformation) if strategy == SIMPLE_SET else is_complex_set(transformation)
 
 
 def _is_shallow(value: Any) -> bool:
@@ -50,16 +49,6 @@ def _is_shallow(value: Any) -> bool:
 
 def _parts(value: dict | list) -> Iterable[Any]:
     return value.values() if type(value) is dict else value
-
-
-def _is_entry(entry: str) -> bool:
-    return entry != "" and _LINE_ENDS.isdisjoint(entry)
-
-
-def _is_integer(weight: Any) -> bool:
-    if type(weight) is float:
-        return weight.is_integer() or abs(weight) > _MAX_SAFE
-    return type(weight) is int
 
 
 def equality_key(value: Any) -> Hashable:
@@ -90,13 +79,3 @@ def _finite(value: Any) -> Any:
     if type(value) is list:
         return [_finite(part) for part in value]
     return None if type(value) is float and not math.isfinite(value) else value
-
-
-def present_entries(transformations: Iterable[dict[str, Any]]) -> list[str]:
-    """List the entries of a set whose weights sum to more than 0, in the order of JavaScript's sort (UTF-16 units)."""
-    weights: dict[str, float] = {}
-    for transformation in transformations:
-        for entry, weight in transformation.items():
-            weights[entry] = weights.get(entry, 0.0) + float(weight)
-    present = (entry for entry, weight in weights.items() if weight > 0)
-    return sorted(present, key=lambda entry: entry.encode("utf-16-be", "surrogatepass"))
