@@ -1,7 +1,7 @@
 """Write docs/benchmarks, one page with all figures of the benchmarks: `python -m bench.page`.
 
-The page depends only on the files of figures beside it. A part without a file, or measured below the full size, is
-listed as not measured. Texts of the files are escaped.
+The page depends only on the files of figures beside it, and on `page.yml`, which declares its tables. A part without a
+file, or measured below the full size, is listed as not measured. Texts of the files are escaped.
 """
 
 from __future__ import annotations
@@ -9,22 +9,26 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+import yaml
+
 from bench import page_plots, report
 from bench.machine import ROOT
-from bench.page_tables import PARTS, Part, Row, Table, at
-from bench.page_text import code, is_number, markdown, minutes, plain
+from bench.page_text import code, markdown, minutes, plain
+from bench.turns import ratio
 
 DOCS = ROOT / "docs" / "benchmarks"
 SMALL = report.RESULTS / "page"  # for runs below the full size
 ENGINES = {"spark": "Spark", "sail": "Sail"}
 #: Parts that run on one engine or on none; on Sail, `graphs` would leave the files of dropped tables.
 ONE_ENGINE = ("graphs", "tables", "ask", "others", "skew", "evaluation", "arrivals")
-NONE = "not measured"
+PARTS: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("page.yml").read_text())
+FACTS = {"processor": "processor", "cores": "cores", "memory_gib": "memory, GiB", "system": "system"}
 HEAD = """# All figures of the benchmarks
 
 `python -m bench.page` writes this page from the files in [figures](figures), and so does every `make bench`; it is not
@@ -33,7 +37,8 @@ edited by hand. The [benchmarks](../../bench/README.md) explain what each part m
 **LIMIT** is the same in all parts: read the columns that the model needs, shuffle them by graph, write the rows that
 the model writes. Seconds are CPU seconds of all processes, as medians of the rounds. Seconds on the clock are context
 only, because the machine may have had other work; its load is in the table. Between machines or days, compare ratios
-and not seconds. `make bench BENCH_ARGS="<part> --engines spark sail"` measures a part that is listed as not measured.
+and not seconds. The column `engine` names the run, also for kernels that use no engine.
+`make bench BENCH_ARGS="<part> --engines spark sail"` measures a part that is listed as not measured.
 """
 
 
@@ -45,198 +50,151 @@ class Report:
         part: The benchmark.
         engine: The engine that ran it.
         content: The content of the file; empty without a usable file.
-        failed: The description of a failure later than the file.
-        problem: The reason why the file is not used.
+        states: The reasons why figures are missing or old; empty for a part that was measured without failure since.
     """
 
     part: str
     engine: str
-    content: Row = field(default_factory=dict)
-    failed: Row | None = None
-    problem: str | None = None
-
-    @property
-    def rows(self) -> list[Row]:
-        """The figures."""
-        return dicts(self.content.get("results"))
-
-    @property
-    def goals(self) -> list[Row]:
-        """The goals."""
-        return dicts(self.content.get("goals"))
+    content: dict[str, Any] = field(default_factory=dict)
+    states: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:
         """The name on the page."""
         return self.part if self.part in ONE_ENGINE else f"{self.part} on {ENGINES[self.engine]}"
 
-    @property
-    def state(self) -> str:
-        """The reason why figures are missing or old; empty for a part that was measured without failure since."""
-        said = []
-        if not self.content:
-            said.append(f"{NONE}{f' ({self.problem})' if self.problem else ''}")
-        if self.failed is not None:
-            date, commit = minutes(self.failed.get("date")), code(self.failed.get("revision"))
-            older = "; the figures shown are older" if self.content else ""
-            said.append(f"failed {date}, commit {commit}: {plain(self.failed.get('error'))}{older}")
-        return "; ".join(said)
+    def __post_init__(self) -> None:
+        """Flatten the figures."""
+        self.rows = pd.json_normalize(self.content.get("results", [])).assign(engine=ENGINES[self.engine])
 
 
-def dicts(value: Any) -> list[Row]:
-    """Return the objects of a list; none for a value that is not a list."""
-    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
-
-
-def read(folder: Path, is_full: bool = True) -> dict[tuple[str, str], Report]:
+def read(folder: Path, is_full: bool = True) -> list[Report]:
     """Read the files of all parts in a folder; with `is_full`, without those below the full size."""
-    found = {}
-    for part in PARTS:
-        for engine in ENGINES if part not in ONE_ENGINE else ("spark",):
-            each = found[part, engine] = Report(part, engine)
-            each.failed = _json(report.path_of(part, engine, folder, failed=True))[0]
-            content, each.problem = _json(report.path_of(part, engine, folder))
-            scale = at(content, "scale")
-            if content is not None and is_full and scale != 1:
-                each.problem = f"{minutes(content.get('date'))} at {plain(scale) or '?'} of the full size only"
-            elif content is not None:
-                each.content = content
-    return found
+    pairs = [(part, engine) for part in PARTS for engine in (ENGINES if part not in ONE_ENGINE else ("spark",))]
+    return [_read_part(part, engine, folder, is_full) for part, engine in pairs]
 
 
-def _json(path: Path) -> tuple[Row | None, str | None]:
+def _read_part(part: str, engine: str, folder: Path, is_full: bool) -> Report:
+    content, problem = _json(report.path_of(part, engine, folder))
+    if is_full and content.get("scale", 1) != 1:
+        problem = f" ({minutes(content['date'])} at {plain(content['scale'])} of the full size only)"
+        content = {}
+    states = [] if content else [f"not measured{problem}"]
+    failure, _ = _json(report.path_of(part, engine, folder, failed=True))
+    if failure:
+        older = "; the figures shown are older" if content else ""
+        commit = code(failure["revision"])
+        states.append(f"failed {minutes(failure['date'])}, commit {commit}: {plain(failure['error'])}{older}")
+    return Report(part, engine, content, states)
+
+
+def _json(path: Path) -> tuple[dict[str, Any], str]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        return None, None
+        return {}, ""
     except (OSError, ValueError, RecursionError) as error:
-        return None, f"{path.name} cannot be read ({type(error).__name__})"
-    return (content, None) if isinstance(content, dict) else (None, f"{path.name} is no report")
+        return {}, f" ({path.name} cannot be read ({type(error).__name__}))"
+    return (content, "") if isinstance(content, dict) else ({}, f" ({path.name} is no report)")
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
+    """Lay out a table, and an empty line."""
+    return [*markdown(head, rows), ""]
 
 
 def runs(reports: Sequence[Report]) -> list[str]:
     """Lay out when, at which commit and under which load each part was measured, and how many goals it meets."""
     rows = []
     for each in reports:
-        content = each.content
-        if not content:
-            rows.append([each.name, each.state, *[""] * 5])
-            continue
-        met = [goal["met"] for goal in each.goals if isinstance(goal.get("met"), bool)]
-        date = "; ".join(filter(None, [minutes(content.get("date")), each.state]))
-        facts = [code(at(content, "machine.revision")), plain(content.get("scale")), plain(content.get("repeats"))]
-        rows.append([each.name, date, *facts, load(content), f"{sum(met)} of {len(met)}" if met else "none"])
-    head = ["part", "measured, UTC", "commit", "scale", "rounds", "load, start to end", "goals met"]
-    return [*markdown(head, rows), ""]
-
-
-def load(content: Row) -> str:
-    """Return the machine's load of the last minute, before a part and at its end."""
-    told = [content.get("load_at_start"), at(content, "machine.load_average")]
-    return " to ".join(plain(each[0]) if each and isinstance(each, list) else "?" for each in told)
-
-
-FACTS = {"processor": "processor", "cores": "cores", "memory_gib": "memory, GiB", "system": "system"}
+        content, cells = each.content, []
+        if content:
+            machine, met = content["machine"], [goal["met"] for goal in content["goals"] if goal["met"] is not None]
+            loads = [content.get("load_at_start"), machine.get("load_average")]
+            cells = [code(machine["revision"]), plain(content["scale"]), plain(content["repeats"])]
+            cells.append(" to ".join(plain(load[0]) if load else "?" for load in loads))
+            cells.append(f"{sum(met)} of {len(met)}" if met else "none")
+        date = [minutes(content["date"])] if content else []
+        rows.append([each.name, "; ".join(date + each.states), *cells])
+    return table(["part", "measured, UTC", "commit", "scale", "rounds", "load, start to end", "goals met"], rows)
 
 
 def machines(reports: Sequence[Report]) -> list[str]:
     """Lay out machines and versions, a column for each machine that differs."""
-    found: dict[str, tuple[Row, list[str]]] = {}
+    columns: dict[str, list[str]] = {}
     for each in reports:
-        machine = each.content.get("machine")
-        if isinstance(machine, dict):
-            kept = {key: machine.get(key) for key in (*FACTS, "versions")}
-            found.setdefault(json.dumps(kept, sort_keys=True), (kept, []))[1].append(each.name)
-    if not found:
+        if each.content:
+            told = each.content["machine"]
+            facts = {title: told[key] for key, title in FACTS.items()} | told["versions"]
+            columns.setdefault(json.dumps(facts), []).append(each.name)
+    if not columns:
         return ["Nothing is measured.", ""]
-    facts, names = zip(*found.values(), strict=True)
-    versions = [of if isinstance(of, dict) else {} for of in (fact["versions"] for fact in facts)]
-    rows = [[title, *(plain(fact[key]) for fact in facts)] for key, title in FACTS.items()]
-    for package in dict.fromkeys(name for each in versions for name in each):
-        rows.append([plain(package), *(plain(each.get(package)) for each in versions)])
-    head = ["all parts"] if len(names) == 1 else [", ".join(each) for each in names]
-    return [*markdown(["", *head], rows), ""]
+    frame = pd.DataFrame([json.loads(facts) for facts in columns], dtype=object)
+    head = ["all parts"] if len(columns) == 1 else [", ".join(names) for names in columns.values()]
+    return table(["", *head], [[plain(title), *map(plain, frame[title])] for title in frame])
 
 
 def goals_of(reports: Sequence[Report]) -> list[str]:
     """Lay out the goals of a part, those of both engines side by side."""
+    verdicts = {True: "met", False: "**missed**", None: "not judged"}
     found: dict[tuple[str, str], dict[str, str]] = {}
     for each in reports:
-        for goal in each.goals:
-            is_met = goal.get("met") if isinstance(goal.get("met"), bool) else None
-            verdict = {True: "met", False: "**missed**", None: "not judged"}[is_met]
-            told = f"{plain(goal.get('measured')) or '?'}, {verdict}"
-            found.setdefault((plain(goal.get("what")), plain(goal.get("goal"))), {})[each.engine] = told
-    if not found:
-        return []
+        for goal in each.content.get("goals", []):
+            told = f"{plain(goal['measured'])}, {verdicts[goal['met']]}"
+            found.setdefault((plain(goal["what"]), plain(goal["goal"])), {})[each.engine] = told
     heads = [ENGINES[each.engine] for each in reports] if len(reports) > 1 else ["measured"]
     rows = [[*about, *(told.get(each.engine, "") for each in reports)] for about, told in found.items()]
-    return [*markdown(["figure", "goal", *heads], rows), ""]
+    return table(["figure", "goal", *heads], rows) if rows else []
 
 
-def figures_of(table: Table, reports: Sequence[Report]) -> list[str]:
-    """Lay out a table of a part, both engines side by side if its figures depend on the engine."""
-    shown = [(each, table.find_lines(each.rows)) for each in reports]
-    if table.any_engine:
-        shown = [(each, lines) for each, lines in shown if lines][:1]
-        if not shown:
-            return []
-    used = [(each, lines, columns_of(shown, lines)) for each, lines in shown if lines]
-    if not any(titles for _, _, titles in used):
-        return [f"{table.title}: {NONE}.", ""]
-    prefix = len(reports) > 1 and not table.any_engine
-    titles_of_names = [title for _, title in table.names]
-    head = titles_of_names + [
-        f"{ENGINES[each.engine]}: {title}" if prefix else title for each, _, titles in used for title in titles
-    ]
-    body = []
-    for names in ordered(table, [lines for _, lines in shown]):
-        cells = [*names, *[""] * (len(table.names) - len(names))]
-        for _, lines, titles in used:
-            figures = lines.get(names)
-            cells += [plain(figures.get(title)) for title in titles] if figures else [NONE, *[""] * (len(titles) - 1)]
-        body.append(cells)
-    missing = [ENGINES[each.engine] for each, lines in shown if not lines] if prefix else []
-    remark = f" (on {' and '.join(missing)} {NONE})" if missing else ""
-    return [f"{table.title}{remark}:", "", *markdown([plain(title) for title in head], body), ""]
+def figures_of(about: dict[str, Any], reports: Sequence[Report]) -> pd.DataFrame:
+    """Return a table of a part under the titles of its columns, the rows of both engines below each other."""
+    columns = {"engine": "engine", **about["columns"]}
+    rows = pd.concat([each.rows for each in reports])
+    if piece := about.get("limit"):
+        of_piece = {f"{piece}.cpu_s": "CPU s", f"{piece}.wall_s": "clock, s", "limit.cpu_s": "LIMIT, CPU s"}
+        columns |= {"kernel_alone_cpu_s": "kernel alone, CPU s", **of_piece, "/ LIMIT": "/ LIMIT"}
+        rows = rows.reindex(columns=rows.columns.union([*of_piece], sort=False)).dropna(subset=list(of_piece))
+        rows["/ LIMIT"] = [ratio(*pair) for pair in zip(rows[f"{piece}.cpu_s"], rows["limit.cpu_s"], strict=True)]
+    if "across" in about:
+        rows = rows.reindex(columns=[*columns, about["across"], about["values"]])
+        rows = rows.pivot_table(about["values"], [*columns], about["across"], sort=False).reset_index()
+        columns |= {each: each for each in rows.columns if each not in columns}
+    for column, value in about.get("where", {}).items():
+        rows = rows[rows[column] == value] if column in rows else rows.head(0)
+    needed = [about["needs"]] if "needs" in about else []
+    shown = rows.reindex(columns=[*dict.fromkeys([*columns, *needed])]).dropna(subset=needed)[list(columns)]
+    shown = shown if reports[0].part not in ONE_ENGINE else shown.drop(columns="engine")
+    return shown.dropna(axis="columns", how="all").rename(columns=columns)
 
 
-def columns_of(shown: Sequence[tuple[Report, dict]], lines: dict[tuple[str, ...], Row]) -> list[str]:
-    """Return the columns with a figure in these lines, in the order of all lines."""
-    titles = dict.fromkeys(title for _, others in shown for figures in others.values() for title in figures)
-    return [title for title in titles if any(figures.get(title) is not None for figures in lines.values())]
-
-
-def ordered(table: Table, all_lines: Sequence[dict[tuple[str, ...], Row]]) -> list[tuple[str, ...]]:
-    """Return the names of all lines: the expected ones first, whether they were measured or not."""
-    names = list(dict.fromkeys(each for lines in all_lines for each in lines))
-    first: list[tuple[str, ...]] = []
-    for begin in (tuple(map(plain, each)) for each in table.expected):
-        first += [each for each in names if each[: len(begin)] == begin] or [begin]
-    return first + [each for each in names if each not in first]
-
-
-def section(part: str, about: Part, reports: Sequence[Report]) -> list[str]:
+def section(part: str, reports: Sequence[Report]) -> list[str]:
     """Lay out a part."""
-    lines = [f"## {part}", "", about.text, *([about.note] if about.note else []), ""]
+    lines = [f"## {part}", "", PARTS[part]["text"], ""]
     for each in reports:
-        if each.state:
-            lines += [f"{each.name}: {each.state}.", ""]
+        lines += [f"{each.name}: {'; '.join(each.states)}.", ""] if each.states else []
     lines += goals_of(reports)
-    if any(each.content for each in reports):
-        for table in about.tables:
-            lines += figures_of(table, reports)
+    for title, about in PARTS[part].get("tables", {}).items():
+        shown = figures_of(about, reports)
+        if len(shown):
+            cells = [
+                [plain(None if pd.isna(value) else value) for value in row] for row in shown.itertuples(index=False)
+            ]
+            lines += [f"{title}:", "", *table([plain(column) for column in shown], cells)]
     return lines
 
 
-def ratios(reports: dict[tuple[str, str], Report]) -> Iterator[tuple[str, str, float]]:
-    """Yield the ratios to LIMIT: the model, the engine, the ratio."""
-    for (part, engine), each in reports.items():
-        for table in PARTS[part].tables:
-            for names, figures in table.find_lines(each.rows).items():
-                if is_number(ratio := figures.get("/ LIMIT")):
-                    words = [name for name in names if not name.replace(",", "").isdigit()]
-                    yield f"{part}: {', '.join(words)}", ENGINES[engine], ratio
+def ratios(reports: Sequence[Report]) -> pd.DataFrame:
+    """Return the ratios to LIMIT: a row for each model and a column for each engine."""
+    found: dict[str, dict[str, float]] = {}
+    for part, about in PARTS.items():
+        own = [each for each in reports if each.part == part]
+        for each in about.get("tables", {}).values():
+            for row in figures_of(each, own).to_dict("records") if "limit" in each else ():
+                names = [row[title] for title in each["columns"].values() if isinstance(row.get(title), str)]
+                names += [each["limit"]] if part == "graphs" else []
+                found.setdefault(f"{part}: {', '.join(names)}", {})[row.get("engine", "Spark")] = row["/ LIMIT"]
+    return pd.DataFrame.from_dict(found, orient="index").reindex(columns=list(ENGINES.values()))
 
 
 def write(results: Path | None = None, out: Path | None = None, is_full: bool = True) -> Path:
@@ -250,19 +208,19 @@ def write(results: Path | None = None, out: Path | None = None, is_full: bool = 
     reports = read(results or (report.FIGURES if is_full else report.RESULTS), is_full)
     out = out or (DOCS if is_full else SMALL)
     out.mkdir(parents=True, exist_ok=True)
-    drawn = page_plots.draw({key: each.rows for key, each in reports.items()}, list(ratios(reports)), out)
+    rows = {part: pd.concat([each.rows for each in reports if each.part == part]) for part in PARTS}
+    drawn = page_plots.draw(rows, ratios(reports), out)
 
     def picture(name: str, text: str) -> list[str]:
         return [f"![{text}]({name})", ""] if name in drawn else []
 
-    every = list(reports.values())
     lines = [HEAD]
     if not is_full:
         lines += ["The figures are of any size: the column `scale` has the fraction of the full size.", ""]
-    lines += ["## The machine", "", *machines(every), "## What was measured", "", *runs(every)]
+    lines += ["## The machine", "", *machines(reports), "## What was measured", "", *runs(reports)]
     lines += picture("limits.svg", "CPU seconds of the models by those of LIMIT")
-    for part, about in PARTS.items():
-        lines += section(part, about, [each for each in every if each.part == part])
+    for part in PARTS:
+        lines += section(part, [each for each in reports if each.part == part])
         if part == "others":
             lines += picture("others.svg", "CPU seconds of each tool by messages")
     growth = picture("growth.svg", "CPU seconds of the kernels by size")

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import pandas as pd
 
 from bench.evaluation_plots import figure, save, style
-from bench.page_text import is_number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Rows = dict[tuple[str, str], list[dict[str, Any]]]
-Points = list[tuple[float, float]]
+#: The panels of the plot of growth: the part, the rows, the size, and the key that names a line.
+GROWTH = {
+    "edit scripts, 16 feeds": ("timelines", "part == 'growth' and feeds == 16", "events", "batch"),
+    "one set": ("sets", "part == 'kernel'", "messages", "part"),
+    "one base": ("autobase", "part == 'kernel'", "nodes", "indexers"),
+    "one large tangle": ("skew", "messages > 0", "messages", "kernel"),
+}
 
 
-def draw(rows: Rows, ratios: list[tuple[str, str, float]], folder: Path) -> list[str]:
+def draw(rows: dict[str, pd.DataFrame], ratios: pd.DataFrame, folder: Path) -> list[str]:
     """Draw plots into a folder, and delete old plots without figures; return the names of the drawn files."""
+    growth = {title: lines_of(rows[part], *wanted) for title, (part, *wanted) in GROWTH.items()}
+    others = {shape: lines_of(rows["others"], f"shape == '{shape}'", "messages", "who") for shape in ("W", "D")}
     with style("benchmarks"):
-        made = {"limits.svg": limits(ratios), "growth.svg": growth(rows), "others.svg": others(rows)}
+        made = {
+            "limits.svg": limits(ratios),
+            "growth.svg": panels(growth, "events, messages or nodes"),
+            "others.svg": panels(others, "messages"),
+        }
         for name, plot in made.items():
             if plot is None:
                 (folder / name).unlink(missing_ok=True)
@@ -27,97 +39,38 @@ def draw(rows: Rows, ratios: list[tuple[str, str, float]], folder: Path) -> list
     return [name for name, plot in made.items() if plot is not None]
 
 
-def limits(ratios: list[tuple[str, str, float]]) -> Figure | None:
+def limits(ratios: pd.DataFrame) -> Figure | None:
     """Draw bars: the cost of each model as a multiple of LIMIT."""
-    if not ratios:
+    if ratios.empty:
         return None
-    models = list(dict.fromkeys(what for what, _, _ in ratios))[::-1]
-    drawn, (axes,) = figure(1, 9.5, height=1 + 0.32 * len(models))
-    for place, (engine, shift) in enumerate({"Spark": 0.2, "Sail": -0.2}.items()):
-        bars = [(models.index(what) + shift, ratio) for what, of, ratio in ratios if of == engine]
-        if bars:
-            axes.barh(*zip(*bars, strict=True), height=0.38, color=f"C{place}", label=engine)
+    drawn, (axes,) = figure(1, 9.5, height=1 + 0.32 * len(ratios))
+    ratios.rename(index=text)[::-1].plot.barh(ax=axes, width=0.8)
     axes.axvline(1, color="black", linewidth=1)
-    axes.set_yticks(range(len(models)), [text(model) for model in models])
-    axes.set(xlabel="CPU seconds / those of LIMIT", xlim=(0, None))
-    axes.legend(fontsize=7)
+    axes.set(xlabel="CPU seconds / those of LIMIT")
     return drawn
 
 
-def points(rows: list[dict[str, Any]], size: str, **wanted: Any) -> Points:
-    """Return the sizes and CPU seconds that can be drawn."""
-    found = {
-        row[size]: row["cpu_s"]
-        for row in rows
-        if all(row.get(key) == value for key, value in wanted.items())
-        and is_number(row.get(size))
-        and is_number(row.get("cpu_s"))
-        and min(row[size], row["cpu_s"]) > 0
-    }
-    return sorted(found.items())
+def lines_of(rows: pd.DataFrame, wanted: str, size: str, name: str) -> pd.DataFrame:
+    """Return the CPU seconds by size, a column for each line; empty without any."""
+    if not {"cpu_s", size, name} <= {*rows.columns}:
+        return pd.DataFrame()
+    return rows.query(wanted).pivot_table("cpu_s", size, name, sort=False).sort_index().rename(columns=text)
 
 
-def first(rows: Rows, part: str) -> list[dict[str, Any]]:
-    """Return the figures of a part that do not depend on the engine."""
-    return rows.get((part, "spark")) or rows.get((part, "sail")) or []
-
-
-def growth(rows: Rows) -> Figure | None:
-    """Draw lines: the seconds of kernels by size, one panel for each kernel."""
-    timelines, sets, autobase, skew = (first(rows, part) for part in ("timelines", "sets", "autobase", "skew"))
-    panels: dict[str, dict[str, Points]] = {
-        "edit scripts, 16 feeds": {
-            f"batches of {batch:,}": points(timelines, "events", part="growth", batch=batch, feeds=16)
-            for batch in (1, 10, 1_000)
-        },
-        "one set": {"reduction": points(sets, "messages", part="kernel")},
-        "one base": {
-            f"{indexers} indexers": points(autobase, "nodes", part="kernel", indexers=indexers) for indexers in (3, 9)
-        },
-        "one large tangle": {
-            name: points(skew, "messages", kernel=name)
-            for name in ("int_tangle_levels", "int_tangle_clocks", "int_timeline_order")
-        },
-    }
-    panels = {title: {k: v for k, v in lines.items() if len(v) > 1} for title, lines in panels.items()}
-    panels = {title: lines for title, lines in panels.items() if lines}
-    return _log_panels(panels, "events, messages or nodes") if panels else None
-
-
-def others(rows: Rows) -> Figure | None:
-    """Draw lines: the seconds of each tool by messages, one panel for each shape; crosses mark missing answers."""
-    known = first(rows, "others")
-    panels: dict[str, dict[str, Points]] = {}
-    ended: dict[str, Points] = {}
-    for shape in ("W", "D"):
-        lines = {
-            who: points(known, "messages", shape=shape, who=who)
-            for who in dict.fromkeys(row["who"] for row in known if isinstance(row.get("who"), str))
-        }
-        panels[shape] = {who: line for who, line in lines.items() if line}
-        top = max((seconds for line in lines.values() for _, seconds in line), default=1)
-        ended[shape] = [
-            (row["messages"], top)
-            for row in known
-            if row.get("shape") == shape and row.get("ended") is not None and is_number(row.get("messages"))
-        ]
-    panels = {shape: lines for shape, lines in panels.items() if lines}
-    return _log_panels(panels, "messages", ended) if panels else None
-
-
-def _log_panels(panels: dict[str, dict[str, Points]], of: str, ended: dict[str, Points] | None = None) -> Figure:
-    drawn, all_axes = figure(len(panels), 3.2 * len(panels) if len(panels) > 1 else 6)
-    for axes, (title, lines) in zip(all_axes, panels.items(), strict=True):
-        for name, line in lines.items():
-            axes.plot(*zip(*line, strict=True), marker=".", label=text(name))
-        if crosses := (ended or {}).get(title):
-            axes.plot(*zip(*crosses, strict=True), "x", color="black", label="no answer")
-        axes.set(title=title, xlabel=of, xscale="log", yscale="log")
-        axes.legend(fontsize=7)
-    all_axes[0].set(ylabel="CPU seconds")
+def panels(lines: dict[str, pd.DataFrame], sizes: str) -> Figure | None:
+    """Draw lines: the CPU seconds by size, one panel for each title that has at least two sizes."""
+    lines = {title: frame for title, frame in lines.items() if len(frame) > 1}
+    if not lines:
+        return None
+    drawn, all_axes = figure(len(lines), 3.2 * len(lines) if len(lines) > 1 else 6)
+    for axes, (title, frame) in zip(all_axes, lines.items(), strict=True):
+        for name, line in frame.items():
+            line.dropna().plot(ax=axes, marker=".", label=name, loglog=True, title=title)
+        axes.set(xlabel=sizes, ylabel="CPU seconds")
+        axes.legend(fontsize=7, title=frame.columns.name, title_fontsize=7)
     return drawn
 
 
-def text(name: str) -> str:
+def text(name: object) -> str:
     """Return a text of a file as a label: matplotlib takes text between dollar signs for a formula."""
-    return name[:60].replace("$", r"\$")
+    return (f"{name:g}" if isinstance(name, float) else str(name))[:60].replace("$", r"\$")

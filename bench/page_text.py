@@ -56,6 +56,6 @@ def minutes(date: Any) -> str:
 
 
 def markdown(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
-    """Lay out a table; the lines."""
-    lines = [head, ["---"] * len(head), *rows]
+    """Lay out a table; the lines. Short rows get empty cells."""
+    lines = [head, ["---"] * len(head), *([*row, *[""] * (len(head) - len(row))] for row in rows)]
     return ["| " + " | ".join(map(str, line)) + " |" for line in lines]
