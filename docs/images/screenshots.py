@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from urllib.parse import quote
 
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.build import build
@@ -34,13 +35,20 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "report"
         build(Tables(warehouse, "tangles"), out, Limits(20, 100))
-        text = (out / "data" / "index.js").read_text()
-        index = json.loads(text[text.index("{") : text.rindex(")")])
+        index = _read(out, "index")
         for file, (kind, name, node, is_dark, size) in PICTURES.items():
-            number = [part["name"] for part in index["kinds"][kind]["parts"]].index(name)
-            address = f"{(out / 'index.html').as_uri()}#{kind}/{number}/{node}"
+            parts = index["kinds"][kind]["parts"]
+            number, key = next((n, part["key"]) for n, part in enumerate(parts) if part["name"] == name)
+            view = _read(out, f"{kind}-{number}")
+            place = "/".join([kind, quote(key, safe=""), quote(view["nodes"][node]["id"], safe="")])
+            address = f"{(out / 'index.html').as_uri()}#{place}"
             _shoot(chromium, address, HERE / file, is_dark, size)
             assert (HERE / file).stat().st_size < MOST_BYTES, file
+
+
+def _read(out: Path, shard: str) -> dict:
+    text = (out / "data" / f"{shard}.js").read_text()
+    return json.loads(text[text.index("{") : text.rindex(")")])
 
 
 def _shoot(chromium: str, address: str, file: Path, is_dark: bool, size: tuple[int, int]) -> None:

@@ -62,6 +62,7 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     view["observers"] = _observers(tables, base, {node["id"]: n for n, node in enumerate(view["nodes"])}, nodes)
     broken = row["status"] not in ("ok", "empty")
     entry = {
+        "key": base,
         "name": base,
         "id": row["status"],
         "size": row["node_count"],

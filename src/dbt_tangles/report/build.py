@@ -45,7 +45,8 @@ def build(
 
 
 def _write(folder: Folder, tables: Tables, limits: Limits, tell: Callable[[int, int], None]) -> None:
-    folder.write("glance", glance.collect(tables))
+    glance_data = glance.collect(tables)
+    folder.write("glance", glance_data)
     kinds = {name: collect(tables, limits) for name, collect in KINDS.items()}
     slices = _slices(tables, kinds)
     tables.use_one_thread()
@@ -63,7 +64,7 @@ def _write(folder: Folder, tables: Tables, limits: Limits, tell: Callable[[int, 
     folder.write(
         "index",
         {
-            "tables": str(tables.folder),
+            "built": glance_data["runs"][0]["started_at"] if glance_data["runs"] else None,
             "missing": sorted(tables.missing),
             "limits": limits._asdict(),
             "kinds": {

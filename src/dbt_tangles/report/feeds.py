@@ -39,6 +39,7 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     view["holes"] = _holes([n for n in view["rows"] if n is not None], starts_early=not row["verified_length"])
     view["facts"] = {words: row[column] for column, words in _FACTS.items() if row[column] is not None}
     entry = {
+        "key": row["author"],
         "name": "feed" if row["status"] == "complete" else f"feed, {row['status']}",
         "id": row["author"],
         "size": row["message_count"],

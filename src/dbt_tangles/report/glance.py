@@ -5,6 +5,7 @@ from __future__ import annotations
 from dbt_tangles.cli import problems, runs, verdict_counts
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.reasons import COLUMNS, meanings
+from dbt_tangles.report.parts import file_name
 
 BINS = 60
 #: Times after the year 2100 or before 1970 are ignored, because authors may assert any number.
@@ -16,6 +17,8 @@ _IS_TIME = f"coalesce({_TIME} between 0 and {_LATEST}, false)"
 def collect(tables: Tables) -> dict:
     """Collect the data of the first page."""
     last = runs.last_runs(tables)
+    for run in last:  # A report names logs, and no folder of the machine.
+        run["inputs"] = [log | {"path": file_name(log["path"])} for log in run["inputs"]]
     found = verdict_counts.count(tables)
     return {
         "runs": [{name: run[name] for name in ("status", "started_at", "seconds", "tables", "inputs")} for run in last],

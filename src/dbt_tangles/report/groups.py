@@ -61,6 +61,7 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     view["finding_total"] = findings[0]["n"] if findings else 0
     view["findings"] = findings
     entry = {
+        "key": group,
         "name": "group",
         "id": group,
         "size": row["epochs"],

@@ -11,6 +11,8 @@ from dbt_tangles.cli.graph import MISSING, Graph, Node, label
 NOT_HERE = "not here"
 #: A drawing has at most as many missing nodes as other nodes, plus this number.
 _FEW = 20
+#: A drawing has at most this many lanes besides that of missing nodes; further authors share the last one.
+MOST_LANES = 12
 
 
 def rows_of(graph: Graph) -> dict[str, int]:
@@ -72,7 +74,8 @@ def lay_out(graph: Graph, lane_of: dict[str, str], titles: dict[str, str] | None
     lane = {
         node.id: NOT_HERE if node.state == MISSING else lane_of.get(node.id) or "author not known" for node in nodes
     }
-    lanes, column, columns = _columns(nodes, rows, lane)
+    drawn_in = _collapse_lanes(lane)
+    lanes, column, columns = _columns(nodes, rows, {id_: drawn_in[name] for id_, name in lane.items()})
     place = {row: n for n, row in enumerate(sorted(set(rows.values())))}
     depths = {rows[node.id]: node.place for node in nodes if node.place is not None}
     cut = Counter(edge.child for edge in graph.edges if edge.parent not in number)
@@ -108,6 +111,20 @@ def lay_out(graph: Graph, lane_of: dict[str, str], titles: dict[str, str] | None
             if edge.parent in number and edge.child in number
         ],
     }
+
+
+def _collapse_lanes(lane: dict[str, str]) -> dict[str, str]:
+    """Return the lane that draws each author's nodes: its own, or beyond 12 authors a shared lane for those with few.
+
+    Args:
+        lane: The author of each node, or `NOT_HERE`.
+    """
+    counts = Counter(name for name in lane.values() if name != NOT_HERE)
+    own = {name: name for name in lane.values()}
+    if len(counts) <= MOST_LANES:
+        return own
+    few = [name for name, _ in counts.most_common()[MOST_LANES - 1 :]]
+    return own | dict.fromkeys(few, f"{len(few):,} other authors")
 
 
 def _columns(nodes: list[Node], rows: dict[str, int], lane: dict[str, str]) -> tuple[list[dict], dict[str, int], int]:

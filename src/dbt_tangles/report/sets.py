@@ -60,6 +60,7 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     view["items"] = items
     view["item_total"] = row["item_count"] or 0
     entry = {
+        "key": set_id,
         "name": row["domain"] or "domain not known",
         "id": set_id,
         "size": row["message_count"],

@@ -63,6 +63,7 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     )
     view["facts"]["neighbours in the order without a path"] = ties["n"] if ties else 0
     entry = {
+        "key": f"{row['tangle_name']}:{row['root_id']}",
         "name": row["tangle_name"],
         "id": row["root_id"],
         "size": row["candidate_count"],

@@ -69,6 +69,7 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
         "nodes": [_node(event) for event in events],
     }
     entry = {
+        "key": timeline,
         "name": timeline,
         "id": "",
         "size": total,

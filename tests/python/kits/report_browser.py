@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from urllib.parse import quote, urlencode
 
 import pytest
 
@@ -36,6 +37,12 @@ def drive(out: Path, where: str, script: str) -> str:
     found = re.search(r'data-said="([^"]*)"', dumped)
     assert found, "the script in the page did not end"
     return html.unescape(found[1])
+
+
+def address(view: str, *parts: str, **filters: str) -> str:
+    """Return the address of a view, as the page writes it."""
+    path = "/".join([view, *(quote(part, safe="") for part in parts)])
+    return f"#{path}{'?' if filters else ''}{urlencode(filters)}"
 
 
 _WAIT = """

@@ -7,7 +7,7 @@ import pytest
 import cli_story
 import report_story as story
 from cli_kit import Warehouse
-from report_browser import drive, dump, needs_chromium, text
+from report_browser import address, drive, dump, needs_chromium, text
 from report_kit import hostile, make
 
 pytestmark = needs_chromium
@@ -27,31 +27,31 @@ def test_glance(out):
 
 
 def test_tangle_and_why(out):
-    page = dump(out, "#tangle/0/3")
+    page = dump(out, address("tangle", f"thread:{cli_story.ROOT}", cli_story.B2))
     assert page.count('data-node="') == 6 and page.count('class="edge') == 5
     assert re.search(r'class="node aside[^"]*chosen', page)
     assert "root cause:" in text(page) and "not in the log" in text(page)
 
 
 def test_set(out):
-    page = dump(out, "#set/0")
+    page = dump(out, "#set")
     assert 'class="edge supersedes"' in page and 'class="node in item-root' in page
 
 
 def test_base(out):
-    page = dump(out, "#base/0")
+    page = dump(out, "#base")
     assert page.count('class="observer"') == 3 and page.count('class="line" role="separator"') == 3
     assert page.count('class="quorum"') == 1 and page.count(" open") >= 2
 
 
 def test_group(out):
-    page = dump(out, "#group/0")
+    page = dump(out, "#group")
     assert page.count('class="is-added"') == 2 and page.count('class="is-excluded"') == 1
     assert page.count('class="is-missing"') == 1
 
 
 def test_the_slider_ends_in_the_published_order(out):
-    page = dump(out, "#timeline/0")
+    page = dump(out, "#timeline")
     assert 'data-order="0 1 2 3"' in page and "Step 5 of 5" in text(page) and "— the published order" in text(page)
 
 
@@ -66,7 +66,7 @@ def test_the_slider(out):
     say(...orders);
     """
     # one, two, three, four are 0 to 3; see `report_story`.
-    assert drive(out, "#timeline/0", script) == "nothing | 1 | 1 3 | 2 1 3 | 0 2 1 3 | 1 3 | 0 1 2 3"
+    assert drive(out, "#timeline", script) == "nothing | 1 | 1 3 | 2 1 3 | 0 2 1 3 | 1 3 | 0 1 2 3"
 
 
 def test_playing(out):
@@ -78,7 +78,7 @@ def test_playing(out):
     await until(() => words.textContent.includes("published") && play.textContent.includes("Play"));
     say(during, document.querySelector(".stage").dataset.order);
     """
-    assert drive(out, "#timeline/0", script) == "❚❚ Pause | 0 1 2 3"
+    assert drive(out, "#timeline", script) == "❚❚ Pause | 0 1 2 3"
 
 
 def test_by_keyboard(out):
@@ -96,7 +96,7 @@ def test_by_keyboard(out):
     press(first, "Escape");
     say(...seen, box.hidden);
     """
-    shown, second, stops, why, hidden = drive(out, "#tangle/0", script).split(" | ")
+    shown, second, stops, why, hidden = drive(out, "#tangle", script).split(" | ")
     assert (shown, stops, hidden) == ("false", "1", "true")
     assert second == "%b1AAAAAA, set aside, missing_previous" and why.startswith("why %")
 
@@ -121,7 +121,7 @@ def test_zoom_by_buttons_and_keys(out):
     press(node, "0");
     say(...seen.map((k) => k.toFixed(2)), at().k.toFixed(2), scene.getAttribute("transform").includes("scale("));
     """
-    *steps, whole, is_applied = drive(out, "#tangle/0", script).split(" | ")
+    *steps, whole, is_applied = drive(out, "#tangle", script).split(" | ")
     first, *rest = map(float, steps)
     assert [round(k / first, 1) for k in rest] == [1.3, 1.7, 1.0]
     assert 0 < float(whole) <= 1 and is_applied == "true"
@@ -151,7 +151,7 @@ def test_moving_by_keys_wheel_and_drag(out):
     seen.push(wheel({{ deltaY: -60 }}));
     say(...seen);
     """
-    assert drive(out, "#tangle/0", script) == "true | true | true | 40 | true"
+    assert drive(out, "#tangle", script) == "true | true | true | 40 | true"
 
 
 def test_what_has_the_focus_is_in_sight(tmp_path):
@@ -174,12 +174,12 @@ def test_what_has_the_focus_is_in_sight(tmp_path):
     press(last, "Home");
     say(...seen, isSeen(first));
     """
-    assert drive(make(warehouse), "#tangle/0", script) == "false | true | true | false | true"
+    assert drive(make(warehouse), "#tangle", script) == "false | true | true | false | true"
 
 
 def test_a_feed_that_is_broken(tmp_path):
     out = make(cli_story.write_broken_feed(Warehouse(tmp_path / "wh")))
-    page = dump(out, "#feed/0/1")
+    page = dump(out, address("feed", cli_story.CAROL, cli_story.C2))
     assert page.count('data-node="') == 9 and page.count('class="node missing') == 2
     assert page.count('class="hole"') == 1 and "4 to 5 are missing" in text(page)
     assert "the feed is forked" in text(page) and 'class="node in root tip fork' in page
@@ -192,10 +192,10 @@ def test_the_observer_that_is_chosen(out):
     choose.click();
     say(before, open(), document.querySelectorAll(".node.unseen").length);
     """
-    assert drive(out, "#base/0", script) == "2 | 2 | 1"
+    assert drive(out, "#base", script) == "2 | 2 | 1"
 
 
-@pytest.mark.parametrize("where", ["", "#tangle/0", "#feed/0", "#set/0", "#base/0", "#group/0", "#timeline/0"])
+@pytest.mark.parametrize("where", ["", "#tangle", "#feed", "#set", "#base", "#group", "#timeline"])
 def test_a_table_behind_each_picture(out, where):
     script = """
     await until(() => document.querySelector("details"));
@@ -217,13 +217,14 @@ def test_nobody_else_can_be_asked(out):
 
 
 def test_what_is_not_there(out):
-    assert "The tables have no sets." in text(dump(out, "#set/99"))
+    page = text(dump(out, address("set", "elsewhere")))
+    assert "This report does not draw it." in page and "tangles show 'elsewhere' --as set" in page
     assert "At a glance" in text(dump(out, "#<script>alert(1)</script>"))
 
 
 def test_hostile_log(tmp_path):
     out = make(hostile(story.write(tmp_path / "wh")))
-    for where in ("", "#tangle/0/0", "#feed/0/0", "#set/0/0", "#base/0/0", "#group/0/0", "#timeline/0/0"):
+    for where in ("", "#tangle", "#feed", "#set", "#base", "#group", "#timeline"):
         page = dump(out, where)
         assert "<img" not in page and "<script>" not in page and "\u202e" not in page and "\x1b" not in page
         assert where == "" or "<script>alert(1)</script>" in text(page)

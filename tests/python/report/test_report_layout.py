@@ -1,7 +1,7 @@
 """The layout of drawings."""
 
 from dbt_tangles.cli.graph import ASIDE, IN, MISSING, Edge, Graph, Node
-from dbt_tangles.report.layout import lay_out, rows_of
+from dbt_tangles.report.layout import NOT_HERE, lay_out, rows_of
 
 
 def graph(nodes, links):
@@ -47,3 +47,20 @@ def test_what_is_missing_is_bounded():
     view = lay_out(graph([Node("a", IN, 6), *gone], [("a", node.id) for node in gone]), {})
     assert len(view["nodes"]) == 22 and view["missing_left_out"] == 979
     assert next(node for node in view["nodes"] if node["id"] == "a")["cut"] == 979
+
+
+def test_lanes_beyond_twelve_collapse():
+    """Eleven authors with the most nodes keep their lanes; the others share one, and missing nodes have their own."""
+    authors = [f"@{n:02}" for n in range(30)]
+    sizes = {author: 1 + (n < 11) for n, author in enumerate(authors)}
+    names = {f"{author}.{n}": author for author in authors for n in range(sizes[author])}
+    nodes = [Node(id_, IN, int(id_[-1])) for id_ in names] + [Node("gone", MISSING)]
+    view = lay_out(graph(nodes, [("@00.0", "gone")]), names)
+    assert [lane["name"] for lane in view["lanes"]] == [*authors[:11], "19 other authors", NOT_HERE]
+    shared = view["lanes"][-2]
+    for node in view["nodes"]:
+        if node["lane"] in authors[11:]:
+            assert shared["start"] <= node["x"] < shared["start"] + shared["width"] == shared["start"] + 19
+    assert len({(node["x"], node["y"]) for node in view["nodes"]}) == len(nodes)
+    twelve = lay_out(graph([Node(author, IN, 0) for author in authors[:12]], []), {a: a for a in authors})
+    assert [lane["name"] for lane in twelve["lanes"]] == authors[:12]

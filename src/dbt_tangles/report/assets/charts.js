@@ -30,6 +30,9 @@ function bar(counts, meanings) {
   return [line, legend];
 }
 
+/** Ticks without those whose text an earlier tick has. */
+const once = (ticks) => ticks.filter(([, text], n) => ticks.findIndex(([, other]) => other === text) === n);
+
 /** A chart of stacked columns: rows with numbers by key, a label for each row, ticks at the bottom. */
 function columns({ rows, keys, label, ticks, title, xTitle }) {
   const width = 640, height = 220, left = 52, bottom = 40, top = 10;
@@ -38,15 +41,15 @@ function columns({ rows, keys, label, ticks, title, xTitle }) {
   const x = d3.scaleBand(d3.range(rows.length), [left, width - 8]).padding(rows.length > 30 ? 0.15 : 0.25);
   const y = d3.scaleLinear([0, most], [height - bottom, top]).nice(4);
   const picture = s("svg", { viewBox: `0 0 ${width} ${height}`, class: "chart", role: "img", "aria-label": title });
-  const whole = y.ticks(4).filter(Number.isInteger);
+  const short = d3.format("~s"), whole = once(y.ticks(4).filter(Number.isInteger).map((n) => [n, short(n)])).map(([n]) => n);
   d3.select(picture).append("g").attr("class", "axis grid").attr("transform", `translate(${left},0)`)
-    .call(d3.axisLeft(y).tickValues(whole).tickFormat(d3.format("~s")).tickSize(-(width - left - 8)));
+    .call(d3.axisLeft(y).tickValues(whole).tickFormat(short).tickSize(-(width - left - 8)));
   stacked.forEach((series, k) => series.forEach(([low, high], n) => {
     if (high > low) picture.append(s("rect", { x: x(n), width: x.bandwidth(), y: y(high), height: Math.max(y(low) - y(high), 0.5), class: keys[k][2] }));
   }));
   const axis = s("g", { class: "axis", transform: `translate(0,${height - bottom})` });
   axis.append(s("line", { x1: left, x2: width - 8, class: "base" }));
-  for (const [n, text] of ticks) axis.append(s("text", { x: x(n) + x.bandwidth() / 2, y: 16, "text-anchor": n === rows.length - 1 && rows.length > 30 ? "end" : "middle" }, text));
+  for (const [n, text] of once(ticks)) axis.append(s("text", { x: x(n) + x.bandwidth() / 2, y: 16, "text-anchor": n === rows.length - 1 && rows.length > 30 ? "end" : "middle" }, text));
   axis.append(s("text", { x: (left + width) / 2, y: 34, "text-anchor": "middle", class: "title" }, xTitle));
   picture.append(axis);
   rows.forEach((row, n) => {
@@ -56,5 +59,5 @@ function columns({ rows, keys, label, ticks, title, xTitle }) {
   });
   const legend = h("ul", { class: "legend" }, keys.map(([, name, shade]) => h("li", {}, h("i", { class: shade }), name)));
   return h("figure", {}, h("figcaption", {}, title), picture, legend,
-    behind("The numbers", [["", (row) => label(row, rows.indexOf(row))], ...keys.map(([key, name]) => [name, (row) => row[key]])], rows));
+    behind("The numbers", [["of", (row) => label(row, rows.indexOf(row))], ...keys.map(([key, name]) => [name, (row) => row[key]])], rows));
 }

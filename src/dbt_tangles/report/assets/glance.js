@@ -6,7 +6,8 @@ function overTime(found) {
   const at = (n) => new Date(found.first + n * found.width);
   const day = d3.utcFormat(found.width < 3600e3 ? "%Y-%m-%d %H:%M" : "%Y-%m-%d");
   const label = (row, n) => `${day(at(n))} to ${day(at(n + 1))}`;
-  const ticks = d3.range(0, found.bins.length, 15).concat(found.bins.length - 1).map((n) => [n, day(at(n)).slice(0, 10)]);
+  const tick = d3.utcFormat(found.width * found.bins.length > 5 * 86400e3 ? "%Y-%m-%d" : found.width < 60e3 ? "%H:%M:%S" : "%m-%d %H:%M");
+  const ticks = d3.range(0, found.bins.length, 15).concat(found.bins.length - 1).map((n) => [n, tick(at(n))]);
   const picture = columns({ rows: found.bins, label, ticks, title: "Messages of tangles over time", xTitle: "time received, else time asserted (UTC)",
     keys: [["members", "members that are not forks", "well0"], ["forks", "forks", "fork"], ["set_aside", "set aside", "bad0"]] });
   picture.append(h("p", { class: "note" }, `Merges: ${count(d3.sum(found.bins, (bin) => bin.merges))}. `
@@ -43,5 +44,5 @@ async function showGlance(page) {
       part("Sizes of tangles", histogram(data.sizes, "Tangles by number of candidates", "candidates")),
       part("Depths of tangles", histogram(data.depths, "Tangles by depth", "longest path from the root, in links"))),
     part("Verdicts", h("p", { class: "note" }, "Point at a verdict, or move the focus to it, to read its meaning."), h("div", { class: "all-verdicts" }, verdicts),
-      behind("The numbers", [["", (row) => row.what], ["verdict", (row) => row.verdict], ["rows", (row) => row.n], ["meaning", (row) => row.meaning]], rows)));
+      behind("The numbers", [["rows", (row) => row.what], ["verdict", (row) => row.verdict], ["number", (row) => row.n], ["meaning", (row) => row.meaning]], rows)));
 }

@@ -8,9 +8,11 @@ const leftOut = (view) => (view.left_out > 0 || view.missing_left_out > 0 ? h("p
   view.missing_left_out > 0 ? `${count(view.missing_left_out)} more nodes are missing from the log.` : null, "tangles report --nodes shows more."].filter(Boolean).join(" ")) : null);
 
 function showGraph(page, view, shard, { legend, classOf, more, after } = {}) {
-  const why = panel(shard, view);
-  const drawing = view.nodes.length ? draw(view, { pick: why.show, title: `${view.kind} ${view.name}`, classOf }) : h("p", {}, "There are no nodes to draw.");
-  page.append(view.facts ? facts(view.facts) : "", leftOut(view) || "", legend, more || "", h("div", { class: "drawn" }, drawing, why.place), after || "", ...tablesOf(view));
+  const why = panel(shard, view), frame = h("div", { class: "frame" });
+  page.append(view.facts ? facts(view.facts) : "", leftOut(view) || "", legend, more || "", h("div", { class: "drawn" }, frame, why.place), after || "", ...tablesOf(view));
+  // The drawing fills the frame, whose width is known once it is in the page.
+  const drawing = view.nodes.length ? draw(view, { pick: why.show, title: `${view.kind} ${view.name}`, classOf, room: frame.clientWidth - 2 }) : h("p", {}, "There are no nodes to draw.");
+  frame.append(drawing);
   return drawing;
 }
 

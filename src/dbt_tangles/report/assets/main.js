@@ -1,21 +1,31 @@
 "use strict";
-// Shows the view that the address names after its #.
+// Shows the view that the address names.
+
+/** The views of a report that has data for them, as [address, title, count]. */
+function viewsOf(index) {
+  const kinds = Object.keys(VIEWS).filter((name) => index.kinds[name] && index.kinds[name].total);
+  return [["glance", "At a glance"], ...kinds.map((name) => [name, VIEWS[name][0], index.kinds[name].parts.length])];
+}
+
+/** Name the chosen node in the address, without loading the view again. */
+function keepAddress(node) {
+  const { view, parts, filters } = readAddress(location.hash);
+  const key = parts[0] || document.querySelector(".list [aria-current]")?.dataset.key;
+  if (key && parts[1] !== node) history.replaceState(null, "", addressOf(view, [key, node], Object.fromEntries(filters)));
+}
 
 async function show() {
-  const page = h("div"), main = document.getElementById("main");
+  const page = h("div"), main = document.getElementById("main"), { view, parts, filters } = readAddress(location.hash);
   tip.hide();
-  const [kind, number, node] = location.hash.slice(1).split("/");
   try {
-    const index = await tangles.load("index");
-    const known = Object.keys(VIEWS).filter((name) => index.kinds[name]);
-    const at = known.includes(kind) ? kind : "glance";
-    document.getElementById("nav").replaceChildren(...["glance", ...known].map((name) => h("a", { href: `#${name}`, "aria-current": name === at ? "page" : null },
-      name === "glance" ? "At a glance" : VIEWS[name][0], name === "glance" ? null : h("small", {}, ` ${count(index.kinds[name].total)}`))));
-    document.getElementById("footer").replaceChildren(h("p", {}, "From the tables in ", said(index.tables), ". ",
+    const index = await tangles.load("index"), views = viewsOf(index);
+    const at = view in VIEWS || views.some(([name]) => name === view) ? view : "glance";
+    document.getElementById("nav").replaceChildren(...views.map(([name, title, n]) => h("a", { href: addressOf(name), "aria-current": name === at ? "page" : null }, title, n === undefined ? null : h("small", {}, ` ${count(n)}`))));
+    document.getElementById("footer").replaceChildren(h("p", {}, `tangles report${index.built ? ` of the build of ${index.built} UTC` : ""}. `,
       index.missing.length ? `Tables that are not built, so the report lacks their rows: ${index.missing.join(", ")}.` : ""));
     main.replaceChildren(page);
-    if (at === "glance") await showGlance(page);
-    else await showSubject(page, index, at, Math.trunc(Number(number)) || 0, Math.trunc(Number(node)));
+    if (at === "glance") await showGlance(page, filters);
+    else await showSubject(page, index, at, parts[0], parts[1]);
     document.body.dataset.shown = location.hash || "#glance";
   } catch (error) {
     main.replaceChildren(h("p", { class: "failed" }, error.message));
@@ -28,4 +38,9 @@ document.getElementById("skip").addEventListener("click", (event) => {
   event.preventDefault();
 });
 window.addEventListener("hashchange", show);
+let width = window.innerWidth, later = null;
+window.addEventListener("resize", () => {  // Drawings fill the width, so another width draws them again.
+  clearTimeout(later);
+  later = setTimeout(() => { if (window.innerWidth !== width) { width = window.innerWidth; show(); } }, 200);
+});
 show();

@@ -68,7 +68,7 @@ function showTimeline(page, view, shard) {
   page.append(h("ul", { class: "legend" }, authors.slice(0, 7).map((author, n) => h("li", {}, h("i", { class: `author${n}` }), said(author === null ? "author not known" : author.slice(0, 12)))), authors.length > 7 ? h("li", {}, h("i", { class: "others" }), `${authors.length - 7} others`) : null),
     h("div", { class: "player" }, play, button("|◀", "To the beginning", () => 0), button("◀", "A step back", () => at - 1), button("▶", "A step forward", () => at + 1), button("▶|", "To the end", () => last), slider), words,
     h("div", { class: "drawn" }, h("div", { class: "canvas scrolled" }, stage), why.place),
-    behind("The order as a table", [["position", (node) => node.position], ["event", (node) => node.id], ["rank", (node) => node.rank], ["", (node) => node.words], ["author", (node) => node.author || ""], ["message", (node) => node.title || ""]], view.nodes),
+    behind("The order as a table", [["position", (node) => node.position], ["event", (node) => node.id], ["rank", (node) => node.rank], ["marks", (node) => node.words], ["author", (node) => node.author || ""], ["message", (node) => node.title || ""]], view.nodes),
     behind("The steps as a table", [["batch", (edit) => edit[0]], ["command", (edit) => edit[1]], ["event", (edit) => view.nodes[edit[2]].id], ["from", (edit) => edit[3] ?? ""], ["to", (edit) => edit[4]]], view.edits));
   go(last);
 }

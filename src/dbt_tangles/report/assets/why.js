@@ -6,6 +6,7 @@ const LOOKS = { green: "good", red: "wrong", dim: "dim", bold: "strong", cyan: "
 function panel(shard, view) {
   const place = h("aside", { class: "why", "aria-live": "polite", "aria-label": "Why" }, h("p", { class: "note" }, "Choose a node (click, or arrow keys and Enter) to see its place and the reason for it."));
   async function show(n) {
+    keepAddress(view.nodes[n].id);
     const answers = await tangles.load(`${shard}-why`), lines = answers[n];
     place.replaceChildren(h("h3", {}, "why ", said(view.nodes[n].label)));
     if (!lines) {

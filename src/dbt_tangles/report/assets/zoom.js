@@ -37,6 +37,7 @@ function zoomed(picture, scene, width, height) {
     if (isFit || !picture.isConnected) return;
     isFit = true;
     target.call(zoom.transform, d3.zoomIdentity.scale(Math.max(0.7, Math.min(1, seen()[0] / width))));
+    place.dataset.fit = "";
   }
   requestAnimationFrame(fit);
 
