@@ -102,6 +102,7 @@ def arrivals_of(candidates: pa.Table) -> pa.Table:
         "feed_causes": nothing,
         "both_causes": pc.list_slice(lists, 0, 1).cast(lists.type),
         "weak_causes": nothing,
+        "left_out_causes": nothing,
         "timeline_id": candidates["graph_id"],
         "event_id": candidates["node_id"],
         "causes": candidates["previous"],

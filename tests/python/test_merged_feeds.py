@@ -3,6 +3,7 @@
 Source: ScuttleSort 2022-05-09, sections 1 and 1.1.
 """
 
+import random
 from collections import defaultdict
 
 import pytest
@@ -188,6 +189,47 @@ def test_deliveries_agree(deliveries):
     ]
     assert places[0] == places[1]
     assert {name: links for name, links in built_links(first).items() if name != LOG} == built_links(second)
+
+
+def wide(names: list[str], by: dict[str, Author]) -> list[Message]:
+    """Sign messages that take turns and list, in a tangle, the root and up to four earlier messages."""
+    log = [by["a"].publish({"type": "post", "text": "root", "tangles": {"w": {"root": None, "previous": None}}}, 1)]
+    rng = random.Random(3)
+    for time, name in enumerate(names, start=2):
+        previous = sorted({message["key"] for message in rng.choices(log, k=rng.randint(1, 4))})
+        entry = {"root": log[0]["key"], "previous": previous}
+        log.append(by[name].publish({"type": "post", "text": str(time), "tangles": {"w": entry}}, time))
+    return log
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_the_log_with_max_previous(project, tmp_path, limit):
+    """The order of the log is that of the reduced graph in any delivery; causes beyond the limit are listed."""
+    log = wide(list("abcabcacbbcacabcbacb"), {name: Author.from_seed(name) for name in "abc"})
+    file, found = tmp_path / "log.jsonl", []
+    built = project(f"merged_limit_{limit}", ssb_log=str(file))
+    for direction in (1, -1):
+        file.write_bytes(b"\n".join(to_line(row | {"timestamp": direction * n}) for n, row in enumerate(log)))
+        built.vars["max_previous"] = None if direction > 0 else limit
+        built.build(*SELECTED, *CAUTIOUS)
+        links, tangles = built_links(built), {row["timeline_id"]: row for row in built.rows("timeline_stats")}
+        of_log = {row["event_id"]: row for row in built.rows("timeline_events") if row["timeline_id"] == LOG}
+        found.append((links, tangles, of_log))
+    (every, free, _), (reduced, limited, events) = found
+    feed = {row["message_id"]: row["previous_id"] for row in built.rows("ssb_messages")}
+    kept = oracle.within_limit(every[LOG], feed, limit)
+    assert {name: set(causes) for name, causes in reduced[LOG].items()} == kept
+    assert all(reduced[LOG][name][cause] == every[LOG][name][cause] for name in kept for cause in kept[name])
+    assert {name: row["left_out_causes"] for name, row in events.items()} == {
+        name: sorted(every[LOG][name].keys() - kept[name]) for name in kept
+    }
+    assert max(len(row["left_out_causes"]) for row in events.values()) >= 3
+    assert sorted(events, key=lambda name: events[name]["position"]) == oracle.converged(kept)
+    check_orders(built)
+    # The timeline of the tangle keeps all causes; only the log's order changes.
+    [tangle] = free.keys() - {LOG}
+    assert every[tangle] == reduced[tangle] and free[tangle]["publication"] == limited[tangle]["publication"]
+    assert free[LOG]["publication"] != limited[LOG]["publication"]
 
 
 def test_no_log_timeline_and_few_edits(deliveries):

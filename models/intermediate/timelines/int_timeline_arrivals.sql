@@ -4,8 +4,8 @@
 }) -%}
 {%- set messages = ref('int_timeline_messages') if has_message_timelines() else select_no_rows({
     'timeline_id': 'string', 'event_id': 'string', 'causes': 'array<string>', 'feed_causes': 'array<string>',
-    'both_causes': 'array<string>', 'weak_causes': 'array<string>', 'author': 'string', 'arrival': 'bigint',
-    'is_tangle': 'boolean'
+    'both_causes': 'array<string>', 'weak_causes': 'array<string>', 'left_out_causes': 'array<string>',
+    'author': 'string', 'arrival': 'bigint', 'is_tangle': 'boolean'
 }) -%}
 
 with blocks as (
@@ -40,6 +40,7 @@ select
     cast(null as array<string>) as feed_causes,
     cast(null as array<string>) as both_causes,
     cast(null as array<string>) as weak_causes,
+    cast(null as array<string>) as left_out_causes,
     author,
     arrival,
     false as is_tangle,
@@ -61,6 +62,7 @@ select
     feed_causes,
     both_causes,
     weak_causes,
+    left_out_causes,
     author,
     arrival,
     is_tangle,

@@ -2,6 +2,7 @@
 
 {#- A fork may have any number of messages; a message follows at most so many of them. -#}
 {% set widest_fork = 16 -%}
+{% set limit = var('max_previous') -%}
 
 with placed as (
     select
@@ -110,7 +111,8 @@ messages as (
         true as is_tangle,
         -- A message never follows itself, even if it lists itself.
         array_remove(listed, message_id) as listed,
-        array_remove(latest, message_id) as latest
+        array_remove(latest, message_id) as latest,
+        cast(array() as array<string>) as left_out
     from of_tangles
     union all
     select
@@ -121,17 +123,28 @@ messages as (
         is_proven,
         false as is_tangle,
         array_remove(listed, message_id) as listed,
-        array_remove(latest, message_id) as latest
+        array_remove(latest, message_id) as latest,
+        -- Of the causes, the backlink of the feed counts first, then the least ids.
+        {% if limit is none -%}
+        cast(array() as array<string>) as left_out
+        {%- else -%}
+        slice(
+            array_sort(array_except(listed, array_append(latest, message_id))),
+            {{ limit }} + 1 - size(array_remove(latest, message_id)),
+            size(listed)
+        ) as left_out
+        {%- endif %}
     from of_log
 )
 
 select
     timeline_id,
     message_id as event_id,
-    array_union(listed, latest) as causes,
+    array_except(array_union(listed, latest), left_out) as causes,
     array_except(latest, listed) as feed_causes,
     array_intersect(latest, listed) as both_causes,
     if(is_proven, cast(array() as array<string>), array_except(latest, listed)) as weak_causes,
+    left_out as left_out_causes,
     author,
     cast(
         row_number() over (partition by timeline_id order by received_at asc nulls last, message_id asc) as bigint

@@ -7,6 +7,7 @@ select
     is_tie_broken,
     missing_causes,
     cyclic_causes,
+    coalesce(left_out_causes, cast(array() as array<string>)) as left_out_causes,
     arrival,
     author,
     if(line is null, event_id, null) as message_id,

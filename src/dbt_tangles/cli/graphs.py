@@ -6,6 +6,7 @@ from collections import Counter
 
 from dbt_tangles.cli import record
 from dbt_tangles.cli.graph import ASIDE, IN, MISSING, Edge, Graph, Node, label
+from dbt_tangles.cli.page import quantity
 from dbt_tangles.cli.tables import Tables
 
 #: What an unsettled node of a base waits for, by reason of `autobase_unsettled`.
@@ -298,7 +299,7 @@ def timeline(tables: Tables, name: str, timeline_id: str, limit: int) -> Graph:
     stats = tables.row("select event_count from {timeline_stats} where timeline_id = $id", id=timeline_id)
     total = (stats or {}).get("event_count") or 0
     rows = tables.rows(
-        """select event_id, rank, position, is_tip, is_tie_broken, author from {timeline_events}
+        """select event_id, rank, position, is_tip, is_tie_broken, author, left_out_causes from {timeline_events}
         where timeline_id = $timeline and position >= $first""",
         timeline=timeline_id,
         first=total - limit,
@@ -312,7 +313,8 @@ def timeline(tables: Tables, name: str, timeline_id: str, limit: int) -> Graph:
             _marks(row, "tip"),
             f"position {row['position']}"
             + (f", by {label(row['author'])}" if row["author"] else "")
-            + (f", tie with position {row['position'] - 1}" if row["is_tie_broken"] else ""),
+            + (f", tie with position {row['position'] - 1}" if row["is_tie_broken"] else "")
+            + (f", {quantity(len(left), 'cause{|s}')} left out" if (left := row["left_out_causes"]) else ""),
         )
         for row in rows
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dbt_tangles.cli.graph import label
+from dbt_tangles.cli.page import quantity
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.edit_playback import COMMANDS, ReplayError, undo, window
 from dbt_tangles.report.parts import Kind, Limits, Part, WhyQuery, choose, number_of
@@ -35,7 +36,8 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     timeline, total = row["timeline_id"], row["event_count"]
     edits, low = window(_edits(tables, timeline, nodes * COMMANDS), total, nodes)
     events = tables.rows(
-        """select event_id, position, rank, is_tip, is_tie_broken, author, message_id, source_file, line
+        """select event_id, position, rank, is_tip, is_tie_broken, left_out_causes, author, message_id, source_file,
+            line
         from {timeline_events}
         where timeline_id = $timeline and position >= $low order by position""",
         timeline=timeline,
@@ -100,9 +102,11 @@ def _node(event: dict) -> dict:
 
 
 def _marks(event: dict) -> list[str]:
-    """Name a tip, and the neighbour that the event does not follow."""
+    """Name a tip, the neighbour that the event does not follow, and the number of causes beyond `max_previous`."""
     marks = ["tip"] if event["is_tip"] else []
-    return marks + ([f"tie with position {event['position'] - 1}"] if event["is_tie_broken"] else [])
+    marks += [f"tie with position {event['position'] - 1}"] if event["is_tie_broken"] else []
+    left_out = event["left_out_causes"]
+    return marks + ([f"{quantity(len(left_out), 'cause{|s}')} left out"] if left_out else [])
 
 
 def _edits(tables: Tables, timeline: str, most: int) -> list[dict]:

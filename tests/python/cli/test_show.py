@@ -173,7 +173,7 @@ def test_a_timeline(tmp_path):
         "timeline_events",
         {**event, "event_id": "one", "rank": 0, "position": 0},
         {**event, "event_id": "two", "rank": 1, "position": 1, "author": "x"},
-        {**event, "event_id": "three", "rank": 1, "position": 2, "is_tie_broken": True},
+        {**event, "event_id": "three", "rank": 1, "position": 2, "is_tie_broken": True, "left_out_causes": ["x"]},
     )
     link = {"timeline_id": "t", "event_id": "two", "kind": "given"}
     warehouse.write(
@@ -184,7 +184,11 @@ def test_a_timeline(tmp_path):
     answer = warehouse.json("show", "t")
     assert links(answer) == {("two", "one"), ("two", "lost")} and states(answer)["lost"] == "missing"
     words = {node["id"]: node["words"] for node in answer["nodes"] if node["state"] == "in"}
-    assert words == {"one": "position 0", "two": "position 1, by x", "three": "position 2, tie with position 1"}
+    assert words == {
+        "one": "position 0",
+        "two": "position 1, by x",
+        "three": "position 2, tie with position 1, 1 cause left out",
+    }
 
 
 def test_tables_that_are_not_there(tmp_path):

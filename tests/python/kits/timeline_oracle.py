@@ -104,6 +104,15 @@ def log_links(messages: list[dict]) -> dict[str, dict[str, str]]:
     return links
 
 
+def within_limit(links: dict[str, dict[str, str]], feed: dict[str, str | None], limit: int) -> dict[str, set[str]]:
+    """Return at most `limit` causes of each message: the message before it in its feed first, then the least ids."""
+    kept = {}
+    for name, causes in links.items():
+        by_place = sorted(causes, key=lambda cause, own=feed[name]: (cause != own, cause))
+        kept[name] = set(by_place[:limit])
+    return kept
+
+
 def tangle_links(members: list[dict], listed: dict[str, set[str]], widest: int) -> dict[str, dict[str, str]]:
     """Return the links of each member of a tangle in its timeline, with their kinds.
 

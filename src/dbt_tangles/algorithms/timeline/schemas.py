@@ -30,6 +30,7 @@ INPUT_SCHEMA = pa.schema(
         ("feed_causes", pa.list_(pa.string())),
         ("both_causes", pa.list_(pa.string())),
         ("weak_causes", pa.list_(pa.string())),
+        ("left_out_causes", pa.list_(pa.string())),
         ("author", pa.string()),
         ("arrival", pa.int64()),
         ("is_tangle", pa.bool_()),
