@@ -31,26 +31,35 @@ def command(
     if bool(id_) == bool(line):
         raise click.UsageError("give either an ID or --line FILE:N")
     tables = Tables(warehouse, schema)
-    if line:
-        return _answer(tables, "dbt_tangles.cli.why_line", line, {}, as_json)
-    found = find_one(tables, id_, kind)
-    if found is None and kind is None and (feeds := subjects.find_feeds(tables, id_)):
-        return _answer(tables, "dbt_tangles.cli.why_author", feeds[0].id, {}, as_json)
-    if found is None:
-        if tables.missing >= {places[0][0] for places in PLACES.values()}:
-            raise CommandError(f"{tables.folder}: no table with ids is built; build ssb_messages or another one")
-        wanted = complete_missing_id(tables, id_) or claims.complete_claimed_id(tables, id_)
-        if wanted is None:
-            wanted = id_ if subjects.matching(tables, id_) else require_id(tables, id_, kind)
-        return _answer(tables, "dbt_tangles.cli.why_unknown", wanted, {}, as_json)
-    return _answer(tables, MODULES[found.kind], found.id, {"only": only}, as_json)
-
-
-def _answer(tables: Tables, module: str, given: str, options: dict, as_json: bool) -> int:
+    module, given = ("dbt_tangles.cli.why_line", line) if line else resolve(tables, id_ or "", kind)
     why = importlib.import_module(module)
-    answer = why.explain(tables, given, **options)
+    answer = why.explain(tables, given, **({"only": only} if module in MODULES.values() else {}))
     print_answer(tables, answer, why.write, as_json)
     return FOUND if _is_found(answer) else NOT_FOUND
+
+
+def resolve(tables: Tables, given: str, kind: str | None = None) -> tuple[str, str]:
+    """Return the module that explains an id, and the whole id.
+
+    Args:
+        tables: The warehouse's tables.
+        given: An id or its beginning, as pasted.
+        kind: Look for ids of this kind only.
+
+    Raises:
+        CommandError: Several ids match, or the text does not look like an id.
+    """
+    found = find_one(tables, given, kind)
+    if found is not None:
+        return MODULES[found.kind], found.id
+    if kind is None and (feeds := subjects.find_feeds(tables, given)):
+        return "dbt_tangles.cli.why_author", feeds[0].id
+    if tables.missing >= {places[0][0] for places in PLACES.values()}:
+        raise CommandError(f"{tables.folder}: no table with ids is built; build ssb_messages or another one")
+    wanted = complete_missing_id(tables, given) or claims.complete_claimed_id(tables, given)
+    if wanted is None:
+        wanted = given if subjects.matching(tables, given) else require_id(tables, given, kind)
+    return "dbt_tangles.cli.why_unknown", wanted
 
 
 def _is_found(answer: dict) -> bool:

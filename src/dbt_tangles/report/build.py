@@ -7,10 +7,24 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dbt_tangles.cli.tables import Tables
-from dbt_tangles.report import bases, feeds, glance, groups, sets, tangles, timelines, titles, why_answers
+from dbt_tangles.report import (
+    bases,
+    feeds,
+    glance,
+    groups,
+    links,
+    reading,
+    rejects,
+    sets,
+    tangles,
+    timelines,
+    titles,
+    why_answers,
+)
 from dbt_tangles.report.folder import Folder
 from dbt_tangles.report.parts import Kind, Limits
 
+#: The drawn kinds: the function that chooses and lays out the subjects of each.
 KINDS: dict[str, Callable[[Tables, Limits], Kind]] = {
     "tangle": tangles.collect,
     "feed": feeds.collect,
@@ -18,6 +32,11 @@ KINDS: dict[str, Callable[[Tables, Limits], Kind]] = {
     "base": bases.collect,
     "group": groups.collect,
     "timeline": timelines.collect,
+}
+#: Further pages: the function that collects the data of each, with its number of entries as `total`, or None without
+#: data; the page then has no tab. To add a page, add its function here, and its view to `PAGES` in assets/pages.js.
+PAGES: dict[str, Callable[[Tables], dict | None]] = {
+    "rejects": rejects.collect,
 }
 
 
@@ -46,8 +65,17 @@ def build(
 
 def _write(folder: Folder, tables: Tables, limits: Limits, tell: Callable[[int, int], None]) -> None:
     glance_data = glance.collect(tables)
+    glance_data["look_at"] = links.add_links(glance_data["look_at"])
     folder.write("glance", glance_data)
+    pages = {name: data for name, collect in PAGES.items() if (data := collect(tables))}
+    for name, data in pages.items():
+        folder.write(name, data)
     kinds = {name: collect(tables, limits) for name, collect in KINDS.items()}
+    for number, thread in enumerate(reading.collect(tables, kinds["tangle"], limits.nodes)):
+        folder.write(f"tangle-{number}-read", thread)
+    folder.write(
+        "places", {"drawn": links.places_of(kinds), "answers": links.answers_of(tables, glance_data["look_at"])}
+    )
     slices = _slices(tables, kinds)
     tables.use_one_thread()
     done, total = 0, sum(len(kind.parts) for kind in kinds.values())
@@ -67,6 +95,7 @@ def _write(folder: Folder, tables: Tables, limits: Limits, tell: Callable[[int, 
             "built": glance_data["runs"][0]["started_at"] if glance_data["runs"] else None,
             "missing": sorted(tables.missing),
             "limits": limits._asdict(),
+            "pages": {name: data["total"] for name, data in pages.items()},
             "kinds": {
                 name: {"total": kind.total, "parts": [part.entry for part in kind.parts]}
                 for name, kind in kinds.items()

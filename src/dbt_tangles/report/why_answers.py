@@ -7,6 +7,7 @@ import importlib
 from dbt_tangles.cli.ids import MODULES
 from dbt_tangles.cli.page import Page, Piece
 from dbt_tangles.cli.tables import Tables
+from dbt_tangles.cli.why import resolve
 from dbt_tangles.report.slices import Slice
 
 #: The most lines of an answer.
@@ -36,6 +37,19 @@ def answer_lines(tables: Tables, kind: str, id_: str, only: str | None) -> list[
     why = importlib.import_module(MODULES[kind])
     page = Lines()
     why.write(page, why.explain(tables, id_, only=only))
+    return page.lines[:_MOST_LINES]
+
+
+def answer_any(tables: Tables, given: str) -> list[list]:
+    """Return the lines of `tangles why` for any id, also one that the log lacks.
+
+    Raises:
+        CommandError: The text does not look like an id, or a table cannot be read.
+    """
+    module, id_ = resolve(tables, given)
+    why = importlib.import_module(module)
+    page = Lines()
+    why.write(page, why.explain(tables, id_))
     return page.lines[:_MOST_LINES]
 
 

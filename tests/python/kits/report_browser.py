@@ -23,6 +23,7 @@ def dump(out: Path, where: str = "", seconds: int = 10) -> str:
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
     assert not console, "\n".join(console)
+    assert "[object " not in done.stdout
     return done.stdout
 
 

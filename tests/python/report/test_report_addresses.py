@@ -64,12 +64,13 @@ def test_a_tab_counts_the_entries_of_its_list(tmp_path):
     for (const tab of [...document.querySelectorAll("#nav a:has(small)")]) {
       location.hash = tab.getAttribute("href");
       await until(() => location.hash === document.body.dataset.shown);
-      found.push(`${tab.querySelector("small").textContent.trim()} ${document.querySelectorAll(".list li").length}`);
+      const entries = document.querySelectorAll(".list li, .rejects li");
+      found.push(`${tab.querySelector("small").textContent.trim()} ${entries.length}`);
     }
     say(...found);
     """
     counts = [each.split() for each in drive(make(warehouse, "--limit", "1"), "", script).split(" | ")]
-    assert len(counts) == 6 and all(tab == entries for tab, entries in counts)
+    assert len(counts) == 7 and all(tab == entries for tab, entries in counts)
 
 
 def test_no_path_of_the_machine(tmp_path):

@@ -105,7 +105,7 @@ def test_hostile_log(tmp_path):
     out = make(warehouse)
     for path in (out / "data").iterdir():
         text = path.read_text(encoding="ascii")
-        assert re.fullmatch(r"[a-z]+(-\d+)?(-why)?\.js", path.name) and not re.search(r"[<>&]", text)
+        assert re.fullmatch(r"[a-z]+(-\d+)?(-why|-read)?\.js", path.name) and not re.search(r"[<>&]", text)
         assert "\\u202e" not in text.replace("\\\\u202e", "") and len(text) < 100_000
 
 

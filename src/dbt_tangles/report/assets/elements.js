@@ -8,7 +8,7 @@ function fill(element, attributes, children) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return element;
 }
 
@@ -23,17 +23,20 @@ const said = (text, kind) => h("bdi", { class: kind || "said" }, text === null |
 
 const count = (n) => (n === null || n === undefined ? "" : Number(n).toLocaleString("en"));
 
-/** A table behind a picture: columns are [header, function of a row]. */
-function behind(summary, columns, rows) {
-  const most = 1000;
+/** A table: columns are [header, function of a row]. */
+function table(columns, rows) {
   const cell = ([, value], row) => {
     const found = value(row);
     return typeof found === "number" ? h("td", { class: "number" }, count(found)) : h("td", {}, said(found));
   };
-  const body = h("tbody");
-  const details = h("details", {}, h("summary", {}, summary), h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": summary },
-    h("table", {}, h("thead", {}, h("tr", {}, columns.map(([name]) => h("th", { scope: "col" }, name)))), body)));
-  body.append(...rows.slice(0, most).map((row) => h("tr", {}, columns.map((column) => cell(column, row)))));
+  return h("table", {}, h("thead", {}, h("tr", {}, columns.map(([name]) => h("th", { scope: "col" }, name)))),
+    h("tbody", {}, rows.map((row) => h("tr", {}, columns.map((column) => cell(column, row))))));
+}
+
+/** A table behind a picture. */
+function behind(summary, columns, rows) {
+  const most = 1000;
+  const details = h("details", {}, h("summary", {}, summary), h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": summary }, table(columns, rows.slice(0, most))));
   if (rows.length > most) details.append(h("p", { class: "note" }, `${count(rows.length - most)} more rows are left out`));
   return details;
 }

@@ -25,7 +25,7 @@ function histogram(rows, title, xTitle) {
     keys: [["well", "tangles without problems", "well0"], ["troubled", "tangles with messages set aside", "bad0"]] });
 }
 
-async function showGlance(page) {
+async function showGlance(page, index, section) {
   const data = await tangles.load("glance");
   const last = data.runs.find((run) => run.tables) || data.runs[0];
   const part = (title, ...content) => h("section", { class: "card" }, h("h2", {}, title), ...content);
@@ -35,7 +35,7 @@ async function showGlance(page) {
   page.append(
     h("div", { class: "glance" },
       part("To look at", data.look_at.length
-        ? h("ul", { class: "look" }, data.look_at.map((item) => h("li", {}, said(item.words), item.ask ? h("code", {}, said(item.ask)) : null)))
+        ? h("ul", { class: "look" }, data.look_at.map((item) => h("li", {}, link(addressOf(item.to[0], item.to.slice(1)), said(item.words)), item.ask ? h("code", {}, said(item.ask)) : null)))
         : h("p", {}, "No problems found."),
       last ? h("p", { class: "note" }, `Built ${last.started_at} UTC: ${last.status}. `, ...(last.inputs.length
         ? last.inputs.map((log) => h("span", {}, said(log.var), " ", said(log.path), " "))
@@ -44,5 +44,9 @@ async function showGlance(page) {
       part("Sizes of tangles", histogram(data.sizes, "Tangles by number of candidates", "candidates")),
       part("Depths of tangles", histogram(data.depths, "Tangles by depth", "longest path from the root, in links"))),
     part("Verdicts", h("p", { class: "note" }, "Point at a verdict, or move the focus to it, to read its meaning."), h("div", { class: "all-verdicts" }, verdicts),
-      behind("The numbers", [["rows", (row) => row.what], ["verdict", (row) => row.verdict], ["number", (row) => row.n], ["meaning", (row) => row.meaning]], rows)));
+      behind("The numbers", [["rows", (row) => row.what], ["verdict", (row) => row.verdict], ["number", (row) => row.n], ["meaning", (row) => row.meaning]], rows)),
+    part("Runs", h("div", { id: "runs", tabindex: -1 }, data.runs.length ? table([["started (UTC)", (run) => run.started_at], ["status", (run) => run.status], ["seconds", (run) => run.seconds],
+      ["tables that it wrote last", (run) => run.tables]], data.runs) : h("p", {}, "The table of runs is not built."))));
+  const place = section && document.getElementById(section);
+  if (place) { place.scrollIntoView(); place.focus(); }
 }

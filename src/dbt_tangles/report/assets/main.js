@@ -4,7 +4,8 @@
 /** The views of a report that has data for them, as [address, title, count]. */
 function viewsOf(index) {
   const kinds = Object.keys(VIEWS).filter((name) => index.kinds[name] && index.kinds[name].total);
-  return [["glance", "At a glance"], ...kinds.map((name) => [name, VIEWS[name][0], index.kinds[name].parts.length])];
+  const pages = Object.keys(PAGES).filter((name) => index.pages[name]);
+  return [["glance", "At a glance"], ...kinds.map((name) => [name, VIEWS[name][0], index.kinds[name].parts.length]), ...pages.map((name) => [name, PAGES[name][0], index.pages[name]])];
 }
 
 /** Name the chosen node in the address, without loading the view again. */
@@ -19,13 +20,15 @@ async function show() {
   tip.hide();
   try {
     const index = await tangles.load("index"), views = viewsOf(index);
-    const at = view in VIEWS || views.some(([name]) => name === view) ? view : "glance";
+    const shown = { read: "tangle" }[view] || view, at = ["message", ...Object.keys(VIEWS), ...Object.keys(PAGES)].includes(shown) ? shown : "glance";
     document.getElementById("nav").replaceChildren(...views.map(([name, title, n]) => h("a", { href: addressOf(name), "aria-current": name === at ? "page" : null }, title, n === undefined ? null : h("small", {}, ` ${count(n)}`))));
     document.getElementById("footer").replaceChildren(h("p", {}, `tangles report${index.built ? ` of the build of ${index.built} UTC` : ""}. `,
       index.missing.length ? `Tables that are not built, so the report lacks their rows: ${index.missing.join(", ")}.` : ""));
     main.replaceChildren(page);
-    if (at === "glance") await showGlance(page, filters);
-    else await showSubject(page, index, at, parts[0], parts[1]);
+    if (at === "glance") await showGlance(page, index, parts[0]);
+    else if (at === "message") await showMessage(page, index, parts[0] || "");
+    else if (at in PAGES) await PAGES[at][1](page, parts, filters);
+    else await showSubject(page, index, at, parts[0], parts[1], view === "read" ? view : null);
     document.body.dataset.shown = location.hash || "#glance";
   } catch (error) {
     main.replaceChildren(h("p", { class: "failed" }, error.message));

@@ -3,12 +3,12 @@
 
 const VIEWS = { tangle: ["Tangles", showTangle], feed: ["Feeds", showFeed], set: ["Sets", showSet], base: ["Bases", showBase], group: ["Groups", showGroup], timeline: ["Timelines", showTimeline] };
 
-function listOf(kind, found, chosen) {
+function listOf(kind, found, chosen, mode) {
   return h("nav", { class: "list", "aria-label": `${VIEWS[kind][0]} that are drawn` },
     h("p", { class: "note" }, found.parts.length < found.total
       ? `${count(found.parts.length)} of ${count(found.total)} are drawn: the largest, and ${kind === "timeline" ? "those with the most edits for each event" : "those with the most problems"}. tangles report --limit draws more.`
       : `All ${count(found.total)} are drawn.`),
-    h("ol", {}, found.parts.map((part) => h("li", {}, h("a", { href: addressOf(kind, [part.key]), "data-key": part.key, "aria-current": part === chosen ? "page" : null },
+    h("ol", {}, found.parts.map((part) => h("li", {}, h("a", { href: addressOf(mode || kind, [part.key]), "data-key": part.key, "aria-current": part === chosen ? "page" : null },
       h("b", {}, said(part.name)), h("span", { class: "id" }, said(part.id)), h("span", { class: "dim" }, part.facts),
       part.trouble ? h("span", { class: "badge" }, count(part.trouble)) : null)))));
 }
@@ -16,11 +16,11 @@ function listOf(kind, found, chosen) {
 /** The command that shows a subject which this report does not draw. */
 const showCommand = (kind, id) => h("p", {}, "This report does not draw it. Ask the warehouse: ", h("code", {}, said(`tangles show '${id}' --as ${kind}`)));
 
-/** Show a subject, by its id or the beginning of it; `id` is empty for the first one, `node` is the chosen node. */
-async function showSubject(page, index, kind, id, node) {
+/** Show a subject, by its id or the beginning of it; `id` is empty for the first one, `node` is the chosen node, `mode` is `read` for the text of a tangle. */
+async function showSubject(page, index, kind, id, node, mode) {
   const found = index.kinds[kind], part = id ? named(found.parts, id, (each) => each.key) : found.parts[0];
   const place = h("div", { class: "subject" });
-  page.append(h("div", { class: "columns" }, listOf(kind, found, part), place));
+  page.append(h("div", { class: "columns" }, listOf(kind, found, part, mode), place));
   const current = page.querySelector("[aria-current]");
   if (current) {
     const list = current.closest("ol");
@@ -32,6 +32,11 @@ async function showSubject(page, index, kind, id, node) {
   }
   const shard = `${kind}-${found.parts.indexOf(part)}`, view = await tangles.load(shard);
   place.append(h("h2", {}, said(part.name), " ", h("small", {}, said(part.id))));
+  if (kind === "tangle") {
+    place.append(h("nav", { class: "choices", "aria-label": "Form" }, [["tangle", "Drawing"], ["read", "Text"]].map(([name, words]) => [
+      h("a", { href: addressOf(name, [part.key, ...(node ? [node] : [])]), "aria-current": (mode || kind) === name ? "true" : null }, words), " "])));
+  }
+  if (mode === "read") return void await showReading(place, view, shard, node);
   VIEWS[kind][1](place, view, shard);
   const chosen = named(view.nodes, node, (each) => each.id);
   if (chosen) place.querySelector(`[data-node="${view.nodes.indexOf(chosen)}"]`).dispatchEvent(new MouseEvent("click"));

@@ -1,0 +1,23 @@
+"use strict";
+// The page of an id: the drawings that have it, and the answer of `tangles why`.
+
+async function showMessage(page, index, id) {
+  const { drawn, answers } = await tangles.load("places");
+  const whole = named(Object.keys(drawn), id, (each) => each) || named(Object.keys(answers), id, (each) => each) || id, found = drawn[whole] || [];
+  const place = h("section", { class: "card" }, h("h2", {}, said(whole)));
+  page.append(place);
+  if (found.length) {
+    place.append(h("h3", {}, "Drawn in"), h("ul", { class: "look" }, found.map(([kind, n]) => {
+      const part = index.kinds[kind].parts[n];
+      return h("li", {}, link(addressOf(kind, [part.key, whole]), `${VIEWS[kind][0]}: `, said(part.name), " ", said(part.id, "id")));
+    })));
+  }
+  let lines = answers[whole];
+  for (const [kind, n] of found) {
+    if (lines) break;
+    const view = await tangles.load(`${kind}-${n}`);
+    lines = (await tangles.load(`${kind}-${n}-why`))[view.nodes.findIndex((node) => node.id === whole)];
+  }
+  if (lines) place.append(h("h3", { class: "over" }, "Why"), h("div", { class: "why" }, lines.map(lineOf)));
+  else place.append(h("p", {}, "The report has no answer for this id. Ask the warehouse: ", h("code", {}, said(`tangles why '${whole}'`))));
+}
