@@ -14,6 +14,9 @@ ALTERED = {
     "int": "-1 - coalesce({0}, 0)",
     "bigint": "-1 - coalesce({0}, 0)",
     "array<string>": "if(size({0}) > 0, transform({0}, word -> concat(word, 'x')), array('x'))",
+    "array<struct<tip_id:string,message_id:string,value:string>>": (
+        "array(named_struct('tip_id', 'x', 'message_id', 'x', 'value', 'x'))"
+    ),
     "array<struct<writer:string,heads:array<string>>>": "array(named_struct('writer', 'x', 'heads', array('x')))",
 }
 

@@ -15,7 +15,10 @@ from conftest import DATA
 expected = partial(fixture_seeds.expected, "ssb")
 lines = partial(fixture_seeds.lines, "ssb")
 
-FILES = {name: list(map(json.loads, lines(name))) for name in ("worked_examples.jsonl", "private_groups.jsonl")}
+FILES = {
+    name: list(map(json.loads, lines(name)))
+    for name in ("worked_examples.jsonl", "private_groups.jsonl", "records.jsonl")
+}
 MESSAGES = {message["key"]: message for messages in FILES.values() for message in messages}
 LETTERS = fixture_seeds.names("ssb", "message")
 NAMES = {(row["example"], row["id"]): row["name"] for row in LETTERS}
