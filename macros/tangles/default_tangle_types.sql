@@ -13,6 +13,7 @@
         {
             'tangle_name': 'feed',
             'previous_rule': 'feed',
+            'writers': 'root_author',
             'description': "The verified chain of an author's feed.",
         },
         {

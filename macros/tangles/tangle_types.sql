@@ -18,6 +18,8 @@
         {{ text_array(type.content_types) }} as content_types,
         {{ text_array(type.root_content_types or type.content_types) }} as root_content_types,
         {{ string_literal(type.previous_rule or 'members') }} as previous_rule,
+        {{ string_literal(type.writers or 'anyone') }} as writers,
+        cast({{ string_literal(type.writers_field or none) }} as string) as writers_field,
         cast({{ string_literal(tojson(type.reducer, sort_keys=true) if type.reducer else none) }} as string) as reducer,
         cast({{ string_literal(type.description) }} as string) as description
     {%- if not loop.last %}
@@ -26,6 +28,16 @@
     {%- endif %}
     {%- endfor %}
 {%- endmacro %}
+
+
+{#- The names of the types whose roots restrict the authors of `content.tangles`. -#}
+{% macro list_restricted_types() %}
+    {%- set names = [] -%}
+    {%- for name, type in tangle_types() | dictsort(true) if type.writers in ['root_author', 'root_field'] and type.previous_rule != 'feed' -%}
+        {% do names.append(name) %}
+    {%- endfor -%}
+    {{ return(names) }}
+{% endmacro %}
 
 
 {#- An array of texts as SQL; none is null. -#}
@@ -65,7 +77,9 @@
 {#- The faults of one type, each as the predicate of a sentence. -#}
 {% macro find_faults_of_type(type) %}
     {%- set faults = [] -%}
-    {%- set keys = ['tangle_name', 'content_types', 'root_content_types', 'previous_rule', 'reducer', 'description'] -%}
+    {%- set keys = [
+        'tangle_name', 'content_types', 'root_content_types', 'previous_rule', 'writers', 'writers_field', 'reducer', 'description'
+    ] -%}
     {%- for key in type if key not in keys -%}
         {% do faults.append('has the unknown key ' ~ key | tojson ~ ': the keys are ' ~ keys | join(', ')) %}
     {%- endfor -%}
@@ -79,6 +93,13 @@
     {%- endfor -%}
     {%- if type.get('previous_rule') not in [none, 'members', 'one_member'] -%}
         {% do faults.append('has the previous_rule ' ~ type.previous_rule | tojson ~ ', but must have members or one_member') %}
+    {%- endif -%}
+    {%- if type.get('writers') not in [none, 'anyone', 'root_author', 'root_field'] -%}
+        {% do faults.append('has the writers ' ~ type.writers | tojson ~ ', but must have anyone, root_author or root_field') %}
+    {%- elif type.get('writers') == 'root_field' and not is_text(type.get('writers_field')) -%}
+        {% do faults.append('has the writers root_field, but must name the field of the root in writers_field') %}
+    {%- elif type.get('writers') != 'root_field' and type.get('writers_field') is not none -%}
+        {% do faults.append('has a writers_field, but must have the writers root_field') %}
     {%- endif -%}
     {%- if type.get('description') is not none and type.description is not string -%}
         {% do faults.append('has the description ' ~ type.description | tojson ~ ', but must have a text') %}

@@ -240,6 +240,7 @@ class TangleReason(Reasons):
         "Its claim is malformed: the root, previous or the tangle's name has a wrong form.",
     )
     WRONG_TYPE = "wrong_type", "This tangle does not take messages of its content type."
+    NOT_A_WRITER = "not_a_writer", "The type and the root of this tangle do not let its author write."
     MISSING_ROOT = "missing_root", "The root that it names is not in the log, or is not usable."
     EMPTY_PREVIOUS = "empty_previous", "It names a root, but its previous is empty."
     MISSING_PREVIOUS = (

@@ -128,6 +128,12 @@ WRONG_TYPES = {
         {**NAMED, "reducer": {"title": "last"}},
         'has the strategy "last" of the field "title", but must have overwrite, simple_set or complex_set',
     ),
+    "unknown writers": (
+        {**NAMED, "writers": "members"},
+        'has the writers "members", but must have anyone, root_author',
+    ),
+    "writers without a field": ({**NAMED, "writers": "root_field"}, "must name the field of the root in writers_field"),
+    "a field without writers": ({**NAMED, "writers_field": "editors"}, "but must have the writers root_field"),
     "a number": ({**NAMED, "description": 3}, "has the description 3, but must have a text"),
 }
 

@@ -45,6 +45,16 @@ messages as (
     left join legacy_roots on usable.message_id = legacy_roots.message_id
 ),
 
+-- Tangles without a row take messages of every author.
+writers as (
+    select
+        tangle_name,
+        root_id,
+        collect_list(writer) as writers
+    from {{ ref('int_tangle_writers') }}
+    group by tangle_name, root_id
+),
+
 claims as (
     select
         messages.*,
@@ -80,6 +90,8 @@ select
                 true
             )
             then 'wrong_type'
+        when not claim.is_root and not array_contains(writers.writers, claims.author) then 'not_a_writer'
     end as claim_error
 from claims
 left join types on claim.tangle_name = types.tangle_name
+left join writers on claim.tangle_name = writers.tangle_name and claim.root_id = writers.root_id

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 import pyarrow as pa
 
 from dbt_tangles.algorithms.record.graph import Member
 from dbt_tangles.algorithms.record.reduction import FieldState, reduce_record
-from dbt_tangles.formats.ssb.canonical import InvalidUtf8Error, MalformedJsonError, parse_exact
+from dbt_tangles.formats.ssb.contents import parse_content
 from dbt_tangles.kernel_runtime.arrow_batches import collect
 from dbt_tangles.kernel_runtime.row_schema import Int32, array_of, columns_of, fields_of
 
@@ -95,15 +95,3 @@ def _batch(rows: list[RecordRow]) -> pa.RecordBatch:
 @cache
 def _strategies(reducer: str) -> dict[str, str]:
     return orjson.loads(reducer)
-
-
-def parse_content(text: str | None) -> dict[str, Any] | None:
-    """Parse the JSON text of a content as JavaScript does; None for other values than objects."""
-    try:
-        content = orjson.loads(text or "null")
-    except orjson.JSONDecodeError:
-        try:
-            content = parse_exact((text or "").encode())
-        except (InvalidUtf8Error, MalformedJsonError):
-            return None
-    return content if type(content) is dict else None

@@ -1,0 +1,124 @@
+"""Types that restrict their writers: messages of other authors are set aside, in any order and in any nights."""
+
+import random
+
+import pytest
+
+from fixtures.ssb.author import Author, to_line
+
+SELECTED = ("--select", "+tangle_messages", "+records", "+record_fields", "--exclude", "test_type:unit")
+TYPES = [
+    {"tangle_name": "diary", "writers": "root_author", "reducer": {"mood": "overwrite"}},
+    {"tangle_name": "page", "writers": "root_field", "writers_field": "editors", "reducer": {"editors": "complex_set"}},
+]
+
+
+class Log:
+    """A log whose messages have letters.
+
+    Attributes:
+        lines: The lines, in the order of publication.
+        ids: The id of each message, by letter.
+    """
+
+    def __init__(self):
+        self.authors = {name: Author.from_seed(f"writers {name}") for name in ("alice", "bob", "carol")}
+        self.lines: list[bytes] = []
+        self.ids: dict[str, str] = {}
+
+    def feed(self, name: str) -> str:
+        """The feed of an author."""
+        return self.authors[name].feed_id
+
+    def say(self, letter: str, by: str, tangle: str, root: str | None = None, previous: str = "", **fields) -> None:
+        """Publish a message of a tangle."""
+        links = {"root": root and self.ids[root], "previous": root and [self.ids[each] for each in previous]}
+        content = {"type": tangle, "tangles": {tangle: links}, **fields}
+        time = 1_700_000_000_000 + len(self.lines)
+        message = self.authors[by].publish(content, asserted_at=time, received_at=time)
+        self.ids[letter] = message["key"]
+        self.lines.append(to_line(message))
+
+
+@pytest.fixture(scope="module")
+def log() -> Log:
+    """A diary of Alice, a page with Bob as an editor, and a page for every author."""
+    made = Log()
+    made.say("A", "alice", "diary", mood={"set": "calm"})
+    made.say("B", "alice", "diary", "A", "A", mood={"set": "glad"})
+    made.say("C", "bob", "diary", "A", "B", mood={"set": "sad"})
+    made.say("D", "alice", "diary", "A", "BC", mood={"set": "late"})
+    editors = {made.feed("bob"): {"1": 1}, made.feed("carol"): {"1": -1}}
+    made.say("P", "alice", "page", editors=editors)
+    made.say("Q", "bob", "page", "P", "P")
+    made.say("R", "carol", "page", "P", "Q", editors={made.feed("carol"): {"2": 1}})
+    # Bob adds Carol, but only the root decides.
+    made.say("S", "bob", "page", "P", "Q", editors={made.feed("carol"): {"3": 2}})
+    made.say("T", "carol", "page", "P", "S")
+    made.say("U", "alice", "page", "P", "S")
+    made.say("V", "alice", "page", editors={"*": {"0": 1}})
+    made.say("W", "carol", "page", "V", "V")
+    return made
+
+
+REASONS = {letter: None for letter in "ABPQSUVW"} | {
+    "C": "not_a_writer",
+    "D": "missing_previous",
+    "R": "not_a_writer",
+    "T": "not_a_writer",
+}
+
+
+def build(project, schema: str, folder, lines: list[bytes], **variables):
+    (folder / "log.jsonl").write_bytes(b"".join(line + b"\n" for line in lines))
+    given = {"ssb_log": str(folder / "log.jsonl"), "tangle_types": TYPES, **variables}
+    return project(schema, **given).run(*SELECTED)
+
+
+def reasons(built, log: Log) -> dict[str, str | None]:
+    """The reason of each message, by letter."""
+    letters = {each: letter for letter, each in log.ids.items()}
+    rows = [row for row in built.rows("tangle_messages") if row["tangle_name"] in ("diary", "page")]
+    return {letters[row["message_id"]]: row["set_aside_reason"] for row in rows}
+
+
+def check(built, log: Log) -> None:
+    assert reasons(built, log) == REASONS
+    blocked = {row["message_id"]: row["blocked_by"] for row in built.rows("tangle_messages")}
+    assert blocked[log.ids["D"]] == [log.ids["C"]]
+    fields = {(row["root_id"], row["field"]): row for row in built.rows("record_fields")}
+    assert fields[log.ids["A"], "mood"]["value"] == '"glad"'
+    carol = f'"{log.feed("carol")}":[{{"start":3,"end":null}}]'
+    assert carol in fields[log.ids["P"], "editors"]["value"]
+    assert sorted(fields[log.ids["P"], "editors"]["set_by"]) == sorted([log.ids["P"], log.ids["S"]])
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_any_order_and_nights(project, tmp_path, log, seed):
+    """The root may come after the messages that it refuses."""
+    lines = random.Random(seed).sample(log.lines, len(log.lines))
+    first = build(project, f"writers_{seed}", tmp_path, lines[:6])
+    assert len(reasons(first, log)) == 6
+    check(build(project, f"writers_{seed}", tmp_path, lines), log)
+
+
+def test_another_rule_and_another_root(project, tmp_path, log):
+    """A var may change the writers, and without verified ids a root may name others."""
+    variables = {"verify_signatures": False}
+    check(build(project, "writers_changed", tmp_path, log.lines, **variables), log)
+    carol, bob = (log.feed(name).encode() for name in ("carol", "bob"))
+    swapped = [
+        line.replace(bob, b"~").replace(carol, bob).replace(b"~", carol)
+        if b'"editors"' in line and b'"root":null' in line.replace(b" ", b"")
+        else line
+        for line in log.lines
+    ]
+    changed = reasons(build(project, "writers_changed", tmp_path, swapped, **variables), log)
+    assert changed == REASONS | {"Q": "not_a_writer", "R": "missing_previous", "S": "not_a_writer"} | {
+        "T": "missing_previous",
+        "U": "missing_previous",
+    }
+    open_types = [{"tangle_name": name, "writers": "anyone"} for name in ("diary", "page")]
+    built = build(project, "writers_changed", tmp_path, log.lines, **variables, tangle_types=open_types)
+    assert set(reasons(built, log).values()) == {None}
+    assert built.rows("records") == []
