@@ -13,7 +13,7 @@ from bench.command import check_names
 from bench.report import say
 
 BENCHMARKS = ("graphs", "verify", "builds", "timelines", "sets", "autobase", "groups", "ask")
-BY_NAME = ("evaluation", "arrivals", "increments", "tables", "others", "skew")
+BY_NAME = ("evaluation", "arrivals", "increments", "tables", "others", "skew", "records")
 NAMES = f"{', '.join(BENCHMARKS)} (default: these); {', '.join(BY_NAME)}"
 SHAPES = ("W", "D", "M")
 KINDS = ("ssb", "pzp")

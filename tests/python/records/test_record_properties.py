@@ -118,6 +118,66 @@ def test_any_order_of_rows(some, random):
         ]
 
 
+@given(st.lists(records(), min_size=1, max_size=4), st.lists(st.integers(0, 2), min_size=4, max_size=4))
+def test_any_partitioning(some, partitions):
+    """Whole records may be in any partition."""
+    tangles = [rows_of(members, f"root {number}") for number, members in enumerate(some)]
+    apart = []
+    for partition in range(3):
+        rows = [row for of, tangle in zip(partitions, tangles, strict=False) if of == partition for row in tangle]
+        apart += reduced_rows(rows)
+    together = reduced_rows([row for tangle in tangles for row in tangle])
+    assert sorted(apart, key=lambda row: row["root_id"]) == together
+
+
+ODD_KEYS = st.sampled_from(
+    ["set", "a", "", "__proto__", "constructor", "1", "01", "9" * 400, "\ud800", "a\nb", "\u2028"]
+)
+ODD_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**80), 2**80)
+    | st.floats()
+    | st.sampled_from(["", "\ud83d", "\U0001f600"]),
+    lambda parts: st.lists(parts, max_size=3) | st.dictionaries(ODD_KEYS, parts, max_size=3),
+    max_leaves=8,
+)
+ODD_CONTENTS = st.dictionaries(st.sampled_from([*STRATEGIES, "__proto__"]), ODD_VALUES, max_size=4)
+
+
+@given(st.lists(ODD_CONTENTS, min_size=1, max_size=6))
+def test_any_content_has_a_verdict(contents):
+    """A content counts or is malformed: NaN and texts that are no JSON are malformed, and values are valid JSON."""
+    ids = [f"%{number}" for number in range(len(contents))]
+    members = [
+        Member(each, ids[:place][-1:], content) for place, (each, content) in enumerate(zip(ids, contents, strict=True))
+    ]
+    (found,) = reduced_rows(rows_of(members, ids[0]))
+    counted = len(ids) - found["left_out_count"]
+    assert (found["status"] == MALFORMED_ROOT) == (counted == 0)
+    assert found["tips"] == ids[counted - 1 : counted] if counted else found["tips"] == []
+    assert found["malformed_messages"][:1] == ids[counted : counted + 1]
+    for content in contents[:counted]:
+        assert "NaN" not in json.dumps(content)
+    for field in found["fields"]:
+        json.loads(field["value"], parse_constant=pytest.fail)
+        assert len(field["value"]) < 20 * sum(len(json.dumps(content)) for content in contents[:counted]) + 20
+
+
+def test_huge_fields_in_time():
+    """A content of 100,000 positions, 100,000 entries and a long text, as a decrypted message may have."""
+    content = {
+        "title": {"set": "x" * 10**7},
+        "tags": {str(number): 1 for number in range(100_000)},
+        "authors": {"ann": {str(number): (-1) ** number for number in range(100_000)}},
+    }
+    begin = time.process_time()
+    found = reduce_record([Member("A", [], content), Member("B", ["A"], content)], STRATEGIES)
+    values = {field.field: json.loads(field.value) for field in found.fields}
+    assert (len(values["tags"]), len(values["authors"]["ann"])) == (100_000, 50_000)
+    assert time.process_time() - begin < 5
+
+
 def test_the_nearest_setter_decides_as_for_peers():
     """The search of the peers finds the nearest message that sets a field, which another message may have replaced.
 
