@@ -52,7 +52,8 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
             NAME, growing, {"tangle_types": TYPES}, SELECTED, is_first=not results, engine=options.engine
         )
         models = seconds_of_models(options.engine)
-        results.append({"part": "build", "night": night, "models_s": round(sum(models.values()), 1), "models": models, **built})
+        told = {"part": "build", "night": night, "models_s": round(sum(models.values()), 1), "models": models}
+        results.append(told | built)
         goals.append(at_most(f"{night}: seconds of the models", MODELS_GOAL, results[-1]["models_s"], judged))
         if night == "everything":
             results.append(kernel_alone(options))

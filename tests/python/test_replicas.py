@@ -65,6 +65,24 @@ class Replica:
             held[row["author"]] = row["sequence"]
         return [self.messages[row["message_id"]] for row in sent]
 
+    def send_to_tips(self, peer: "Replica") -> set[str]:
+        """List the messages that the peer lacks, given only the last messages of its feeds."""
+        tips = [row["latest_message_id"] for row in peer.built.rows("feeds") if row["latest_message_id"]]
+        said = peer.folder.parent / f"{peer.folder.name}_tips.json"
+        said.write_text(json.dumps({"tips": tips}))
+        return {json.loads(line)["message_id"] for line in self.ask("--to", str(said), "--json").splitlines()}
+
+    def ranges_of(self, peer: "Replica") -> set[tuple[str, int]]:
+        """List the author and sequence of each message to ask the peer for, given only its clock."""
+        clock = peer.folder.parent / f"{peer.folder.name}_ask.json"
+        clock.write_text(peer.ask("--clock"))
+        ranges = [json.loads(line) for line in self.ask("--to", str(clock), "--ask", "--json").splitlines()]
+        return {
+            (each["author"], sequence)
+            for each in ranges
+            for sequence in range(each["from_sequence"], each["to_sequence"] + 1)
+        }
+
 
 @pytest.fixture(scope="module")
 def replicas(project, tmp_path_factory) -> list[Replica]:
@@ -82,6 +100,10 @@ def test_an_exchange_makes_replicas_equal(replicas):
     assert contents(one.built, "feeds") != contents(other.built, "feeds")
     to_other, to_one = one.send_to(other), other.send_to(one)
     assert to_other and to_one
+    # The same messages by tips, and by the ranges that each asks for.
+    assert one.send_to_tips(other) == {message["key"] for message in to_other}
+    for sender, asker, sent in ((one, other, to_other), (other, one, to_one)):
+        assert asker.ranges_of(sender) == {(m["value"]["author"], m["value"]["sequence"]) for m in sent}
     one.take(to_one)
     other.take(to_other)
     assert one.send_to(other) == [] == other.send_to(one)
