@@ -125,15 +125,15 @@ messages as (
         array_remove(listed, message_id) as listed,
         array_remove(latest, message_id) as latest,
         -- Of the causes, the backlink of the feed counts first, then the least ids.
-        {% if limit is none -%}
-        cast(array() as array<string>) as left_out
-        {%- else -%}
-        slice(
-            array_sort(array_except(listed, array_append(latest, message_id))),
-            {{ limit }} + 1 - size(array_remove(latest, message_id)),
-            size(listed)
+        if(
+            {{ limit is none }},
+            cast(array() as array<string>),
+            slice(
+                array_sort(array_except(listed, array_append(latest, message_id))),
+                {{ limit or 1 }} + 1 - size(array_remove(latest, message_id)),
+                size(listed)
+            )
         ) as left_out
-        {%- endif %}
     from of_log
 )
 
