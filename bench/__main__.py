@@ -13,7 +13,7 @@ from bench.command import check_names
 from bench.report import say
 
 BENCHMARKS = ("graphs", "verify", "builds", "timelines", "sets", "autobase", "groups", "ask")
-BY_NAME = ("evaluation", "arrivals", "increments", "tables", "others", "skew", "records")
+BY_NAME = ("evaluation", "arrivals", "increments", "tables", "others", "skew", "records", "streams", "histories")
 NAMES = f"{', '.join(BENCHMARKS)} (default: these); {', '.join(BY_NAME)}"
 SHAPES = ("W", "D", "M")
 KINDS = ("ssb", "pzp")
@@ -39,6 +39,9 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--peer-log", type=Path, help="builds, arrivals, increments: this log instead of a made one (implies --peer)"
+    )
+    parser.add_argument(
+        "--repositories", nargs="+", metavar="NAME=FOLDER", help="histories: the git repositories to measure"
     )
     parser.add_argument(
         "--engines",

@@ -26,7 +26,7 @@ DOCS = ROOT / "docs" / "benchmarks"
 SMALL = report.RESULTS / "page"  # for runs below the full size
 ENGINES = {"spark": "Spark", "sail": "Sail"}
 #: Parts that run on one engine or on none; on Sail, `graphs` would leave the files of dropped tables.
-ONE_ENGINE = ("graphs", "tables", "ask", "others", "skew", "evaluation", "arrivals")
+ONE_ENGINE = ("graphs", "tables", "ask", "others", "skew", "evaluation", "arrivals", "streams", "histories")
 PARTS: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("page.yml").read_text())
 FACTS = {"processor": "processor", "cores": "cores", "memory_gib": "memory, GiB", "system": "system"}
 HEAD = """# All figures of the benchmarks

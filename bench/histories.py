@@ -1,0 +1,97 @@
+"""The work of ScuttleSort on real histories: git repositories as event logs, beside a log of `events.py`.
+
+`--repositories NAME=FOLDER …` names the repositories. No part of them is kept, only figures. For each order of arrival:
+the events that the forward wave visits, raises and moves with the kernel of fixed slots, which keeps two causes of an
+event; and the commands of the shortest scripts over all causes.
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+
+import numpy as np
+
+from bench import evaluation_cases, events, git_history
+from bench.events import Timelines
+from bench.report import Goal, at_most, say
+from bench.turns import seconds_of
+from dbt_tangles.algorithms.timeline.fixed_slots import MOVED, RAISED, VISITED, keep_two_causes, order_stream
+
+NAME = "histories"
+MADE = (65_536, 16)  # events and feeds of the made log
+LATE = 256
+FIGURES = {"visited": VISITED, "raised": RAISED, "moved": MOVED}
+
+
+def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
+    """Measure; return the figures and the goals.
+
+    Raises:
+        ValueError: No repository is named.
+    """
+    if not options.repositories:
+        raise ValueError("no repository is named; add --repositories NAME=FOLDER for each git repository to measure")
+    results = measure_made_log(options.scale)
+    for text in options.repositories:
+        name, _, folder = text.partition("=")
+        results += measure_history(name, Path(folder), options.scale)
+    most = max(row["commands_per_event"] for row in results if row["arrival"] == "topological")
+    return results, [at_most("commands per event where causes arrive first", 1, most)]
+
+
+def measure_history(name: str, folder: Path, scale: float) -> list[dict]:
+    """Measure a repository, or the first part of its commits, for each order of arrival."""
+    commits = git_history.read_commits(folder)
+    commits = commits[: max(int(len(commits) * scale), 1)]
+    authors = len({commit.author for commit in commits})
+    return [
+        measure(name, arrival, git_history.timelines_of(commits, git_history.arrive(commits, arrival)), authors)
+        for arrival in git_history.ARRIVALS
+    ]
+
+
+def measure_made_log(scale: float) -> list[dict]:
+    """Measure a log in the shape of the document's evaluation."""
+    count = max(int(MADE[0] * scale) // 2 * 2, 64)
+    rng = np.random.default_rng(1)
+    log = events.append(count, MADE[1], rng)
+    deliveries = {
+        "topological": events.deliver_in_order(log),
+        f"up to {LATE} late": events.deliver_late(log, LATE, rng),
+        "random feed": events.deliver_by_feed(log, rng),
+        "shuffled": rng.permutation(count),
+    }
+    name = f"made, {MADE[1]} feeds"
+    return [
+        measure(name, arrival, events.named(log, arrived, np.random.default_rng(2)), MADE[1])
+        for arrival, arrived in deliveries.items()
+    ]
+
+
+def measure(name: str, arrival: str, timelines: Timelines, authors: int) -> dict:
+    """Measure one order of arrival."""
+    cause, left_out = keep_two_causes(timelines.cause_start, timelines.cause)
+    order_stream(cause[:0], timelines.arrived[:0])  # Compiles the kernel.
+    found = []
+    spent = seconds_of(lambda: found.append(order_stream(cause, timelines.arrived)))
+    work = found[0].work
+    commands = evaluation_cases.count_commands(timelines)
+    forks, merges, wide, tips = git_history.count_shape(timelines.cause_start, timelines.cause)
+    shape = {"forks": forks, "merges": merges, "wide": wide, "tips": tips, "left_out": left_out}
+    row = {
+        "history": name,
+        "arrival": arrival,
+        "events": len(work),
+        "authors": authors,
+        **{what: int(count) for what, count in shape.items()},
+        "depth": int(found[0].rank.max()) + 1,
+        **{what: round(float(work[:, column].mean()), 2) for what, column in FIGURES.items()},
+        **{f"{what}_max": int(work[:, column].max()) for what, column in FIGURES.items()},
+        "commands_per_event": round(float(commands.mean()), 3),
+        "commands_p99": int(np.percentile(commands, 99, method="inverted_cdf")),
+        "commands_max": int(commands.max()),
+        "cpu_s": round(spent, 2),
+    }
+    say(f"histories: {row}")
+    return row
