@@ -1,0 +1,161 @@
+"""Git histories as event logs, and long streams, both in small: what is read, written and counted."""
+
+import json
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+import timeline_oracle as oracle
+from bench import __main__ as command
+from bench import evaluation_cases, git_history, histories, streams
+
+#: By name: the parents, the commit time and the author. `late` has an earlier time than its parent.
+COMMITS = {
+    "root": ([], 100, "ann"),
+    "left": (["root"], 200, "ann"),
+    "right": (["root"], 150, "B ☃ \"|' b"),
+    "third": (["root"], 160, "bob"),
+    "merge": (["left", "right", "third"], 300, "ann"),
+    "late": (["merge"], 120, "bob"),
+}
+
+
+def git(folder, *arguments: str, **variables: str) -> str:
+    """Run git without the settings of this machine; return what it prints."""
+    settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "HOME": str(folder)}
+    variables = {**os.environ, **settings, **variables}
+    done = subprocess.run(["git", "-C", str(folder), *arguments], env=variables, capture_output=True, check=True)
+    return done.stdout.decode().strip()
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory):
+    """Make a repository of `COMMITS`; return its folder, and the ids by name."""
+    folder, ids = tmp_path_factory.mktemp("history"), {}
+    git(folder, "init", "--quiet")
+    tree = git(folder, "write-tree")
+    for name, (parents, time, author) in COMMITS.items():
+        people = {
+            f"GIT_{who}_{what}": value
+            for who in ("AUTHOR", "COMMITTER")
+            for what, value in (("NAME", author), ("EMAIL", "x@example.org"), ("DATE", f"@{time} +0000"))
+        }
+        listed = [part for parent in parents for part in ("-p", ids[parent])]
+        ids[name] = git(folder, "commit-tree", tree, *listed, "-m", name, **people)
+    git(folder, "update-ref", "HEAD", ids["late"])
+    return folder, ids
+
+
+def test_commits_are_read(repository):
+    folder, ids = repository
+    commits = {commit.id: commit for commit in git_history.read_commits(folder)}
+    assert commits == {
+        ids[name]: git_history.Commit(ids[name], [ids[parent] for parent in parents], time, author)
+        for name, (parents, time, author) in COMMITS.items()
+    }
+
+
+def test_orders_of_arrival(repository):
+    folder, ids = repository
+    commits = git_history.read_commits(folder)
+    names = {id_: name for name, id_ in ids.items()}
+    orders = {}
+    for arrival in git_history.ARRIVALS:
+        orders[arrival] = [names[commits[i].id] for i in git_history.arrive(commits, arrival)]
+    assert orders["time"] == ["root", "late", "right", "third", "left", "merge"]
+    place = {name: number for number, name in enumerate(orders["topological"])}
+    assert all(place[parent] < place[name] for name, (parents, *_) in COMMITS.items() for parent in parents)
+    assert sorted(orders["shuffled"]) == sorted(COMMITS)
+
+
+def test_a_history_becomes_an_event_log(repository, tmp_path):
+    """Each line is an event; the kernels take the same events and causes."""
+    folder, ids = repository
+    git_history.main([str(folder), "--out", str(tmp_path / "log.jsonl"), "--timeline", "t"])
+    lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    order = ["root", "late", "right", "third", "left", "merge"]
+    assert lines == [
+        {
+            "timeline": "t",
+            "event": ids[name],
+            "after": [ids[parent] for parent in COMMITS[name][0]],
+            "author": COMMITS[name][2],
+            "arrival": arrival,
+        }
+        for arrival, name in enumerate(order, start=1)
+    ]
+    commits = git_history.read_commits(folder)
+    made = git_history.timelines_of(commits, git_history.arrive(commits, "time"))
+    by_number = sorted(ids.values())
+    assert [by_number[event] for event in made.arrived] == [ids[name] for name in order]
+    links = {
+        by_number[event]: [by_number[c] for c in made.cause[made.cause_start[event] : made.cause_start[event + 1]]]
+        for event in range(len(by_number))
+    }
+    assert links == {line["event"]: line["after"] for line in lines}
+    assert git_history.count_shape(made.cause_start, made.cause) == (1, 1, 1, 1)
+
+
+def test_no_history(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        git_history.main([str(tmp_path / "nowhere"), "--out", str(tmp_path / "log.jsonl")])
+    assert "Name the folder of a repository" in capsys.readouterr().err
+    assert not (tmp_path / "log.jsonl").exists()
+
+
+def test_the_work_on_a_history(repository):
+    """Commands by the oracle, of all parents; the third parent of the merge is left out of the fixed slots."""
+    folder, _ = repository
+    rows = {row["arrival"]: row for row in histories.measure_history("tiny", folder, 1)}
+    commits = git_history.read_commits(folder)
+    for arrival, row in rows.items():
+        assert (row["events"], row["authors"], row["depth"], row["left_out"]) == (6, 3, 4, 1)
+        arrived = [commits[i] for i in git_history.arrive(commits, arrival)]
+        wanted, before = [], []
+        for count in range(1, len(arrived) + 1):
+            order = oracle.converged({commit.id: set(commit.parents) for commit in arrived[:count]})
+            wanted.append(oracle.fewest_commands(before, order))
+            before = order
+        assert row["commands_per_event"] == pytest.approx(np.mean(wanted), abs=1e-3)
+        assert row["commands_max"] == max(wanted) and row["moved_max"] >= max(wanted) - 1
+    in_order = rows["topological"]
+    assert [in_order[name] for name in ("visited", "raised", "moved", "commands_per_event")] == [1, 0, 0, 1]
+    assert rows["time"]["raised"] > 0
+
+
+def test_histories_need_repositories(repository):
+    with pytest.raises(ValueError, match="--repositories"):
+        histories.run(command.parse(["histories", "--scale", "0.001"]))
+    options = command.parse(["--scale", "0.001", "--repositories", f"tiny={repository[0]}", "--", "histories"])
+    results, [goal] = histories.run(options)
+    assert {row["history"] for row in results} == {"tiny", "made, 16 feeds"} and goal.met
+
+
+def test_streams_are_measured(monkeypatch, tmp_path):
+    """Both kernels see the same logs; the fixed one moves at least as many events as the shortest scripts."""
+    monkeypatch.setattr(streams, "RESULTS", tmp_path)
+    monkeypatch.setattr(streams, "apart", lambda function, *arguments: function(*arguments))
+    results, goals = streams.run(command.parse(["streams", "--scale", "0.002"]))
+    assert len(results) == 12 and all(goal.met is None for goal in goals)
+    for fixed, full in zip(results[::2], results[1::2], strict=True):
+        assert (fixed["kernel"], full["kernel"]) == ("fixed", "full") and fixed["events"] == full["events"]
+        assert fixed["visited"] > fixed["raised"] >= fixed["moved"] >= full["moved"] > 0
+    assert not list((tmp_path / "streams").iterdir())
+
+
+def test_the_memory_of_a_process_is_read():
+    before = streams.memory("VmRSS")
+    kept = np.ones(50_000_000, np.int8)
+    assert streams.memory("VmRSS") - before > 0.8 * kept.nbytes
+    assert streams.memory("VmHWM") >= streams.memory("VmRSS")
+
+
+def test_the_made_log_has_the_evaluations_commands():
+    """The made log of `histories`, by feed, is a case of the evaluation in shape: its commands are near those."""
+    rows = {row["arrival"]: row for row in histories.measure_made_log(0.03)}
+    assert rows["topological"]["commands_per_event"] == 1
+    case = evaluation_cases.count_case(evaluation_cases.Case(rows["random feed"]["events"], 16))
+    assert rows["random feed"]["commands_per_event"] == pytest.approx(case["per_event"], rel=0.2)
+    assert rows["shuffled"]["commands_per_event"] > rows["up to 256 late"]["commands_per_event"]
