@@ -14,6 +14,7 @@ from dbt_tangles.report import (
     groups,
     links,
     reading,
+    records,
     rejects,
     sets,
     tangles,
@@ -36,6 +37,7 @@ KINDS: dict[str, Callable[[Tables, Limits], Kind]] = {
 #: Further pages: the function that collects the data of each, with its number of entries as `total`, or None without
 #: data; the page then has no tab. To add a page, add its function here, and its view to `PAGES` in assets/pages.js.
 PAGES: dict[str, Callable[[Tables], dict | None]] = {
+    "records": records.collect,
     "rejects": rejects.collect,
 }
 
