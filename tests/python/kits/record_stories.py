@@ -8,6 +8,7 @@ REDUCER = {"title": "overwrite", "tags": "simple_set", "editors": "complex_set"}
 TYPES = [
     {"tangle_name": "page", "writers": "root_field", "writers_field": "editors", "reducer": REDUCER},
     {"tangle_name": "diary", "writers": "root_author", "reducer": REDUCER},
+    {"tangle_name": "wiki", "reducer": REDUCER},
 ]
 
 
@@ -22,7 +23,7 @@ def random_lines(messages: int, seed: int) -> list[bytes]:
     for number in range(messages):
         author = chosen.choice(authors)
         if not roots or chosen.random() < 0.17:
-            tangle, links = chosen.choice(["page", "diary"]), {"root": None, "previous": None}
+            tangle, links = chosen.choice(["page", "diary", "wiki", "wiki"]), {"root": None, "previous": None}
         else:
             root = chosen.choice(roots)
             known = members[root][-4:]
