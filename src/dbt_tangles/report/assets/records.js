@@ -21,7 +21,7 @@ function recordCard(record) {
   const list = (words, ids, total) => (total ? h("p", {}, h("b", {}, `${words}: `), idLinks(ids, total)) : null);
   return h("article", { class: "card record", "data-record": key }, h("h3", {}, link(addressOf("tangle", [key]), said(record.tangle_name), " ", said(record.root_id, "id"))),
     record.status in STATUSES ? h("p", { class: "failed" }, STATUSES[record.status]) : null,
-    names.length ? h("p", { class: "merge" }, h("b", {}, "A merge must set "), said(names.join(", ")), ": the next message lists all tips and sets ", names.length > 1 ? "these fields" : "this field", " to values of its author's choice. Otherwise peers ignore it.") : null,
+    names.length ? h("p", { class: "merge" }, h("b", {}, "A merge must set "), said(names.join(", ")), ": the next message lists all tips and sets ", names.length > 1 ? "these fields to values" : "this field to a value", " of its author's choice. Otherwise peers ignore it.") : null,
     list("Tips", record.tips, record.tips_total),
     record.fields.length ? h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Fields of ${key}` }, h("table", {},
       h("thead", {}, h("tr", {}, ["field", "value at the tips", "strategy", "set by"].map((name) => h("th", { scope: "col" }, name)))), h("tbody", {}, record.fields.map(fieldRow)))) : null,
