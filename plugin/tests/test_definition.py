@@ -74,6 +74,13 @@ def project(monkeypatch):
     return Project()
 
 
+@pytest.mark.parametrize("config", [{"tags": ["nightly"]}, {"group": "sales"}, {"docs": {}}, {"access": "public"}])
+def test_configs_without_effect_on_rows(project, config):
+    before = project.of()
+    project.sums["config"].update(config)
+    assert project.of() == before
+
+
 @pytest.mark.parametrize(
     ("part", "change"),
     [

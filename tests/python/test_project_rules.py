@@ -55,6 +55,30 @@ def test_tables_of_groups_are_built_behind_their_versions(manifest):
     assert [node_id for node_id, versions in of_grains.items() if versions not in ancestors(node_id)] == []
 
 
+#: The folders of each system.
+SYSTEMS = {
+    "ssb": {"ssb", "feeds", "tangles", "groups"},
+    "pzp": {"pzp", "sets"},
+    "autobase": {"autobase"},
+    "timelines": {"events", "timelines"},
+    "runs": {"runs"},
+}
+
+
+def test_models_and_tests_have_their_tags(manifest):
+    """Each model has the tag of its layer and of its system, and all tests have `tangles_tests`."""
+    models = {node.name: node for node in manifest.nodes.values() if node.resource_type == "model"}
+    assert len(models) > 90
+    for name, model in models.items():
+        *_, layer, folder, _ = model.original_file_path.split("/")
+        systems = {system for system, folders in SYSTEMS.items() if folder in folders}
+        of_all = {*SYSTEMS} - {"runs"}
+        assert {*model.tags} == {layer, *(systems if folder != "tables" else of_all)}, name
+    tests = [node for node in manifest.nodes.values() if node.resource_type == "test"]
+    assert len(tests) > 100
+    assert [test.name for test in [*tests, *manifest.unit_tests.values()] if "tangles_tests" not in test.config.tags] == []
+
+
 def node(kind: str, name: str, path: str, parents=(), **more) -> dict:
     """One entry of a manifest."""
     return {

@@ -17,6 +17,8 @@ from dbt_spark_python.table_store.integrity import digest_file
 _VERSIONED = ("dbt-core", "dbt-spark", "pyspark", "pysail", "pyarrow", "numpy", "numba")
 _VAR = re.compile(r"\bvar\(\s*['\"](\w+)['\"]")
 _CODE = ("raw_code", "language", "checksum", "test_metadata")
+#: Configs that select, describe or protect a node, but leave its rows as they are.
+_WITHOUT_EFFECT = ("access", "docs", "group", "tags")
 #: The part of a definition that digests the definitions of all inputs.
 INPUTS = "inputs"
 
@@ -54,7 +56,8 @@ class Definitions:
         return self._known[node_id]
 
     def _describe(self, node: Mapping[str, Any]) -> Definition:
-        config, meta = dict(node["config"]), dict(node["config"].get("meta") or {})
+        config = {name: value for name, value in node["config"].items() if name not in _WITHOUT_EFFECT}
+        meta = dict(config.get("meta") or {})
         reads = meta.get("reads") or {}
         # The path of a log may differ from night to night: its bytes count (see `plan`), its path does not.
         config["meta"] = {name: value for name, value in meta.items() if name not in reads.get("paths", [])}
