@@ -48,6 +48,17 @@ DEPTH_SCHEMA = pa.schema(
         ("depth", pa.int32()),
     ]
 )
+#: The result of a walk, by candidate. All but the reason are null for nodes set aside:
+#: depth               the longest path from the root.
+#: set_aside_reason    null for members: the claim error, or the first that applies of `missing_root`, `empty_previous`,
+#:                     `missing_previous`, `cycle`, `previous_set_aside`.
+#: position            the members of a graph by depth, then id by code point, from 0.
+#: thread_position     the members in topological order, from 0. Among the members that are ready, the one with the
+#:                     least of asserted and received time comes first (without a time: last), then the least id.
+#: child_count         the members that list this member.
+#: redundant_previous  the previous that are ancestors of another previous.
+#: concurrent_count    the members that neither follow nor precede this member; also null in a graph above
+#:                     `concurrency.MOST_STEPS`.
 WALK_OUTPUT_SCHEMA = pa.schema(
     [
         ("depth", pa.int32()),
@@ -86,18 +97,7 @@ def walk_graphs(
             them and checks each.
 
     Returns:
-        One row per row of the input, in its order:
-            `depth` int32, the longest path from the root, null for nodes set aside;
-            `set_aside_reason` string, null for members: the claim error, or the first that applies of
-            `missing_root`, `empty_previous`, `missing_previous`, `cycle`, `previous_set_aside`;
-            `position` int32, the members of a graph by depth, then id by code point, from 0;
-            `thread_position` int32, the members in topological order: among the members that are ready, the one
-            with the least of asserted and received time comes first (without a time: last), then the least id;
-            `child_count` int32, the members that list this member;
-            `redundant_previous` list<string>, the previous that are ancestors of another previous.
-            `concurrent_count` int32, the members that neither follow nor precede this member; null in a graph above
-            `concurrency.MOST_STEPS`.
-            The last five are null for nodes set aside.
+        One row per row of the input, in its order (`WALK_OUTPUT_SCHEMA`).
 
     Raises:
         ValueError: A `node_id` is null, a known depth is wrong, or a known depth names no candidate.
