@@ -76,7 +76,9 @@ def test_models_and_tests_have_their_tags(manifest):
         assert {*model.tags} == {layer, *(systems if folder != "tables" else of_all)}, name
     tests = [node for node in manifest.nodes.values() if node.resource_type == "test"]
     assert len(tests) > 100
-    assert [test.name for test in [*tests, *manifest.unit_tests.values()] if "tangles_tests" not in test.config.tags] == []
+    assert [
+        test.name for test in [*tests, *manifest.unit_tests.values()] if "tangles_tests" not in test.config.tags
+    ] == []
 
 
 def node(kind: str, name: str, path: str, parents=(), **more) -> dict:
