@@ -1,5 +1,6 @@
 """The place of files: each kind has its folder, and paths are built in one way."""
 
+import ast
 from collections import Counter
 
 import yaml
@@ -52,3 +53,17 @@ def test_builds_import_no_other_test():
     for path in [*folder.glob("*.py"), *(folder / "kits").glob("*.py")]:
         lines = path.read_text().splitlines()
         assert [line for line in lines if line.startswith(("import test_", "from test_"))] == [], path.name
+
+
+def test_functions_are_short():
+    """Functions that users get have at most 60 lines and 7 parameters; more arrays than that are named tuples."""
+    found = []
+    for folder in ("src", "plugin/src", "bench", "fixtures"):
+        for path in (ROOT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.FunctionDef):
+                    given = node.args
+                    parameters = len([*given.posonlyargs, *given.args, *given.kwonlyargs])
+                    if node.end_lineno - node.lineno >= 60 or parameters > 7:
+                        found.append(f"{path.relative_to(ROOT)}: {node.name}")
+    assert found == []

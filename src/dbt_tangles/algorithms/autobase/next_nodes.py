@@ -67,6 +67,20 @@ class Draft(NamedTuple):
 Sequence = tuple[Draft, ...]
 
 
+class WindowNodes(NamedTuple):
+    """The nodes of a window by local number.
+
+    Attributes:
+        previous: The previous nodes of each node.
+        is_followable: Whether a next node may follow each node.
+        indexer: The number of each node's indexer, or -1.
+    """
+
+    previous: list[list[int]]
+    is_followable: list[bool]
+    indexer: list[int]
+
+
 class Window:
     """The nodes of a window with bit masks of their ancestors.
 
@@ -76,9 +90,7 @@ class Window:
 
     def __init__(
         self,
-        previous: list[list[int]],
-        is_followable: list[bool],
-        indexer: list[int],
+        nodes: WindowNodes,
         unsettled: list[int],
         outer: int,
         writers: list[Writer],
@@ -87,18 +99,16 @@ class Window:
         """Compute the ancestors.
 
         Args:
-            previous: The previous nodes of each node, by local number.
-            is_followable: Whether a next node may follow each node.
-            indexer: The number of each node's indexer, or -1.
+            nodes: The nodes.
             unsettled: The nodes that are not settled, ascending.
             outer: The number of heads outside of the window.
             writers: The writers that may publish.
             indexers: The number of indexers.
         """
-        self.size, self.outer, self.writers, self.majority = len(previous), outer, writers, indexers // 2 + 1
-        self.previous, self.unsettled, self.indexer = previous, unsettled, indexer
-        self.past = _pasts(previous) + [1 << at for at in range(self.size, self.size + outer)]
-        self.followable = [at for at in range(self.size) if is_followable[at]] + list(
+        self.size, self.outer, self.writers, self.majority = len(nodes.previous), outer, writers, indexers // 2 + 1
+        self.previous, self.unsettled, self.indexer = nodes.previous, unsettled, nodes.indexer
+        self.past = _pasts(nodes.previous) + [1 << at for at in range(self.size, self.size + outer)]
+        self.followable = [at for at in range(self.size) if nodes.is_followable[at]] + list(
             range(self.size, self.size + outer)
         )
 

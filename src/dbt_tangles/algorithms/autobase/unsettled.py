@@ -28,7 +28,7 @@ from dbt_tangles.algorithms.autobase.bases import (
 from dbt_tangles.algorithms.autobase.clocks import causal_order, depths
 from dbt_tangles.algorithms.autobase.fewest_nodes import Searched, search
 from dbt_tangles.algorithms.autobase.heads import heads
-from dbt_tangles.algorithms.autobase.next_nodes import Sequence, Window, Writer
+from dbt_tangles.algorithms.autobase.next_nodes import Sequence, Window, WindowNodes, Writer
 from dbt_tangles.algorithms.autobase.views import ViewArrays
 from dbt_tangles.algorithms.autobase.waiting import waiting
 from dbt_tangles.algorithms.autobase.windows import Order, cut_windows, settled_nodes
@@ -205,15 +205,12 @@ def _window(part: _Part, v: int, stopped: set[str]) -> Window | None:
     start = windows.start[begin : end + 1]
     previous = (windows.previous[start[0] : start[-1]] - begin).tolist()
     bounds = (start - start[0]).tolist()
-    return Window(
+    nodes = WindowNodes(
         [previous[one:other] for one, other in pairwise(bounds)],
         ((windows.batch[begin:end] == 1) & ~windows.is_relayed[begin:end]).tolist(),
         windows.indexer[begin:end].tolist(),
-        unsettled.tolist(),
-        len(outer),
-        _writers(part, v, stopped),
-        indexers,
     )
+    return Window(nodes, unsettled.tolist(), len(outer), _writers(part, v, stopped), indexers)
 
 
 def _outer_heads(part: _Part, v: int) -> list[int]:

@@ -75,16 +75,8 @@ def reduce_groups(
     Other inits, and statements about other epochs, are ignored. The order of the rows does not matter.
 
     Args:
-        table: One row per valid message, in any order, whole groups only (`INPUT_SCHEMA`; further columns are ignored):
-            `group_id`: the group that an init claims, or the group of the named epoch; null is none;
-            `epoch_id`: for an init its own `message_id`; for a statement the epoch that it names;
-            `message_id`, unique in its group;
-            `kind`: `root_init` (the root if its id is the group's), `epoch_init`, `add` or `exclude`;
-            `previous_epochs` of an epoch init; a null within is an unknown epoch;
-            `is_connected`: whether an add is connected in the members tangle of its epoch (null is no);
-            `feeds` that a statement names; a null within is ignored;
-            `epoch_key` of an init, the 32 bytes of its secret. Keys compare as unsigned bytes, like their lower-case
-            hexadecimal forms; between equal keys the lesser epoch id comes first.
+        table: One row per valid message, in any order, whole groups only (`INPUT_SCHEMA`; further columns are
+            ignored).
         step_limit: The bound on the time for columns that depend on ancestors: missing, returned and dropped members.
             A group beyond it has null in these columns, and its dropped members are left out.
         missing_limit: The bound on the listed missing feeds of one group.
@@ -92,26 +84,8 @@ def reduce_groups(
         chunk_rows: The most rows of a batch.
 
     Yields:
-        Rows of `OUTPUT_SCHEMA`. First one per epoch (`row_kind` is `epoch`):
-            `depth`: the longest path from the root;
-            `is_tip`: the epoch is not listed by another one;
-            `is_preferred`, true for one epoch of each group, and `preference`, the case it was chosen by; see
-            `preference`; `tip_count` of its group;
-            `added_count`, `excluded_count`: the feeds that adds and excludes name;
-            `missing_count`: the feeds that are expected and not added, see `missing_adds`;
-            `returned_count`: the feeds that are added although a strict ancestor excludes them. Peers report an epoch
-            if either count is positive;
-            `are_missing_listed`: whether all missing feeds of its group have a row.
-        Then one per epoch and feed that is added, excluded or missing (`member`):
-            `is_added`, `is_excluded`: by a statement;
-            `is_member`: by a connected add;
-            `added_by`, `excluded_by`: those statements, connected or not, by id;
-            `is_missing`, `is_returned`: whether the feed is counted above.
-        Last, one per feed that an old exclude keeps out and the first epoch that drops it (`dropped`); see
-        `dropped_members`:
-            `added_by`: of the adds that still stand in the epoch, the one to the last epoch by depth, then id;
-            `excluded_by`: of the excludes in strict ancestors, the one in the last epoch. Of several messages with the
-            same epoch and feed, the one with the least id.
+        Rows of `OUTPUT_SCHEMA`. First one per epoch; then one per epoch and feed that is added, excluded or missing;
+        last, one per feed that an old exclude keeps out and the first epoch that drops it (see `dropped_members`).
 
     Raises:
         ValueError: A `message_id` is null, a kind is unknown, a message occurs twice in a group, an init's `epoch_id`

@@ -66,6 +66,11 @@ class SetMessages(NamedTuple):
         """The messages as nodes of one graph for each set."""
         return Nodes(self.start, self.row)
 
+    @property
+    def position(self) -> np.ndarray:
+        """The place of each message in its set, from 0: int64[messages]."""
+        return np.arange(len(self.row)) - self.start[self.set_of]
+
     def flags_at(self, messages: np.ndarray) -> np.ndarray:
         """Mark messages; negative numbers are ignored: bool[messages]."""
         is_marked = np.zeros(len(self.row), np.bool_)
@@ -96,37 +101,12 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
 
     Args:
         table: One row per set and message of it, in any order, whole sets only (`INPUT_SCHEMA`; further columns are
-            ignored; null means false, and an empty list):
-            `set_id`, `message_id`: strings, together unique;
-            `account`, `domain`: those of the message; additions and deletions count in set domains only;
-            `depth` as declared, `prev` list<string>; both are ignored for the root;
-            `is_moot`: whether the message is the root of the set. A set without its root has no order and no items, and
-            all its messages are needed;
-            `has_data`: whether the data is present;
-            `is_set_shape`: whether the data is an object with three arrays; otherwise `add` and `del` are ignored.
-            Both hold item tokens (`formats.pzp.items`);
-            `supersedes`: the iterable entries of that field of the data, whatever the shape of the other fields.
+            ignored).
         ghost_span: The number of depths below the required depth at which messages are ghosts.
         clock_entries: The memory bound of `find_oldest_live`. It does not change the result.
 
     Returns:
-        One row per input row, in the same order (`OUTPUT_SCHEMA`, with 64-bit string offsets where needed):
-            `position`: int32 from 0, null in a set without root;
-            `is_item_root`: no later message supersedes the message;
-            `is_item_root_by_document`: no other message supersedes it;
-            `purpose`: see `purposes`;
-            `is_tip`: no message lists it as previous; false in a set without root;
-            `is_oldest_standing`: the oldest live message of its set, see `oldest_live_message`;
-            `items`: the present items that the message inserted, in set order, with `item_position`, the position
-            after pruning (`position_left`), and the messages that hold them (`kept_by`, see `find_reachability`);
-            `writer_faults`: items and the messages omitted from `supersedes`, by rule; see `writer_faults`;
-            `are_writers_checked`: false in a set that exceeds the bounds of that check, and then without faults;
-            `action`: see `pruning_actions`;
-            `is_pruning_safe`: whether the set keeps its items if only item roots remain;
-            `backlink_depth`: the depth of the lipmaa backlink, null if there is none;
-            `is_next_prev`: whether a message on top of all others must list it; false in a set without root;
-            `next_items`: the shared items that the message decides, each with the equally deep messages on it
-            (`deepest`) and those of them that delete it and are not superseded.
+        One row per input row, in the same order (`OUTPUT_SCHEMA`, with 64-bit string offsets where needed).
 
     Raises:
         ValueError: An id is null, a message occurs twice in a set, a depth is missing, or a set has two roots.
@@ -139,7 +119,6 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
     is_entry = _count_entries(table)[messages.row]
     counted = is_entry & messages.is_rooted
     entries = SetEntries(counted, items.touches, *_superseded(table, messages, has_data))
-
     live = list_live_items(messages.start, counted, items.touches)
     is_item_root = item_roots(has_data, entries.list_start, entries.superseded)
     is_superseded = counted & ~item_roots(counted, entries.list_start, entries.superseded)
@@ -147,21 +126,19 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
     backlinks = Backlinks(backlink_depths(messages.depth), backlink_depths(messages.depth + 1))
     item = items.touches.added[live.entry]
     found = find_reachability(tangles, backlinks, counted, live.start, item, items.touches, CLOCK_ENTRIES_PER_SET)
-    faults = with_backlinks(writer_faults(tangles, entries), found, messages.set_of)
     superseding = (entries.list_start, np.where(_by_message(has_data, entries.list_start), entries.superseded, -1))
+    is_root_by_document = has_data & ~messages.flags_at(superseding_pairs(*superseding)[1])
+    faults = with_backlinks(writer_faults(tangles, entries), found, messages.set_of)
     faults = with_later(faults, is_item_root, *superseding, messages.set_of)
-    is_superseded_by_any = messages.flags_at(superseding_pairs(*superseding)[1])
     is_own = is_entry & _is_by_owner(table, messages)
     oldest = find_oldest_live(tangles, messages.root, is_own, items.touches, clock_entries)
 
     texts = output_texts(table["message_id"], messages.row, items.tokens, items.shared_count)
     at = texts.place
-    position = np.arange(len(at)) - messages.start[messages.set_of]
-    has_no_backlink = (backlinks.own == NO_BACKLINK) | ~messages.is_rooted
     columns = [
-        pa.array(position[at].astype(np.int32), mask=~messages.is_rooted[at]),
+        pa.array(messages.position[at].astype(np.int32), mask=~messages.is_rooted[at]),
         pa.array(is_item_root[at]),
-        pa.array((has_data & ~is_superseded_by_any)[at]),
+        pa.array(is_root_by_document[at]),
         pa.array(PURPOSES, pa.string()).take(pa.array(_purposes(messages, tangles, is_item_root, ghost_span)[at])),
         pa.array(is_tip[at]),
         pa.array(messages.flags_at(oldest)[at]),
@@ -170,7 +147,7 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
         pa.array(faults.is_checked[messages.set_of[at]]),
         pa.array(ACTIONS, pa.string()).take(pa.array(_actions(messages, tangles, decided, found)[at])),
         pa.array(decided.is_pruning_safe[messages.set_of[at]]),
-        pa.array(backlinks.own[at], mask=has_no_backlink[at]),
+        pa.array(backlinks.own[at], mask=((backlinks.own == NO_BACKLINK) | ~messages.is_rooted)[at]),
         pa.array((is_tip | _is_next_backlink(messages))[at]),
         next_column(texts, decided),
     ]

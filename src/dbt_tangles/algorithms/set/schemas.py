@@ -3,6 +3,16 @@
 import pyarrow as pa
 
 STRINGS = pa.list_(pa.string())
+#: One row per set and message of it; null means false, and an empty list:
+#: set_id, message_id  together unique.
+#: account, domain     those of the message; additions and deletions count in set domains only.
+#: depth, prev         as declared; both are ignored for the root.
+#: is_moot             the message is the root of the set. A set without its root has no order and no items, and all its
+#:                     messages are needed.
+#: has_data            the data is present.
+#: is_set_shape        the data is an object with three arrays; otherwise `add` and `del` are ignored.
+#: add, del            item tokens (`formats.pzp.items`).
+#: supersedes          the iterable entries of that field of the data, whatever the shape of the other fields.
 INPUT_SCHEMA = pa.schema(
     [
         ("set_id", pa.string()),
@@ -26,6 +36,24 @@ NEXT_TYPE = pa.struct(
     [("item", pa.string()), ("is_string", pa.bool_()), ("deepest", STRINGS), ("open_deletions", STRINGS)]
 )
 FAULT_TYPE = pa.struct([("item", pa.string()), ("rule", pa.string()), ("left_out", STRINGS)])
+#: The result of each message:
+#: position                  from 0, null in a set without root.
+#: is_item_root              no later message supersedes the message.
+#: is_item_root_by_document  no other message supersedes it.
+#: purpose                   see `purposes`.
+#: is_tip                    no message lists it as previous; false in a set without root.
+#: is_oldest_standing        the oldest live message of its set, see `oldest_live_message`.
+#: items                     the present items that the message inserted, in set order, with `item_position`, the
+#:                           position after pruning (`position_left`), and the messages that hold them (`kept_by`, see
+#:                           `find_reachability`).
+#: writer_faults             items and the messages omitted from `supersedes`, by rule; see `writer_faults`.
+#: are_writers_checked       false in a set that exceeds the bounds of that check, and then without faults.
+#: action                    see `pruning_actions`.
+#: is_pruning_safe           the set keeps its items if only item roots remain.
+#: backlink_depth            the depth of the lipmaa backlink, null if there is none.
+#: is_next_prev              a message on top of all others must list it; false in a set without root.
+#: next_items                the shared items that the message decides, each with the equally deep messages on it
+#:                           (`deepest`) and those of them that delete it and are not superseded.
 OUTPUT_SCHEMA = pa.schema(
     [
         ("position", pa.int32()),

@@ -107,17 +107,9 @@ def check_writer_rules(tangles, entries, room):
     is_entry, touches, list_start, superseded = entries
     limit = STEPS_PER_ENTRY * room
     is_checked = np.ones(len(set_start) - 1, np.bool_)
-    rows = np.empty(0, np.int64)
-    left_out = np.empty(0, np.int32)
-    row_count, left = 0, 0
-    # The scratch arrays fit the largest set.
-    clocks = allocate_clocks(set_start, room)
-    linked = allocate_touches(set_start, is_entry, touches)
-    superseders = allocate_superseders(set_start, is_entry, list_start)
-    pending = allocate_pending_lists(len(clocks.chain), len(linked.touch_message), room)
-    marks = _allocate_marks(len(clocks.chain), len(linked.touch_message))
-    buffer = FaultBuffer(np.empty((room, FIELDS), np.int32), np.empty(room, np.int32), np.zeros(2, np.int64))
-    budget = np.empty(1, np.int64)
+    rows, row_count = np.empty(0, np.int64), 0
+    left_out, left = np.empty(0, np.int32), 0
+    clocks, linked, superseders, pending, marks, buffer, budget = _allocate_set_scratch(set_start, entries, room)
     pool, pool_state, open_at, open_count, merged = pending[0], pending[1], pending[2], pending[3], pending[5]
     base = np.int64(0)
     for s in range(len(set_start) - 1):
@@ -160,6 +152,19 @@ def check_writer_rules(tangles, entries, room):
             rows, left_out = _make_room(rows, row_count, left_out, left, buffer)
             row_count, left = _copy_faults(rows, row_count, left_out, left, buffer)
     return rows[: FIELDS * row_count].copy(), left_out[:left].copy(), is_checked
+
+
+@compiled
+def _allocate_set_scratch(set_start, entries, room):
+    """Allocate the arrays of one set for the largest set."""
+    is_entry, touches, list_start, _ = entries
+    clocks = allocate_clocks(set_start, room)
+    linked = allocate_touches(set_start, is_entry, touches)
+    superseders = allocate_superseders(set_start, is_entry, list_start)
+    pending = allocate_pending_lists(len(clocks.chain), len(linked.touch_message), room)
+    marks = _allocate_marks(len(clocks.chain), len(linked.touch_message))
+    buffer = FaultBuffer(np.empty((room, FIELDS), np.int32), np.empty(room, np.int32), np.zeros(2, np.int64))
+    return clocks, linked, superseders, pending, marks, buffer, np.empty(1, np.int64)
 
 
 @inner
