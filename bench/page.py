@@ -25,6 +25,8 @@ from bench.turns import ratio
 DOCS = ROOT / "docs" / "benchmarks"
 SMALL = report.RESULTS / "page"  # for runs below the full size
 ENGINES = {"spark": "Spark", "sail": "Sail"}
+#: The keys that a file of figures must have, and the types of their values.
+KEYS = {"results": list, "goals": list, "machine": dict, "date": str}
 #: Parts that run on one engine or on none; on Sail, `graphs` would leave the files of dropped tables.
 ONE_ENGINE = ("graphs", "tables", "ask", "others", "skew", "evaluation", "arrivals", "streams", "histories")
 PARTS: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("page.yml").read_text())
@@ -75,7 +77,10 @@ def read(folder: Path, is_full: bool = True) -> list[Report]:
 
 
 def _read_part(part: str, engine: str, folder: Path, is_full: bool) -> Report:
-    content, problem = _json(report.path_of(part, engine, folder))
+    path = report.path_of(part, engine, folder)
+    content, problem = _json(path)
+    if content and not _is_report(content):
+        content, problem = {}, f" ({path.name} is no report)"
     if is_full and content.get("scale", 1) != 1:
         problem = f" ({minutes(content['date'])} at {plain(content['scale'])} of the full size only)"
         content = {}
@@ -96,6 +101,15 @@ def _json(path: Path) -> tuple[dict[str, Any], str]:
     except (OSError, ValueError, RecursionError) as error:
         return {}, f" ({path.name} cannot be read ({type(error).__name__}))"
     return (content, "") if isinstance(content, dict) else ({}, f" ({path.name} is no report)")
+
+
+def _is_report(content: dict[str, Any]) -> bool:
+    """Whether the content of a file has the keys of a report, and its results and goals are objects."""
+    if not all(isinstance(content.get(key), kind) for key, kind in KEYS.items()):
+        return False
+    if not {*FACTS, "revision", "versions"} <= content["machine"].keys():
+        return False
+    return all(isinstance(each, dict) for each in [*content["results"], *content["goals"]])
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:

@@ -173,6 +173,17 @@ def test_files_that_are_no_reports(content, tmp_path):
     assert re.search(r"sets on Spark: not measured \(sets\.json (is no report|cannot be read .*)\)\.", made(tmp_path))
 
 
+@pytest.mark.parametrize("odd", [None, True, 10**400, float("nan"), {"cpu_s": {}}, [[1]], [None], ["7"]])
+@pytest.mark.parametrize("key", ["results", "goals", "machine", "date"])
+def test_reports_with_values_of_other_types(key, odd, tmp_path):
+    """A report whose figures, goals, machine or date have another type is named, and the page shows the other parts."""
+    put(tmp_path, "sets", **{"results": [set_row(9.0)], key: odd})
+    put(tmp_path, "sets", [set_row(9.0)], engine="sail")
+    text = made(tmp_path)
+    assert "sets on Spark: not measured (sets.json is no report)." in text
+    assert cells(section(text, "sets"), "Sail")
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [
