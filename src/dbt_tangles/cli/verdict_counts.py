@@ -105,6 +105,11 @@ def _has_events(tables: Tables) -> bool:
     return is_built and bool(tables.rows("select 1 from {timeline_events} where message_id is null limit 1"))
 
 
+def verdict_of(table: str) -> str:
+    """Return the SQL expression of the verdict on a row of a table; empty text for tables without verdicts."""
+    return next((each.verdict for each in _COUNTED if each.table == table), "''")
+
+
 def noun_of(table: str, n: int) -> str:
     """Return the name of a table's rows, in agreement with their number."""
     (words,) = (each.words for each in _COUNTED if each.table == table)

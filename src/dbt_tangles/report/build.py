@@ -16,6 +16,7 @@ from dbt_tangles.report import (
     reading,
     records,
     rejects,
+    search_index,
     sets,
     tangles,
     timelines,
@@ -91,6 +92,7 @@ def _write(folder: Folder, tables: Tables, limits: Limits, tell: Callable[[int, 
             folder.write(f"{name}-{number}-why", answers)
             done += 1
             tell(done, total)
+    search_index.write(tables, folder)
     folder.write(
         "index",
         {

@@ -49,9 +49,15 @@ def safe(value: Any) -> Any:
     return clean(str(value))
 
 
-def as_script(name: str, value: Any) -> str:
-    """Write a value as a script that passes it to `tangles.add`, in ASCII, with characters of HTML escaped."""
-    text = json.dumps(safe(value), separators=(",", ":"), allow_nan=False)
+def as_script(name: str, value: Any, is_clean: bool = False) -> str:
+    """Write a value as a script that passes it to `tangles.add`, in ASCII, with characters of HTML escaped.
+
+    Args:
+        name: The name of the shard.
+        value: The value.
+        is_clean: Whether its texts are cut and escaped already.
+    """
+    text = json.dumps(value if is_clean else safe(value), separators=(",", ":"), allow_nan=False)
     for character, escape in _UNSAFE.items():
         text = text.replace(character, escape)
     return f"tangles.add({json.dumps(name)},{text});\n"
@@ -97,9 +103,9 @@ class Folder:
                 (self.path / MARK).unlink()
                 self.path.rmdir()
 
-    def write(self, name: str, value: Any) -> None:
-        """Write a shard; its name consists of a word of this package and a number."""
-        text = as_script(name, value)
+    def write(self, name: str, value: Any, is_clean: bool = False) -> None:
+        """Write a shard, see `as_script`; its name consists of a word of this package and a number."""
+        text = as_script(name, value, is_clean)
         with self._writing():
             (self._new / "data" / f"{name}.js").write_text(text, encoding="ascii")
         self.bytes += len(text)

@@ -8,6 +8,13 @@ from dbt_tangles.reasons import COLUMNS, meanings
 from dbt_tangles.report.parts import file_name
 
 BINS = 60
+#: Verdicts that are no problem.
+WELL = frozenset(
+    (
+        *("", "usable", "in_chain", "complete", "member", "present", "valid", "counted", "ok", "indexing", "feed"),
+        *("held", "non_indexing", "relayed", "with edits", "whole log", "without edits"),
+    )
+)
 #: Times after the year 2100 or before 1970 are ignored, because authors may assert any number.
 _LATEST = 4_102_444_800_000
 _TIME = "coalesce(received_at, asserted_at)"
@@ -24,6 +31,7 @@ def collect(tables: Tables) -> dict:
         "runs": [{name: run[name] for name in ("status", "started_at", "seconds", "tables", "inputs")} for run in last],
         "counts": found,
         "meanings": {row["table"]: _meanings(row) for row in found},
+        "well": sorted(WELL),
         "look_at": problems.find(tables, last, None),
         "over_time": over_time(tables),
         "sizes": histogram(tables, "candidate_count"),

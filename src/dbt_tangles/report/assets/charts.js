@@ -1,19 +1,16 @@
 "use strict";
 // Charts: stacked columns over a scale, and stacked bars of one line.
 
-const GOOD = new Set(["usable", "in_chain", "complete", "member", "present", "valid", "counted", "ok", "indexing",
-  "feed", "with edits", "held", "non_indexing", "relayed", "whole log", "without edits"]);
-
 /** A class for each verdict: calm colours for good verdicts, bright ones for problems. */
-function shades(verdicts) {
+function shades(verdicts, isWell) {
   let well = 0, bad = 0;
-  return new Map(verdicts.map((verdict) => [verdict, GOOD.has(verdict) ? `well${well++ % 3}` : `bad${bad++ % 6}`]));
+  return new Map(verdicts.map((verdict) => [verdict, isWell(verdict) ? `well${well++ % 3}` : `bad${bad++ % 6}`]));
 }
 
-/** A stacked bar: one line, divided by verdict. */
-function bar(counts, meanings) {
+/** A stacked bar: one line, divided by verdict; each count is a link to its entries. */
+function bar(counts, meanings, isWell, to) {
   const entries = Object.entries(counts), total = entries.reduce((sum, [, n]) => sum + n, 0);
-  const shade = shades(entries.map(([verdict]) => verdict));
+  const shade = shades(entries.map(([verdict]) => verdict), isWell);
   const x = d3.scaleLinear([0, total || 1], [0, 1000]);
   let at = 0;
   const parts = entries.map(([verdict, n]) => {
@@ -23,9 +20,9 @@ function bar(counts, meanings) {
   const line = s("svg", { viewBox: "0 0 1000 14", preserveAspectRatio: "none", class: "bar", role: "img",
     "aria-label": entries.map(([verdict, n]) => `${verdict} ${n}`).join(", ") || "none" }, parts);
   const legend = h("ul", { class: "legend" }, entries.map(([verdict, n]) => {
-    const item = h("li", meanings[verdict] ? { tabindex: 0 } : {}, h("i", { class: shade.get(verdict) }), said(verdict), " ", h("b", {}, count(n)));
+    const item = h("a", { href: to(verdict) }, h("i", { class: shade.get(verdict) }), said(verdict), " ", h("b", {}, count(n)));
     if (meanings[verdict]) tip.on(item, () => [verdict, meanings[verdict]]);
-    return item;
+    return h("li", {}, item);
   }));
   return [line, legend];
 }

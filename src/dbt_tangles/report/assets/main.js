@@ -20,13 +20,14 @@ async function show() {
   tip.hide();
   try {
     const index = await tangles.load("index"), views = viewsOf(index);
-    const shown = { read: "tangle" }[view] || view, at = ["message", ...Object.keys(VIEWS), ...Object.keys(PAGES)].includes(shown) ? shown : "glance";
+    const shown = { read: "tangle" }[view] || view, at = ["message", "search", ...Object.keys(VIEWS), ...Object.keys(PAGES)].includes(shown) ? shown : "glance";
     document.getElementById("nav").replaceChildren(...views.map(([name, title, n]) => h("a", { href: addressOf(name), "aria-current": name === at ? "page" : null }, title, n === undefined ? null : h("small", {}, ` ${count(n)}`))));
     document.getElementById("footer").replaceChildren(h("p", {}, `tangles report${index.built ? ` of the build of ${index.built} UTC` : ""}. `,
       index.missing.length ? `Tables that are not built, so the report lacks their rows: ${index.missing.join(", ")}.` : ""));
     main.replaceChildren(page);
     if (at === "glance") await showGlance(page, index, parts[0]);
     else if (at === "message") await showMessage(page, index, parts[0] || "");
+    else if (at === "search") await showSearch(page, filters);
     else if (at in PAGES) await PAGES[at][1](page, parts, filters);
     else await showSubject(page, index, at, parts[0], parts[1], view === "read" ? view : null);
     document.body.dataset.shown = location.hash || "#glance";
@@ -41,6 +42,8 @@ document.getElementById("skip").addEventListener("click", (event) => {
   event.preventDefault();
 });
 window.addEventListener("hashchange", show);
+// The index of the search is loaded once the page is idle, so that the first search finds it.
+window.addEventListener("load", () => (window.requestIdleCallback || setTimeout)(() => { if (document.body.dataset.shown) search.load().catch(() => {}); }, { timeout: 3000 }));
 let width = window.innerWidth, later = null;
 window.addEventListener("resize", () => {  // Drawings fill the width, so another width draws them again.
   clearTimeout(later);

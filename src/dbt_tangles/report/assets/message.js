@@ -1,11 +1,19 @@
 "use strict";
 // The page of an id: the drawings that have it, and the answer of `tangles why`.
 
+/** Show the entries of the search index for an id: author, time, text and verdicts. */
+async function showEntries(place, id) {
+  const { meanings } = await tangles.load("glance"), short = search.shorten(id), found = await search.find({ q: short });
+  const entries = d3.range(Math.min(found.count, 200)).map(found.entry).filter((entry) => entry.kind === "message" && entry.id === short);
+  if (place.isConnected && entries.length) place.querySelector("h2").after(h("ol", { class: "entries" }, entries.map((entry) => entryLine(entry, meanings))));
+}
+
 async function showMessage(page, index, id) {
   const { drawn, answers } = await tangles.load("places");
   const whole = named(Object.keys(drawn), id, (each) => each) || named(Object.keys(answers), id, (each) => each) || id, found = drawn[whole] || [];
   const place = h("section", { class: "card" }, h("h2", {}, said(whole)));
   page.append(place);
+  showEntries(place, whole);
   if (found.length) {
     place.append(h("h3", {}, "Drawn in"), h("ul", { class: "look" }, found.map(([kind, n]) => {
       const part = index.kinds[kind].parts[n];

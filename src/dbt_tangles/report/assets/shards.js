@@ -22,5 +22,11 @@ const tangles = (() => {
     return waiting.get(name);
   }
 
-  return { add, load };
+  /** Drop the value of a shard that is kept in another form. */
+  function forget(name) {
+    values.delete(name);
+    waiting.delete(name);
+  }
+
+  return { add, load, forget };
 })();

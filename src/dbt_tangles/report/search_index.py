@@ -1,0 +1,179 @@
+"""The search index: all messages, nodes, events, subjects, findings and rejected lines, with author, time and verdicts.
+
+A browser searches the whole index in memory, so it is compact: ids are shortened to a unique beginning, numbers have a
+fixed width in base 64, texts are cut to the greatest length with which the index is within its bound, and chunks are
+compressed. Entries with a problem come first, then the latest.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+
+import numpy as np
+
+from dbt_tangles.cli.page import escape_unprintable
+from dbt_tangles.cli.tables import Tables
+from dbt_tangles.cli.verdict_counts import verdict_of
+from dbt_tangles.report.folder import Folder
+from dbt_tangles.report.glance import WELL
+from dbt_tangles.report.search_sources import SOURCES, Source
+
+#: The most bytes of a report with the default limits, and the least number that its index may have.
+MOST_BYTES, _LEAST_BYTES = 60_000_000, 20_000_000
+_LENGTHS = (400, 300, 250, 200, 160, 130, 100, 80, 60, 40, 20, 0)
+_CHUNK, _SAMPLE = 50_000, 20_000
+#: Separates the parts of a chunk; texts have it only as an escape.
+_PART = "\x1d"
+_DIGITS = np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_", np.uint8)
+#: The widths of an entry's numbers: kind, author, seconds since 1970 and verdicts; 0 stands for an unknown time.
+_WIDTHS = (1, 4, 6, 3)
+_LATEST = 4_102_444_800
+
+
+def write(tables: Tables, folder: Folder) -> None:
+    """Write the index: the shards `search-0`, `search-1`, ..., and `search` with the names that their numbers mean.
+
+    Args:
+        tables: The warehouse's tables.
+        folder: The report; the index takes at most the rest of 60 MB, or 20 MB if the rest is less.
+    """
+    names = _create_entries(tables)
+    total = tables.rows("select count(*) as n from search_entries")[0]["n"] if names else 0
+    most = max(_LEAST_BYTES, MOST_BYTES - folder.bytes)
+    length = _fit(tables, total, most) if total else 0
+    chunks = count = 0
+    while count < total:
+        rows = _read(tables, "n > $first and n <= $last", first=count, last=count + _CHUNK)
+        packed = pack(rows, length)
+        if len(packed) > most:
+            break
+        folder.write(f"search-{chunks}", packed, is_clean=True)
+        most -= len(packed)
+        count += len(rows)
+        chunks += 1
+    folder.write("search", _names(tables, names) | {"total": total, "count": count, "length": length, "chunks": chunks})
+
+
+def _names(tables: Tables, names: list[list[str]]) -> dict:
+    """Return the names of the numbers in entries, see assets/search.js."""
+    if not names:
+        return {"kinds": [], "authors": [], "verdicts": [], "combinations": []}
+    return {
+        "kinds": [source.kind for source in SOURCES],
+        "authors": [row["author"] for row in tables.rows("select author from search_authors order by n")],
+        "verdicts": names,
+        "combinations": [row["verdicts"] for row in tables.rows("select verdicts from search_verdicts order by n")],
+    }
+
+
+def _create_entries(tables: Tables) -> list[list[str]]:
+    """Create the temporary tables of entries, authors and combinations of verdicts.
+
+    Returns:
+        The table and code of each verdict; a combination lists their numbers, one for each row of an entry. Empty if no
+        table of entries is built.
+    """
+    built = [(n, source) for n, source in enumerate(SOURCES) if tables.has(source.table)]
+    if not built:
+        return []
+    counted = sorted(
+        {source.table for _, source in built} | {each for _, source in built for each in _also(tables, source)}
+    )
+    names = [
+        [table, row["verdict"]]
+        for table in counted
+        for row in tables.rows(f"select distinct {verdict_of(table)} as verdict from {{{table}}} order by 1")
+    ]
+    texts = [f"{table}:{code}" for table, code in names]
+    bad = [n for n, (_, code) in enumerate(names) if code not in WELL]
+    found = " union all ".join(_select(tables, n, source) for n, source in built)
+    tables.rows(
+        f"""create or replace temp table search_rows as
+        select kind, id, author, written, replace(text, chr(10), ' ') as text,
+            list_sort([list_position($names, verdict) - 1 for verdict in verdicts]) as verdicts
+        from ({found}) as found""",
+        names=texts,
+    )
+    for name, column in (("authors", "author"), ("verdicts", "verdicts")):
+        tables.rows(
+            f"""create or replace temp table search_{name} as
+            select {column}, row_number() over (order by {column}) - 1 as n
+            from (select distinct {column} from search_rows where {column} is not null) as each_once"""
+        )
+    tables.rows(
+        """create or replace temp table search_entries as
+        select row_number() over (order by list_has_any(verdicts, $bad) desc, written desc nulls last, kind, id) as n,
+            kind, id, coalesce(author_number, 0) as author, written, text, verdict_number as verdicts
+        from (
+            select rows.*, authors.n + 1 as author_number, combinations.n as verdict_number from search_rows as rows
+            left join search_authors as authors on authors.author = rows.author
+            join search_verdicts as combinations on combinations.verdicts = rows.verdicts
+        ) as numbered""",
+        bad=bad,
+    )
+    return names
+
+
+def _also(tables: Tables, source: Source) -> dict[str, str]:
+    """Return the further built tables with verdicts about a source's ids, and their columns of ids."""
+    return {table: column for table, column in source.also.items() if tables.has(table)}
+
+
+def _select(tables: Tables, number: int, source: Source) -> str:
+    """Select the entries of a source, with the verdicts of all its tables as `table:code`."""
+    own = f"['{source.table}:' || {verdict_of(source.table)}]"
+    columns = f"""{number} as kind, {source.id} as id, {source.author} as author,
+        {source.written} / 1000 as written, {source.text} as text"""
+    where = f"where {source.where}" if source.where else ""
+    also = _also(tables, source)
+    if not also:
+        return f"select {columns}, {own} as verdicts from {{{source.table}}} {where}"
+    others = " union all ".join(
+        f"select {column} as of_id, '{table}:' || {verdict_of(table)} as verdict from {{{table}}}"
+        for table, column in also.items()
+    )
+    return f"""select {columns}, list_concat({own}, coalesce(others.verdicts, [])) as verdicts from {{{source.table}}}
+        left join (select of_id, list(verdict) as verdicts from ({others}) as each_row group by of_id) as others
+        on others.of_id = {source.id} {where}"""
+
+
+def _fit(tables: Tables, total: int, most: int) -> int:
+    """Choose the greatest length of texts with which the index is within its bound, by the size of a sample."""
+    sample = _read(tables, "n % $step = 0", step=max(1, total // _SAMPLE))
+    for length in _LENGTHS:
+        if len(pack(sample, length)) * total <= 0.95 * most * len(sample):
+            return length
+    return 0
+
+
+def _read(tables: Tables, where: str, **values: int) -> list[dict]:
+    columns = "kind, id, author, written, text, verdicts"
+    return tables.rows(f"select {columns} from search_entries where {where} order by n", **values)
+
+
+def pack(rows: list[dict], length: int) -> str:
+    """Pack entries: their numbers, ids and texts, compressed, in base64.
+
+    Args:
+        rows: Rows of `search_entries`.
+        length: The most characters of a text.
+    """
+    numbers = encode([(row["kind"], row["author"], _seconds(row["written"]), row["verdicts"]) for row in rows])
+    ids = "\n".join(escape_unprintable(SOURCES[row["kind"]].shorten(row["id"])) for row in rows)
+    texts = "\n".join(escape_unprintable((row["text"] or "")[:length]) for row in rows)
+    return base64.b64encode(gzip.compress(_PART.join((numbers, ids, texts)).encode(), 6, mtime=0)).decode()
+
+
+def _seconds(written: float | None) -> int:
+    """Return a time in whole seconds; 0 for a time that no calendar has."""
+    return int(written) if written is not None and 0 < written < _LATEST else 0
+
+
+def encode(entries: list[tuple[int, int, int, int]]) -> str:
+    """Encode the numbers of entries, each in base 64 with its width of `_WIDTHS`, the most significant digit first."""
+    numbers = np.array(entries, np.int64).reshape(-1, len(_WIDTHS))
+    columns = [
+        _DIGITS[(numbers[:, [at]] >> (6 * np.arange(width - 1, -1, -1))) & 63] for at, width in enumerate(_WIDTHS)
+    ]
+    return np.hstack(columns).tobytes().decode("ascii")

@@ -1,0 +1,93 @@
+"""The tables whose rows are entries of the search index, and the SQL expressions of their ids, authors and texts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from types import MappingProxyType
+from typing import NamedTuple
+
+_NO_IDS: MappingProxyType[str, str] = MappingProxyType({})
+_LONGEST = 80
+#: Ids with 32 bytes of a hash or key: a sigil, a writer in hexadecimal, base58.
+_LONG = re.compile(r"([%@][A-Za-z0-9+/]{11})[A-Za-z0-9+/]{32}=\.\w+|\b([0-9a-f]{12})[0-9a-f]{52}\b")
+_BASE58 = re.compile(r"([1-9A-HJ-NP-Za-km-z]{12})[1-9A-HJ-NP-Za-km-z]{31,32}")
+
+
+def shorten(id_: str) -> str:
+    """Shorten the hashes and keys in an id to their first 11 or 12 characters; assets/search.js shortens likewise."""
+    if _BASE58.fullmatch(id_):
+        return id_[:12]
+    return _LONG.sub(lambda match: match[1] or match[2], id_)[:_LONGEST]
+
+
+def _whole(id_: str) -> str:
+    return id_[: 5 * _LONGEST]
+
+
+class Source(NamedTuple):
+    """A table whose rows are entries.
+
+    Attributes:
+        kind: The kind of the entries: its page in the report.
+        table: The table.
+        id: The SQL expression of the id.
+        author: The SQL expression of the author.
+        text: The SQL expression of the text.
+        written: The SQL expression of the time in milliseconds since 1970.
+        also: Further tables with verdicts about the same ids, and their columns of ids.
+        where: A condition on the rows.
+        shorten: Shortens an id for the index.
+    """
+
+    kind: str
+    table: str
+    id: str
+    author: str = "null::varchar"
+    text: str = "null::varchar"
+    written: str = "null::double"
+    also: MappingProxyType[str, str] = _NO_IDS
+    where: str = ""
+    shorten: Callable[[str], str] = shorten
+
+
+_OF_MESSAGES = MappingProxyType(
+    dict.fromkeys(("feed_messages", "tangle_messages", "tangle_writer_faults", "group_messages"), "message_id")
+)
+_OF_SETS = MappingProxyType(dict.fromkeys(("set_messages", "set_writer_faults"), "message_id"))
+_SAID = (
+    "case when json_valid(content) then coalesce(content->>'$.text', content->>'$.name', content->>'$.description') end"
+)
+
+SOURCES = (
+    Source(
+        "message",
+        "ssb_messages",
+        "message_id",
+        "author",
+        f"left(concat_ws(': ', coalesce(content_type, case when is_encrypted then 'encrypted' end), {_SAID}), 400)",
+        "coalesce(received_at, asserted_at)",
+        _OF_MESSAGES,
+    ),
+    Source("message", "pzp_messages", "message_id", "coalesce(account, sigkey)", "domain", also=_OF_SETS),
+    Source("message", "autobase_nodes", "node_id", "writer", "'base ' || base_id"),
+    Source(
+        "message",
+        "timeline_events",
+        "event_id",
+        "author",
+        "concat_ws(' ', 'timeline', timeline_id)",
+        where="message_id is null",
+        shorten=_whole,
+    ),
+    Source("feed", "feeds", "author", "author"),
+    Source("tangle", "tangles", "tangle_name || ':' || root_id"),
+    Source("set", "sets", "set_id", "account", "domain"),
+    Source("base", "autobase_bases", "base_id", shorten=_whole),
+    Source("timeline", "timeline_stats", "timeline_id", shorten=_whole),
+    Source("group", "group_findings", "coalesce(group_id, '')", "feed_id", "concat_ws(' ', finding, epoch_id)"),
+    *(
+        Source("rejects", table, "parse_filename(source_file) || ':' || line", text="detail", shorten=_whole)
+        for table in ("ssb_rejects", "pzp_rejects", "autobase_rejects", "timeline_rejects")
+    ),
+)
