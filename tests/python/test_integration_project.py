@@ -238,8 +238,9 @@ def test_folders_take_what_the_installing_project_says(settled):
     assert [of[name].schema for name in ("stg_ssb__lines", "int_tangle_edges", "feeds", "tangles")] == [
         f"never_built_{name}" for name in ("secret", "tangles", "tangles", "dag")
     ]
-    assert of["tangles"].config.tags == ["logs", "public"]
-    assert of["int_tangle_edges"].config.tags == ["logs"]
+    # dbt adds the tags of the installing project to the package's own: the layer, and the systems.
+    assert of["tangles"].config.tags == ["marts", "ssb", "logs", "public"]
+    assert of["int_tangle_edges"].config.tags == ["intermediate", "ssb", "logs"]
     assert of["feeds"].config.materialized == "view"
     assert of["timelines_hold_every_message"].config.severity == "warn"
     assert not [node for node in of.values() if node.resource_type in ("seed", "exposure")]
