@@ -232,6 +232,7 @@ class _Made:
             position=pa.array(self.number, pa.int32()),
             is_tip=same(False),
             is_tie_broken=same(False),
+            left_out_causes=same([], pa.list_(pa.string())),
             author=self.author,
             message_id=self.ids,
         )
