@@ -19,7 +19,6 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.algorithms.structures.heap import drop_first, push
-from dbt_tangles.algorithms.structures.sorting import insertion_sort
 from dbt_tangles.algorithms.timeline.blocks import BLOCK, COUNT, FRESH, clear, insert, new_order, rank_of, remove
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
@@ -34,7 +33,7 @@ class Slots(NamedTuple):
         cause: int32[events, 2]; backlink and tip reference, or -1.
         slot: int32[events, 3]; the first effect, and the next event with the same backlink and tip reference, or -1.
         heap: int64[events]; the raised events that are not yet visited, by their old ranks.
-        raised: int64[events]; the keys of raised events in the old order.
+        raised: int64[events]; the keys of raised events in the old order, ascending.
     """
 
     cause: np.ndarray
@@ -123,7 +122,8 @@ def _next_effect(slots, c, z):
 def _raise_effects(order, slots, x, rank):
     """Raise all descendants of an event to their new ranks.
 
-    The wave takes raised events in the order of their old ranks. Ranks grow along links, so each is visited once.
+    The wave takes raised events in the order of their old ranks, then numbers. Ranks grow along links, so each event is
+    visited once, and the visited keys ascend.
 
     Returns:
         The number of looks at effects, and the number of raised events: `slots.raised` holds their old keys, and FRESH
@@ -142,14 +142,14 @@ def _raise_effects(order, slots, x, rank):
                 old = rank_of(order, z)
                 if old < target:
                     spot[z, FRESH] = target
-                    slots.raised[raised] = (old << 32) | z
-                    raised += 1
                     size = push(heap, size, (old << 32) | z, None)
             elif spot[z, FRESH] < target:
                 spot[z, FRESH] = target
             z = np.int64(_next_effect(slots, current, z))
         if size == 0:
             return visited, raised
+        slots.raised[raised] = heap[0]
+        raised += 1
         current = heap[0] & 0xFFFFFFFF
         size = drop_first(heap, size, None)
         target = np.int64(spot[current, FRESH]) + 1
@@ -158,11 +158,9 @@ def _raise_effects(order, slots, x, rank):
 @inner
 def _move_raised(order, slots, raised):
     """Move the raised events to their new places, the last first; return how many passed another event."""
-    keys = slots.raised[:raised]
-    insertion_sort(keys)
     moved = 0
     for i in range(raised - 1, -1, -1):
-        z = keys[i] & 0xFFFFFFFF
+        z = slots.raised[i] & 0xFFFFFFFF
         taken = remove(order, z)
         put = insert(order, (np.int64(order.spot[z, FRESH]) << 32) | z)
         order.spot[z, FRESH] = -1
