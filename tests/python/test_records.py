@@ -5,34 +5,11 @@ import random
 
 import pytest
 
-from fixtures.ssb.author import Author, to_line
+from kits.lettered_log import LetteredLog
 
 SELECTED = ("--select", "+records", "+record_fields", "--exclude", "test_type:unit")
 REDUCER = {"title": "overwrite", "mood": "overwrite", "guests": "simple_set", "hosts": "complex_set"}
 TYPES = [{"tangle_name": "party", "content_types": ["party"], "reducer": REDUCER}]
-
-
-class Story:
-    """A log of parties; each message has a letter.
-
-    Attributes:
-        lines: The lines, in the order of publication.
-        ids: The id of each message, by letter.
-    """
-
-    def __init__(self):
-        self.authors = {name: Author.from_seed(f"records {name}") for name in ("alice", "bob", "carol")}
-        self.lines: list[bytes] = []
-        self.ids: dict[str, str] = {}
-
-    def say(self, letter: str, by: str, root: str | None, previous: str = "", kind: str = "party", **fields) -> None:
-        """Publish a message that sets fields."""
-        links = {"root": root and self.ids[root], "previous": root and [self.ids[each] for each in previous]}
-        content = {"type": kind, "tangles": {"party": links}, **fields}
-        time = 1_700_000_000_000 + len(self.lines)
-        message = self.authors[by].publish(content, asserted_at=time, received_at=time)
-        self.ids[letter] = message["key"]
-        self.lines.append(to_line(message))
 
 
 def to(value) -> dict:
@@ -40,23 +17,32 @@ def to(value) -> dict:
 
 
 @pytest.fixture(scope="module")
-def story() -> Story:
+def story() -> LetteredLog:
     """Two parties: A ends in a conflict, R resolves one and loses a branch to a malformed message."""
-    made = Story()
-    made.say("A", "alice", None, title=to("Picnic"), guests={"ann": 1, "bob": 1}, hosts={"ann": {"1": 1}})
-    made.say("B", "bob", "A", "A", title=to("Dinner"), guests={"bob": -1, "cleo": 1}, hosts={"bob": {"2": 1, "3": 0}})
-    made.say("C", "carol", "A", "A", title=to("Brunch"), mood=to({"level": 3}))
-    made.say("D", "carol", "A", "C", guests={"dora": 1, "ann": -1}, hosts={"ann": {"05": -1}})
-    made.say("E", "alice", "A", "BD", mood=to("late"))  # a merge that leaves the titles in conflict
-    made.say("F", "alice", "A", "E", title=to("lost"))
-    made.say("R", "bob", None, title=to("Talk"))
-    made.say("S", "alice", "R", "R", title=to("Talks"))
-    made.say("T", "carol", "R", "R", title=to("Talks"), guests={"ann": 1})
-    made.say("U", "bob", "R", "R", title="no transformation")
-    made.say("V", "carol", "R", "U", guests={"bob": 1})
-    made.say("W", "bob", "R", "ST", mood=to(None))
-    made.say("X", "bob", "R", "W", kind="post", title=to("wrong type"))
-    made.say("Y", "bob", None, title=["malformed"])
+    made = LetteredLog("records")
+    made.say("A", "alice", "party", None, title=to("Picnic"), guests={"ann": 1, "bob": 1}, hosts={"ann": {"1": 1}})
+    made.say(
+        "B",
+        "bob",
+        "party",
+        "A",
+        "A",
+        title=to("Dinner"),
+        guests={"bob": -1, "cleo": 1},
+        hosts={"bob": {"2": 1, "3": 0}},
+    )
+    made.say("C", "carol", "party", "A", "A", title=to("Brunch"), mood=to({"level": 3}))
+    made.say("D", "carol", "party", "A", "C", guests={"dora": 1, "ann": -1}, hosts={"ann": {"05": -1}})
+    made.say("E", "alice", "party", "A", "BD", mood=to("late"))  # a merge that leaves the titles in conflict
+    made.say("F", "alice", "party", "A", "E", title=to("lost"))
+    made.say("R", "bob", "party", None, title=to("Talk"))
+    made.say("S", "alice", "party", "R", "R", title=to("Talks"))
+    made.say("T", "carol", "party", "R", "R", title=to("Talks"), guests={"ann": 1})
+    made.say("U", "bob", "party", "R", "R", title="no transformation")
+    made.say("V", "carol", "party", "R", "U", guests={"bob": 1})
+    made.say("W", "bob", "party", "R", "ST", mood=to(None))
+    made.say("X", "bob", "party", "R", "W", kind="post", title=to("wrong type"))
+    made.say("Y", "bob", "party", None, title=["malformed"])
     return made
 
 
@@ -66,7 +52,7 @@ def build(project, schema: str, folder, lines: list[bytes], **variables):
     return project(schema, **given).run(*SELECTED)
 
 
-def rows(built, story: Story) -> tuple[dict, dict]:
+def rows(built, story: LetteredLog) -> tuple[dict, dict]:
     """Read the records and their fields, with letters in place of ids."""
     text = json.dumps([built.rows("records"), built.rows("record_fields")])
     for letter, each in story.ids.items():
@@ -106,7 +92,7 @@ FIELDS = {
 }
 
 
-def check(built, story: Story) -> None:
+def check(built, story: LetteredLog) -> None:
     records, fields = rows(built, story)
     for row in records.values():
         row["tips"].sort()

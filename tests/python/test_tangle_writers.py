@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from fixtures.ssb.author import Author, to_line
+from kits.lettered_log import LetteredLog
 
 SELECTED = ("--select", "+tangle_messages", "+records", "+record_fields", "--exclude", "test_type:unit")
 TYPES = [
@@ -13,37 +13,10 @@ TYPES = [
 ]
 
 
-class Log:
-    """A log whose messages have letters.
-
-    Attributes:
-        lines: The lines, in the order of publication.
-        ids: The id of each message, by letter.
-    """
-
-    def __init__(self):
-        self.authors = {name: Author.from_seed(f"writers {name}") for name in ("alice", "bob", "carol")}
-        self.lines: list[bytes] = []
-        self.ids: dict[str, str] = {}
-
-    def feed(self, name: str) -> str:
-        """The feed of an author."""
-        return self.authors[name].feed_id
-
-    def say(self, letter: str, by: str, tangle: str, root: str | None = None, previous: str = "", **fields) -> None:
-        """Publish a message of a tangle."""
-        links = {"root": root and self.ids[root], "previous": root and [self.ids[each] for each in previous]}
-        content = {"type": tangle, "tangles": {tangle: links}, **fields}
-        time = 1_700_000_000_000 + len(self.lines)
-        message = self.authors[by].publish(content, asserted_at=time, received_at=time)
-        self.ids[letter] = message["key"]
-        self.lines.append(to_line(message))
-
-
 @pytest.fixture(scope="module")
-def log() -> Log:
+def log() -> LetteredLog:
     """A diary of Alice, a page with Bob as an editor, and a page for every author."""
-    made = Log()
+    made = LetteredLog("writers")
     made.say("A", "alice", "diary", mood={"set": "calm"})
     made.say("B", "alice", "diary", "A", "A", mood={"set": "glad"})
     made.say("C", "bob", "diary", "A", "B", mood={"set": "sad"})
@@ -75,14 +48,14 @@ def build(project, schema: str, folder, lines: list[bytes], **variables):
     return project(schema, **given).run(*SELECTED)
 
 
-def reasons(built, log: Log) -> dict[str, str | None]:
+def reasons(built, log: LetteredLog) -> dict[str, str | None]:
     """The reason of each message, by letter."""
     letters = {each: letter for letter, each in log.ids.items()}
     rows = [row for row in built.rows("tangle_messages") if row["tangle_name"] in ("diary", "page")]
     return {letters[row["message_id"]]: row["set_aside_reason"] for row in rows}
 
 
-def check(built, log: Log) -> None:
+def check(built, log: LetteredLog) -> None:
     assert reasons(built, log) == REASONS
     blocked = {row["message_id"]: row["blocked_by"] for row in built.rows("tangle_messages")}
     assert blocked[log.ids["D"]] == [log.ids["C"]]
