@@ -293,6 +293,13 @@ def _base_node(row: dict, view: dict | None, waits: str | None) -> Node:
     return Node(row["node_id"], IN, row["depth"], _marks(row, "head", "ack"), words)
 
 
+def order_marks(event: dict) -> list[str]:
+    """Name the neighbour that an event of a timeline does not follow, and the number of its left out causes."""
+    marks = [f"tie with position {event['position'] - 1}"] if event["is_tie_broken"] else []
+    left_out = event["left_out_causes"]
+    return marks + ([f"{quantity(len(left_out), 'cause{|s}')} left out"] if left_out else [])
+
+
 def timeline(tables: Tables, name: str, timeline_id: str, limit: int) -> Graph:
     """Read a timeline: the last of its events."""
     # Positions are contiguous, so the last rows have the greatest ones.
@@ -313,8 +320,7 @@ def timeline(tables: Tables, name: str, timeline_id: str, limit: int) -> Graph:
             _marks(row, "tip"),
             f"position {row['position']}"
             + (f", by {label(row['author'])}" if row["author"] else "")
-            + (f", tie with position {row['position'] - 1}" if row["is_tie_broken"] else "")
-            + (f", {quantity(len(left), 'cause{|s}')} left out" if (left := row["left_out_causes"]) else ""),
+            + "".join(f", {words}" for words in order_marks(row)),
         )
         for row in rows
     ]

@@ -16,9 +16,9 @@ WELL = frozenset(
     )
 )
 #: Times after the year 2100 or before 1970 are ignored, because authors may assert any number.
-_LATEST = 4_102_444_800_000
+LATEST = 4_102_444_800_000
 _TIME = "coalesce(received_at, asserted_at)"
-_IS_TIME = f"coalesce({_TIME} between 0 and {_LATEST}, false)"
+_IS_TIME = f"coalesce({_TIME} between 0 and {LATEST}, false)"
 
 
 def collect(tables: Tables) -> dict:

@@ -16,7 +16,7 @@ from dbt_tangles.cli.page import escape_unprintable
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.cli.verdict_counts import verdict_of
 from dbt_tangles.report.folder import Folder
-from dbt_tangles.report.glance import WELL
+from dbt_tangles.report.glance import LATEST, WELL
 from dbt_tangles.report.search_sources import SOURCES, Source
 
 #: The most bytes of a report with the default limits, and the least number that its index may have.
@@ -28,7 +28,6 @@ _PART = "\x1d"
 _DIGITS = np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_", np.uint8)
 #: The widths of an entry's numbers: kind, author, seconds since 1970 and verdicts; 0 stands for an unknown time.
 _WIDTHS = (1, 4, 6, 3)
-_LATEST = 4_102_444_800
 
 
 def write(tables: Tables, folder: Folder) -> None:
@@ -167,7 +166,7 @@ def pack(rows: list[dict], length: int) -> str:
 
 def _seconds(written: float | None) -> int:
     """Return a time in whole seconds; 0 for a time that no calendar has."""
-    return int(written) if written is not None and 0 < written < _LATEST else 0
+    return int(written) if written is not None and 0 < written < LATEST // 1000 else 0
 
 
 def encode(entries: list[tuple[int, int, int, int]]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dbt_tangles.cli.graph import label
-from dbt_tangles.cli.page import quantity
+from dbt_tangles.cli.graphs import order_marks
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.edit_playback import COMMANDS, ReplayError, undo, window
 from dbt_tangles.report.parts import Kind, Limits, Part, WhyQuery, choose, number_of
@@ -96,17 +96,9 @@ def _node(event: dict) -> dict:
         "author": event["author"],
         "position": event["position"],
         "rank": event["rank"],
-        "words": ", ".join(_marks(event)),
+        "words": ", ".join([*(["tip"] if event["is_tip"] else []), *order_marks(event)]),
         "title": None if event["source_file"] is None else f"{event['source_file']}:{event['line']}",
     }
-
-
-def _marks(event: dict) -> list[str]:
-    """Name a tip, the neighbour that the event does not follow, and the number of causes beyond `max_previous`."""
-    marks = ["tip"] if event["is_tip"] else []
-    marks += [f"tie with position {event['position'] - 1}"] if event["is_tie_broken"] else []
-    left_out = event["left_out_causes"]
-    return marks + ([f"{quantity(len(left_out), 'cause{|s}')} left out"] if left_out else [])
 
 
 def _edits(tables: Tables, timeline: str, most: int) -> list[dict]:

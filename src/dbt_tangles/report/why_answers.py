@@ -34,10 +34,7 @@ def answer_lines(tables: Tables, kind: str, id_: str, only: str | None) -> list[
         id_: The id.
         only: The base of a node, the timeline of an event, or the set of a pzp message.
     """
-    why = importlib.import_module(MODULES[kind])
-    page = Lines()
-    why.write(page, why.explain(tables, id_, only=only))
-    return page.lines[:_MOST_LINES]
+    return _explain(tables, MODULES[kind], id_, only=only)
 
 
 def answer_any(tables: Tables, given: str) -> list[list]:
@@ -46,10 +43,13 @@ def answer_any(tables: Tables, given: str) -> list[list]:
     Raises:
         CommandError: The text does not look like an id, or a table cannot be read.
     """
-    module, id_ = resolve(tables, given)
+    return _explain(tables, *resolve(tables, given))
+
+
+def _explain(tables: Tables, module: str, id_: str, **options: str | None) -> list[list]:
     why = importlib.import_module(module)
     page = Lines()
-    why.write(page, why.explain(tables, id_))
+    why.write(page, why.explain(tables, id_, **options))
     return page.lines[:_MOST_LINES]
 
 
