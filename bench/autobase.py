@@ -4,7 +4,7 @@ In this process, measured in turns:
 
 kernel   `order_views` of one view of a base of `autobase_bases.py`, whose writers hear of each other with some delay,
          so nearly all nodes are settled; at one size beside quoted seconds of the peer, whose package is not used.
-stalled  the same for bases with endless forks, in which no node is ever settled.
+stalled  the same for bases with endless forks, whose nodes are never settled.
 
 In Spark, the models `int_autobase_views` and `int_autobase_changes`, each next to its LIMIT (`bench.limit`);
 `int_autobase_quorums`, next to its own, is context only.
@@ -109,13 +109,13 @@ def kernel_alone(scale: float, repeats: int) -> Part:
 
 
 def stalled(scale: float, repeats: int) -> Part:
-    """Measure how the time for one view grows if no node is ever settled."""
+    """Measure how the time for one view grows if nodes are never settled."""
     results, goals = [], []
     for shape, write in STALLED.items():
         sizes = [max(int(size * scale), LEAST) for size in STALLED_SIZES]
         views = [autobase_bases.arrays(write(size, STALLED_INDEXERS), STALLED_INDEXERS) for size in sizes]
-        who = f"stalled ({shape}), {STALLED_INDEXERS} indexers"
-        rows, goal = growth("stalled", who, views, STALLED_SIZES, STALLED_GOAL, scale, repeats)
+        label = f"stalled ({shape}), {STALLED_INDEXERS} indexers"
+        rows, goal = growth("stalled", label, views, STALLED_SIZES, STALLED_GOAL, scale, repeats)
         if any(row.get("settled") for row in rows):
             raise RuntimeError(
                 f"stalled ({shape}): nodes are settled, but none should be: {rows}; check `autobase_bases`"
@@ -127,7 +127,7 @@ def stalled(scale: float, repeats: int) -> Part:
 
 def growth(
     part: str,
-    who: str,
+    label: str,
     views: list[ViewArrays],
     full_sizes: tuple[int, ...],
     limit: float,
@@ -138,7 +138,7 @@ def growth(
 
     Args:
         part: The part of the benchmark that the figures belong to.
-        who: The beginning of the goal's name.
+        label: The beginning of the goal's name.
         views: From the smallest to the largest.
         full_sizes: Their nodes at full scale.
         limit: The greatest power.
@@ -147,7 +147,7 @@ def growth(
     """
     rows = timed(part, views, repeats)
     found = power((row["nodes"] for row in rows), (row["cpu_s"] for row in rows))
-    what = f"{who}, {full_sizes[0]:,} to {full_sizes[-1]:,} nodes: power of the nodes with which CPU seconds grow"
+    what = f"{label}, {full_sizes[0]:,} to {full_sizes[-1]:,} nodes: power of the nodes with which CPU seconds grow"
     rows.append({"part": f"{part}_growth", "indexers": rows[0]["indexers"], "power": found})
     return rows, at_most(what, limit, found, scale == 1)
 

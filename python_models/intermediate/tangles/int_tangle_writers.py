@@ -1,4 +1,4 @@
-"""Authors who may write to each tangle of a restricted type; computed by dbt_tangles.formats.ssb.writers."""
+"""Permitted writers of each tangle of a restricted type; computed by dbt_tangles.formats.ssb.writers."""
 
 from pyspark.sql.pandas.types import from_arrow_schema
 

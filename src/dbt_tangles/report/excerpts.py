@@ -12,7 +12,7 @@ from urllib.parse import unquote
 _LONGEST = 300
 _READ = 8 * _LONGEST
 _MOST_LINES = 20_000_000
-#: The base64 of 32 bytes that is no part of an id: perhaps the secret of a group.
+#: The base64 of 32 bytes outside of ids: perhaps the secret of a group.
 _SECRET = re.compile(r"(?<![A-Za-z0-9+/_%@&-])[A-Za-z0-9+/_-]{43}=(?!\.)")
 
 
@@ -27,7 +27,7 @@ def read_excerpts(
         ssb_format: The var `ssb_log_format`.
 
     Returns:
-        The texts by place; lines whose files are elsewhere, gone or changed have none. Unprintable characters stay for
+        The texts by place, without lines of files that are elsewhere, gone or changed. Unprintable characters stay for
         the writer of the report to escape.
     """
     wanted: dict[tuple[str, str], set[int]] = defaultdict(set)
@@ -61,7 +61,7 @@ def _is_as_built(path: str, built: str) -> bool:
 
 
 def _read_lines(path: str, lines: set[int], is_pretty: bool) -> dict[int, str]:
-    # Imported here, because the reader of logs loads slowly and most reports have no use for it.
+    # Imported here, because the reader of logs loads slowly, and few reports need it.
     from dbt_tangles.lint.findings import SSB, reading_of
     from dbt_tangles.lint.log_files import LogPathError, read_lines
 

@@ -7,7 +7,7 @@ STRINGS = pa.list_(pa.string())
 #: set_id, message_id  together unique.
 #: account, domain     those of the message; additions and deletions count in set domains only.
 #: depth, prev         as declared; both are ignored for the root.
-#: is_moot             the message is the root of the set. A set without its root has no order and no items, and all its
+#: is_moot             the message is the root of the set. A set without its root lacks an order and items, and all its
 #:                     messages are needed.
 #: has_data            the data is present.
 #: is_set_shape        the data is an object with three arrays; otherwise `add` and `del` are ignored.
@@ -38,10 +38,10 @@ NEXT_TYPE = pa.struct(
 FAULT_TYPE = pa.struct([("item", pa.string()), ("rule", pa.string()), ("left_out", STRINGS)])
 #: The result of each message:
 #: position                  from 0, null in a set without root.
-#: is_item_root              no later message supersedes the message.
-#: is_item_root_by_document  no other message supersedes it.
+#: is_item_root              whether all later messages leave the message standing.
+#: is_item_root_by_document  whether all other messages leave it standing.
 #: purpose                   see `purposes`.
-#: is_tip                    no message lists it as previous; false in a set without root.
+#: is_tip                    not listed as previous by any message; false in a set without root.
 #: is_oldest_standing        the oldest live message of its set, see `oldest_live_message`.
 #: items                     the present items that the message inserted, in set order, with `item_position`, the
 #:                           position after pruning (`position_left`), and the messages that hold them (`kept_by`, see
@@ -50,7 +50,7 @@ FAULT_TYPE = pa.struct([("item", pa.string()), ("rule", pa.string()), ("left_out
 #: are_writers_checked       false in a set that exceeds the bounds of that check, and then without faults.
 #: action                    see `pruning_actions`.
 #: is_pruning_safe           the set keeps its items if only item roots remain.
-#: backlink_depth            the depth of the lipmaa backlink, null if there is none.
+#: backlink_depth            the depth of the lipmaa backlink, null at a depth without one.
 #: is_next_prev              a message on top of all others must list it; false in a set without root.
 #: next_items                the shared items that the message decides, each with the equally deep messages on it
 #:                           (`deepest`) and those of them that delete it and are not superseded.

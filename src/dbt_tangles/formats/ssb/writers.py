@@ -1,4 +1,4 @@
-"""Lists the authors who may write to the tangle of a root: its author, and the feeds that a field of the root names.
+"""Lists the permitted writers of the tangle of a root: its author, and the feeds that a field of the root names.
 
 Source: SSB improvement proposal "Tangles": a type specifies its candidates. The marker `*` is that of ssb-crut 6.1.1.
 """
@@ -18,7 +18,7 @@ ANYONE = "*"
 
 
 class WriterRow(NamedTuple):
-    """A row of the result: an author who may write to a tangle."""
+    """A row of the result: a permitted writer of a tangle."""
 
     tangle_name: str
     root_id: str
@@ -33,7 +33,7 @@ OUTPUT_SCHEMA = pa.schema(fields_of(WriterRow))
 
 
 def list_writers(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """List the authors who may write to each tangle.
+    """List the permitted writers of each tangle.
 
     Args:
         batches: Rows of `INPUT_SCHEMA`.
