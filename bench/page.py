@@ -27,6 +27,7 @@ SMALL = report.RESULTS / "page"  # for runs below the full size
 ENGINES = {"spark": "Spark", "sail": "Sail"}
 #: The keys that a file of figures must have, and the types of their values.
 KEYS = {"results": list, "goals": list, "machine": dict, "date": str}
+VERDICTS = {True: "met", False: "**missed**", None: "not judged"}
 #: Parts that run on one engine or on none; on Sail, `graphs` would leave the files of dropped tables.
 ONE_ENGINE = ("graphs", "tables", "ask", "others", "skew", "evaluation", "arrivals", "streams", "histories")
 PARTS: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("page.yml").read_text())
@@ -109,7 +110,13 @@ def _is_report(content: dict[str, Any]) -> bool:
         return False
     if not {*FACTS, "revision", "versions"} <= content["machine"].keys():
         return False
-    return all(isinstance(each, dict) for each in [*content["results"], *content["goals"]])
+    return all(isinstance(each, dict) for each in content["results"]) and all(map(_is_goal, content["goals"]))
+
+
+def _is_goal(goal: Any) -> bool:
+    if not (isinstance(goal, dict) and {"what", "goal", "measured", "met"} <= goal.keys()):
+        return False
+    return goal["met"] in (*VERDICTS,)
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[str]:
@@ -125,7 +132,7 @@ def runs(reports: Sequence[Report]) -> list[str]:
         if content:
             machine, met = content["machine"], [goal["met"] for goal in content["goals"] if goal["met"] is not None]
             loads = [content.get("load_at_start"), machine.get("load_average")]
-            cells = [code(machine["revision"]), plain(content["scale"]), plain(content["repeats"])]
+            cells = [code(machine["revision"]), plain(content.get("scale")), plain(content.get("repeats"))]
             cells.append(" to ".join(plain(load[0]) if load else "?" for load in loads))
             cells.append(f"{sum(met)} of {len(met)}" if met else "none")
         date = [minutes(content["date"])] if content else []
@@ -150,11 +157,10 @@ def machines(reports: Sequence[Report]) -> list[str]:
 
 def goals_of(reports: Sequence[Report]) -> list[str]:
     """Lay out the goals of a part, those of both engines side by side."""
-    verdicts = {True: "met", False: "**missed**", None: "not judged"}
     found: dict[tuple[str, str], dict[str, str]] = {}
     for each in reports:
         for goal in each.content.get("goals", []):
-            told = f"{plain(goal['measured'])}, {verdicts[goal['met']]}"
+            told = f"{plain(goal['measured'])}, {VERDICTS[goal['met']]}"
             found.setdefault((plain(goal["what"]), plain(goal["goal"])), {})[each.engine] = told
     heads = [ENGINES[each.engine] for each in reports] if len(reports) > 1 else ["measured"]
     rows = [[*about, *(told.get(each.engine, "") for each in reports)] for about, told in found.items()]

@@ -173,10 +173,22 @@ def test_files_that_are_no_reports(content, tmp_path):
     assert re.search(r"sets on Spark: not measured \(sets\.json (is no report|cannot be read .*)\)\.", made(tmp_path))
 
 
-@pytest.mark.parametrize("odd", [None, True, 10**400, float("nan"), {"cpu_s": {}}, [[1]], [None], ["7"]])
-@pytest.mark.parametrize("key", ["results", "goals", "machine", "date"])
+ODD = [None, True, 10**400, float("nan"), {"cpu_s": {}}, [[1]], [None], ["7"]]
+
+
+@pytest.mark.parametrize(
+    ("key", "odd"),
+    [
+        *((key, odd) for key in ("results", "goals", "machine", "date") for odd in ODD),
+        *(("goals", [goal(1.5, odd)]) for odd in ODD if odd not in (None, True)),
+        *(
+            ("goals", [{name: 1 for name in ("what", "goal", "measured", "met") if name != left}])
+            for left in ("what", "met")
+        ),
+    ],
+)
 def test_reports_with_values_of_other_types(key, odd, tmp_path):
-    """A report whose figures, goals, machine or date have another type is named, and the page shows the other parts."""
+    """A report with a value of another type, or without one, is named, and the page shows the other parts."""
     put(tmp_path, "sets", **{"results": [set_row(9.0)], key: odd})
     put(tmp_path, "sets", [set_row(9.0)], engine="sail")
     text = made(tmp_path)
