@@ -23,6 +23,7 @@ from dbt_tangles.report import (
     titles,
     why_answers,
 )
+from dbt_tangles.report.file_names import FileNames
 from dbt_tangles.report.folder import Folder
 from dbt_tangles.report.parts import Kind, Limits
 
@@ -68,7 +69,8 @@ def build(
 
 def _write(folder: Folder, tables: Tables, limits: Limits, tell: Callable[[int, int], None]) -> None:
     glance_data = glance.collect(tables)
-    glance_data["look_at"] = links.add_links(glance_data["look_at"])
+    files = FileNames(tables)
+    glance_data["look_at"] = links.add_links(glance_data["look_at"], files)
     folder.write("glance", glance_data)
     pages = {name: data for name, collect in PAGES.items() if (data := collect(tables))}
     for name, data in pages.items():
@@ -76,20 +78,21 @@ def _write(folder: Folder, tables: Tables, limits: Limits, tell: Callable[[int, 
     kinds = {name: collect(tables, limits) for name, collect in KINDS.items()}
     for number, thread in enumerate(reading.collect(tables, kinds["tangle"], limits.nodes)):
         folder.write(f"tangle-{number}-read", thread)
-    folder.write(
-        "places", {"drawn": links.places_of(kinds), "answers": links.answers_of(tables, glance_data["look_at"])}
-    )
+    answers = links.answers_of(tables, glance_data["look_at"], files)
+    folder.write("places", {"drawn": links.places_of(kinds), "answers": answers})
     slices = _slices(tables, kinds)
     tables.use_one_thread()
     done, total = 0, sum(len(kind.parts) for kind in kinds.values())
     answer_of = functools.cache(
-        lambda query: why_answers.answer_lines(slices[query.kind], query.kind, query.id, query.only)
+        lambda query: files.shorten_lines(
+            why_answers.answer_lines(slices[query.kind], query.kind, query.id, query.only)
+        )
     )
     for name, kind in kinds.items():
         for number, part in enumerate(kind.parts):
-            answers = {n: answer_of(query) for n, query in sorted(part.queries.items())}
+            why = {n: answer_of(query) for n, query in sorted(part.queries.items())}
             folder.write(f"{name}-{number}", part.view)
-            folder.write(f"{name}-{number}-why", answers)
+            folder.write(f"{name}-{number}-why", why)
             done += 1
             tell(done, total)
     search_index.write(tables, folder)

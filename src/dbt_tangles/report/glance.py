@@ -5,7 +5,7 @@ from __future__ import annotations
 from dbt_tangles.cli import problems, runs, verdict_counts
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.reasons import COLUMNS, meanings
-from dbt_tangles.report.parts import file_name
+from dbt_tangles.report.file_names import file_name
 
 BINS = 60
 #: Verdicts that are no problem.

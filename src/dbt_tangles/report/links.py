@@ -7,13 +7,14 @@ from collections import defaultdict
 
 from dbt_tangles.cli.subjects import KINDS
 from dbt_tangles.cli.tables import CommandError, Tables
-from dbt_tangles.report.parts import Kind, file_name
+from dbt_tangles.report.file_names import FileNames, file_name
+from dbt_tangles.report.parts import Kind
 from dbt_tangles.report.why_answers import answer_any
 
 
-def add_links(problems: list[dict]) -> list[dict]:
-    """Give each problem its place in the report: `to`, a view and its parts. Commands name files without folders."""
-    return [{**problem, **_link(problem["ask"])} for problem in problems]
+def add_links(problems: list[dict], files: FileNames) -> list[dict]:
+    """Give each problem its place in the report: `to`, a view and its parts. Its texts name files without folders."""
+    return [{**problem, "words": files.shorten(problem["words"]), **_link(problem["ask"])} for problem in problems]
 
 
 def _link(ask: str | None) -> dict:
@@ -39,13 +40,13 @@ def places_of(kinds: dict[str, Kind]) -> dict[str, list[list]]:
     return places
 
 
-def answers_of(tables: Tables, problems: list[dict]) -> dict[str, list[list]]:
+def answers_of(tables: Tables, problems: list[dict], files: FileNames) -> dict[str, list[list]]:
     """Answer `tangles why` for the ids that problems name."""
     ids = [problem["to"][1] for problem in problems if problem["to"][0] == "message"]
     answers = {}
     for id_ in dict.fromkeys(ids):
         try:
-            answers[id_] = answer_any(tables, id_)
+            answers[id_] = files.shorten_lines(answer_any(tables, id_))
         except CommandError:  # A table is missing or replaced; the page shows the command.
             continue
     return answers

@@ -56,11 +56,6 @@ class Kind:
     parts: list[Part]
 
 
-def file_name(path: str) -> str:
-    """Return the last part of a file's path, because a report names no folder of the machine."""
-    return path.rstrip("/").rpartition("/")[2]
-
-
 def number_of(count: int | None, what: str) -> str:
     """Write a number and a noun that agrees with it."""
     return quantity(count or 0, f"{what}{{|s}}")

@@ -6,7 +6,7 @@ from dbt_tangles.cli import messages, runs
 from dbt_tangles.cli.log_places import LOGS
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.excerpts import read_excerpts
-from dbt_tangles.report.parts import file_name
+from dbt_tangles.report.file_names import file_name
 
 #: The most rows of one log and reason.
 _MOST = 100

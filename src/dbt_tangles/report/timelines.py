@@ -6,6 +6,7 @@ from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.graphs import order_marks
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.edit_playback import COMMANDS, ReplayError, undo, window
+from dbt_tangles.report.file_names import file_name
 from dbt_tangles.report.parts import Kind, Limits, Part, WhyQuery, choose, number_of
 
 _FACTS = {
@@ -97,7 +98,7 @@ def _node(event: dict) -> dict:
         "position": event["position"],
         "rank": event["rank"],
         "words": ", ".join([*(["tip"] if event["is_tip"] else []), *order_marks(event)]),
-        "title": None if event["source_file"] is None else f"{event['source_file']}:{event['line']}",
+        "title": None if event["source_file"] is None else f"{file_name(event['source_file'])}:{event['line']}",
     }
 
 

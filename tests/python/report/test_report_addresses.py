@@ -1,5 +1,7 @@
 """Addresses name ids, so they mean the same in the next report, and a page shows only the views that have data."""
 
+import pyarrow.parquet as pq
+
 import cli_story
 import report_story as story
 from cli_kit import Warehouse
@@ -78,8 +80,18 @@ def test_no_path_of_the_machine(tmp_path):
     warehouse = story.write(tmp_path / "wh")
     inputs = [{"var": "ssb_log", "path": f"{tmp_path}/logs/mine.jsonl", "files": 1, "bytes": 9, "lines": 5}]
     warehouse.write("runs", cli_story.run("r", 3, tables=["tangles.feeds"], inputs=inputs))
+    logs = f"file:{tmp_path}/logs"
+    for table in ("autobase_rejects", "timeline_events"):
+        rows = pq.read_table(warehouse.folder / table).to_pylist()
+        warehouse.write(table, *({**row, "source_file": f"{logs}/{table}.jsonl"} for row in rows))
+    empty = {"source_file": f"{logs}/empty.gz", "line": 0, "line_count": 0, "reason": "truncated_file"}
+    claim = {"source_file": f"{logs}/claims.jsonl", "line": 4, "reason": "bad_signature", "claimed_key": cli_story.B1}
+    warehouse.write("ssb_rejects", empty, claim)
     out = make(warehouse)
     page = text(dump(out))
-    assert "of the build of 2026-01-01 03:00:00 UTC" in page and "mine.jsonl" in page
+    assert "of the build of 2026-01-01 03:00:00 UTC" in page and "mine.jsonl" in page and "empty.gz: " in page
+    assert shard(out, "timeline-0")["nodes"][0]["title"] == "timeline_events.jsonl:1"
+    assert "timeline_events.jsonl:1, author ann" in str(shard(out, "timeline-0-why"))
+    assert "line 4 of claims.jsonl claims this id" in str(shard(out, "tangle-0-why"))
     for path in out.rglob("*.*"):
         assert str(tmp_path) not in path.read_text(encoding="utf-8"), path
