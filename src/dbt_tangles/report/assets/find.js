@@ -43,17 +43,24 @@ async function showSearch(page, filters) {
   page.append(h("section", { class: "card" }, h("h2", {}, "Search"), filterForm(filters, counts),
     h("p", { class: "note" }, `Words are found in ids, authors, verdicts and in the first ${count(names.length)} characters of texts.${scope}`), status, place, more));
   if (!names.count) return void (status.textContent = "The tables have no entries.");
-  const found = await search.find(Object.fromEntries(filters)), isOfVerdict = filters.get("table") || filters.get("verdict");
-  if (!page.isConnected) return;
-  let shown = 0;
-  const show = () => {
-    const last = Math.min(shown + SHOWN, found.count);
-    for (; shown < last; shown++) place.append(entryLine(found.entry(shown), data.meanings));
-    more.hidden = shown === found.count;
+  const isOfVerdict = filters.get("table") || filters.get("verdict"), summary = (found) => `${count(found.count)} ${found.count === 1 ? "entry" : "entries"}${isOfVerdict && found.rows !== found.count ? ` with ${count(found.rows)} rows` : ""}`;
+  let shown = 0, last = SHOWN;
+  const show = (found) => {
+    for (; shown < Math.min(last, found.count); shown++) place.append(entryLine(found.entry(shown), data.meanings));
   };
-  more.addEventListener("click", show);
-  show();
-  status.textContent = `${count(found.count)} ${found.count === 1 ? "entry" : "entries"}${isOfVerdict && found.rows !== found.count ? ` with ${count(found.rows)} rows` : ""}`;
+  const found = await search.find(Object.fromEntries(filters), (soFar) => {
+    show(soFar);
+    status.textContent = `${summary(soFar)} in ${count(soFar.searched)} of ${count(names.count)} …`;
+    return page.isConnected;
+  });
+  if (!page.isConnected) return;
+  more.addEventListener("click", () => {
+    last += SHOWN;
+    show(found);
+    more.hidden = shown === found.count;
+  });
+  more.hidden = shown === found.count;
+  status.textContent = summary(found);
   status.dataset.rows = found.rows;
   status.dataset.milliseconds = Math.round(found.milliseconds);
 }

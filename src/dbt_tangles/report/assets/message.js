@@ -3,8 +3,8 @@
 
 /** Show the entries of the search index for an id: author, time, text and verdicts. */
 async function showEntries(place, id) {
-  const { meanings } = await tangles.load("glance"), short = search.shorten(id), found = await search.find({ q: short });
-  const entries = d3.range(Math.min(found.count, 200)).map(found.entry).filter((entry) => entry.kind === "message" && entry.id === short);
+  const [{ meanings }, found] = await Promise.all([tangles.load("glance"), search.entriesOf(id)]);
+  const entries = found.filter((entry) => entry.kind === "message");
   if (place.isConnected && entries.length) place.querySelector("h2").after(h("ol", { class: "entries" }, entries.map((entry) => entryLine(entry, meanings))));
 }
 

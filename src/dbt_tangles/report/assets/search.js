@@ -1,11 +1,10 @@
 "use strict";
-// Searches the index in memory: see search_index.py for its form. A chunk is numbers, ids and texts of its entries.
+// Searches the index, chunk by chunk: see search_index.py for its form. A chunk is numbers, ids and texts of its entries.
 
 const search = (() => {
   const WIDTHS = [1, 4, 6, 3], SIZE = d3.sum(WIDTHS), VALUES = new Uint8Array(128);
-  [..."0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"].forEach((digit, n) => { VALUES[digit.charCodeAt(0)] = n; });
-  let index = null;
-
+  const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
+  [...DIGITS].forEach((digit, n) => { VALUES[digit.charCodeAt(0)] = n; });
   /** Decompress a text in base64. */
   async function unpack(text) {
     const packed = atob(text), bytes = new Uint8Array(packed.length);
@@ -38,17 +37,54 @@ const search = (() => {
     return { count, columns, ids: linesOf(ids, count), texts: linesOf(texts, count), lower: linesOf(texts.toLowerCase(), count) };
   }
 
-  /** Load the index, once. */
-  function load() {
-    index = index || (async () => {
-      const names = await tangles.load("search"), chunks = [];
-      for (let n = 0; n < names.chunks; n++) {  // One after the other, so that the page stays responsive.
-        chunks.push(decode(await unpack(await tangles.load(`search-${n}`))));
+  const chunks = new Map();
+
+  /** Load a chunk, once. */
+  function chunkOf(n) {
+    if (!chunks.has(n)) {
+      chunks.set(n, tangles.load(`search-${n}`).then(unpack).then((plain) => {
         tangles.forget(`search-${n}`);
-      }
-      return { names, chunks };
-    })();
-    return index;
+        return decode(plain);
+      }));
+    }
+    return chunks.get(n);
+  }
+
+  /** Load the index. */
+  async function load() {
+    const names = await tangles.load("search");
+    for (let n = 0; n < names.chunks; n++) await chunkOf(n);  // One after the other, so that the page stays responsive.
+  }
+
+  /** The CRC-32 of a text. */
+  function crc32(text) {
+    let sum = -1;
+    for (const byte of new TextEncoder().encode(text)) {
+      sum ^= byte;
+      for (let bit = 0; bit < 8; bit++) sum = (sum >>> 1) ^ (sum & 1 ? 0xedb88320 : 0);
+    }
+    return ~sum >>> 0;
+  }
+
+  /** The numbers of the chunks that may have an id, by its locator: see search_locators.py. */
+  async function chunksOf(id) {
+    const names = await tangles.load("search"), sum = crc32(id), mark = sum >>> 14;
+    if (!names.count) return [];
+    const locator = await tangles.load(`locator-${sum & (names.locators - 1)}`);
+    const digits = [mark >> 12, (mark >> 6) & 63, mark & 63].map((digit) => DIGITS[digit]).join("");
+    const has = (marks) => { for (let at = marks.indexOf(digits); at >= 0; at = marks.indexOf(digits, at + 1)) if (at % 3 === 0) return true; return false; };
+    return d3.range(locator.length).filter((n) => has(locator[n]));
+  }
+
+  /** The entries of an id: reads only the chunks that may have it. */
+  async function entriesOf(id) {
+    const names = await tangles.load("search"), short = shorten(id), found = [];
+    for (const number of await chunksOf(short)) {
+      const chunk = await chunkOf(number), marks = new Uint8Array(chunk.count);
+      mark(chunk.ids, short, marks);
+      marks.forEach((is, n) => { if (is && line(chunk.ids, n) === short) found.push(entryOf(names, chunk, n)); });
+    }
+    return found;
   }
 
   /** Shorten the hashes and keys in a text as the index does. */
@@ -70,35 +106,46 @@ const search = (() => {
   /** The number of rows of each combination of verdicts that a filter wants: a table, and perhaps a verdict. */
   const weightsOf = (names, table, verdict) => names.combinations.map((combination) => combination.filter((n) => (!table || names.verdicts[n][0] === table) && (!verdict || names.verdicts[n][1] === verdict)).length);
 
-  /** Find the entries that have all words of `q`, in an id, author, text or verdict, and satisfy the filters. */
-  async function find({ q = "", table = "", verdict = "", author = "", from = "", to = "" }) {
-    const { names, chunks } = await load(), started = performance.now();
-    const words = q.trim().split(/\s+/).filter(Boolean);
+  /**
+   * Find the entries that have all words of `q`, in an id, author, text or verdict, and satisfy the filters. The chunks that
+   * have `q` as an id come first. `tell` gets the entries found so far and the number of entries searched; if it returns false, the search ends.
+   */
+  async function find({ q = "", table = "", verdict = "", author = "", from = "", to = "" }, tell = () => true) {
+    const names = await tangles.load("search"), words = q.trim().split(/\s+/).filter(Boolean);
     const terms = words.map((word) => ({ id: shorten(word), lower: word.toLowerCase(), authors: numbersOf(names.authors, (name) => name.includes(word)),
       verdicts: numbersOf(names.combinations, (combination) => combination.some((n) => names.verdicts[n][1].includes(word))) }));
     const isWanted = table || verdict, weights = weightsOf(names, table, verdict);
     const authors = author ? numbersOf(names.authors, (name) => name.includes(author)) : null;
     const first = from ? Date.parse(from) / 1000 : 0, last = to ? Date.parse(to) / 1000 + 86400 : Infinity, isTimed = Boolean(from || to);
-    const entries = [];
-    let rows = 0;
-    chunks.forEach((chunk, c) => {
+    const entries = [], found = { count: 0, rows: 0, searched: 0, milliseconds: 0, entry: (k) => entryOf(names, entries[2 * k], entries[2 * k + 1]) };
+    const likely = terms.length === 1 ? await chunksOf(terms[0].id) : [];
+
+    function searchChunk(chunk) {
       const [, by, written, verdicts] = chunk.columns;
-      const found = terms.map((term) => {
-        const marks = new Uint8Array(chunk.count);
-        mark(chunk.ids, term.id, marks);
-        mark(chunk.lower, term.lower, marks);
-        return marks;
+      const marks = terms.map((term) => {
+        const marked = new Uint8Array(chunk.count);
+        mark(chunk.ids, term.id, marked);
+        mark(chunk.lower, term.lower, marked);
+        return marked;
       });
       for (let n = 0; n < chunk.count; n++) {
         if (isWanted && !weights[verdicts[n]]) continue;
         if (authors && !(by[n] && authors[by[n] - 1])) continue;
         if (isTimed && !(written[n] >= first && written[n] < last && written[n])) continue;
-        if (!terms.every((term, k) => found[k][n] || (by[n] && term.authors[by[n] - 1]) || term.verdicts[verdicts[n]])) continue;
-        entries.push(c, n);
-        rows += isWanted ? weights[verdicts[n]] : 1;
+        if (!terms.every((term, k) => marks[k][n] || (by[n] && term.authors[by[n] - 1]) || term.verdicts[verdicts[n]])) continue;
+        entries.push(chunk, n);
+        found.rows += isWanted ? weights[verdicts[n]] : 1;
       }
-    });
-    return { count: entries.length / 2, rows, milliseconds: performance.now() - started, entry: (k) => entryOf(names, chunks[entries[2 * k]], entries[2 * k + 1]) };
+      found.count = entries.length / 2;
+      found.searched += chunk.count;
+    }
+    for (const n of [...likely, ...d3.range(names.chunks).filter((n) => !likely.includes(n))]) {
+      const chunk = await chunkOf(n), started = performance.now();
+      searchChunk(chunk);
+      found.milliseconds += performance.now() - started;
+      if (!tell(found)) break;
+    }
+    return found;
   }
 
   function entryOf(names, chunk, n) {
@@ -107,5 +154,5 @@ const search = (() => {
       verdicts: names.combinations[verdicts].map((each) => names.verdicts[each]) };
   }
 
-  return { load, find, shorten };
+  return { load, find, entriesOf, shorten };
 })();
