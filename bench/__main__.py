@@ -41,7 +41,10 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
         "--peer-log", type=Path, help="builds, arrivals, increments: this log instead of a made one (implies --peer)"
     )
     parser.add_argument(
-        "--repositories", nargs="+", metavar="NAME=FOLDER", help="histories: the git repositories to measure"
+        "--histories",
+        nargs="+",
+        metavar="KIND:NAME=PATH",
+        help="histories: the git, matrix or irc histories to measure",
     )
     parser.add_argument(
         "--engines",

@@ -1,8 +1,8 @@
-"""The work of ScuttleSort on real histories: git repositories as event logs, beside a log of `events.py`.
+"""The work of ScuttleSort on real histories as event logs, beside a log of `events.py`.
 
-`--repositories NAME=FOLDER …` names the repositories. No part of them is kept, only figures. For each order of arrival:
-the events that the forward wave visits, raises and moves with the kernel of fixed slots, which keeps two causes of an
-event; and the commands of the shortest scripts over all causes.
+`--histories KIND:NAME=PATH …` names them; `history_readers.py` has the kinds. Only figures are kept of a history.
+For each order of arrival: the events that the forward wave visits, raises and moves with the kernel of fixed slots,
+which keeps two causes of an event; and the commands of the shortest scripts over all causes.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bench import evaluation_cases, events, git_history
+from bench import evaluation_cases, events, history
 from bench.events import Timelines
+from bench.history_readers import READERS
 from bench.report import Goal, at_most, say
 from bench.turns import seconds_of
 from dbt_tangles.algorithms.timeline.fixed_slots import MOVED, RAISED, VISITED, keep_two_causes, order_stream
@@ -28,26 +29,29 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
     """Measure; return the figures and the goals.
 
     Raises:
-        ValueError: No repository is named.
+        ValueError: No history is named, or one of an unknown kind, or a history cannot be read.
     """
-    if not options.repositories:
-        raise ValueError("no repository is named; add --repositories NAME=FOLDER for each git repository to measure")
+    if not options.histories:
+        raise ValueError("no history is named; add --histories KIND:NAME=PATH, for example git:curl=path/to/clone")
     results = measure_made_log(options.scale)
-    for text in options.repositories:
-        name, _, folder = text.partition("=")
-        results += measure_history(name, Path(folder), options.scale)
+    for text in options.histories:
+        results += measure_history(text, options.scale)
     most = max(row["commands_per_event"] for row in results if row["arrival"] == "topological")
     return results, [at_most("commands per event where causes arrive first", 1, most)]
 
 
-def measure_history(name: str, folder: Path, scale: float) -> list[dict]:
-    """Measure a repository, or the first part of its commits, for each order of arrival."""
-    commits = git_history.read_commits(folder)
-    commits = commits[: max(int(len(commits) * scale), 1)]
-    authors = len({commit.author for commit in commits})
+def measure_history(text: str, scale: float) -> list[dict]:
+    """Measure a history `KIND:NAME=PATH`, or the first part of its events, for each order of arrival."""
+    source, _, path = text.partition("=")
+    kind, _, name = source.partition(":")
+    if kind not in READERS or not name or not path:
+        raise ValueError(f"{text} is no history; write KIND:NAME=PATH with one of the kinds {', '.join(READERS)}")
+    read = READERS[kind](Path(path))
+    read = read[: max(int(len(read) * scale), 1)]
+    authors = len({event.author for event in read})
     return [
-        measure(name, arrival, git_history.timelines_of(commits, git_history.arrive(commits, arrival)), authors)
-        for arrival in git_history.ARRIVALS
+        measure(f"{kind}: {name}", arrival, history.timelines_of(read, history.arrive(read, arrival)), authors)
+        for arrival in history.ARRIVALS
     ]
 
 
@@ -77,7 +81,7 @@ def measure(name: str, arrival: str, timelines: Timelines, authors: int) -> dict
     spent = seconds_of(lambda: found.append(order_stream(cause, timelines.arrived)))
     work = found[0].work
     commands = evaluation_cases.count_commands(timelines)
-    forks, merges, wide, tips = git_history.count_shape(timelines.cause_start, timelines.cause)
+    forks, merges, wide, tips = history.count_shape(timelines.cause_start, timelines.cause)
     shape = {"forks": forks, "merges": merges, "wide": wide, "tips": tips, "left_out": left_out}
     row = {
         "history": name,

@@ -1,4 +1,4 @@
-"""Git histories as event logs, and long streams, both in small: what is read, written and counted."""
+"""Real histories as event logs, and long streams, both in small: what is read, written and counted."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import pytest
 
 import timeline_oracle as oracle
 from bench import __main__ as command
-from bench import evaluation_cases, git_history, histories, streams
+from bench import evaluation_cases, histories, history, history_readers, streams
 
 #: By name: the parents, the commit time and the author. `late` has an earlier time than its parent.
 COMMITS = {
@@ -50,20 +50,20 @@ def repository(tmp_path_factory):
 
 def test_commits_are_read(repository):
     folder, ids = repository
-    commits = {commit.id: commit for commit in git_history.read_commits(folder)}
+    commits = {commit.id: commit for commit in history_readers.read_commits(folder)}
     assert commits == {
-        ids[name]: git_history.Commit(ids[name], [ids[parent] for parent in parents], time, author)
+        ids[name]: history_readers.Event(ids[name], [ids[parent] for parent in parents], time, author)
         for name, (parents, time, author) in COMMITS.items()
     }
 
 
 def test_orders_of_arrival(repository):
     folder, ids = repository
-    commits = git_history.read_commits(folder)
+    commits = history_readers.read_commits(folder)
     names = {id_: name for name, id_ in ids.items()}
     orders = {}
-    for arrival in git_history.ARRIVALS:
-        orders[arrival] = [names[commits[i].id] for i in git_history.arrive(commits, arrival)]
+    for arrival in history.ARRIVALS:
+        orders[arrival] = [names[commits[i].id] for i in history.arrive(commits, arrival)]
     assert orders["time"] == ["root", "late", "right", "third", "left", "merge"]
     place = {name: number for number, name in enumerate(orders["topological"])}
     assert all(place[parent] < place[name] for name, (parents, *_) in COMMITS.items() for parent in parents)
@@ -73,7 +73,7 @@ def test_orders_of_arrival(repository):
 def test_a_history_becomes_an_event_log(repository, tmp_path):
     """Each line is an event; the kernels take the same events and causes."""
     folder, ids = repository
-    git_history.main([str(folder), "--out", str(tmp_path / "log.jsonl"), "--timeline", "t"])
+    history.main(["git", str(folder), "--out", str(tmp_path / "log.jsonl"), "--timeline", "t"])
     lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     order = ["root", "late", "right", "third", "left", "merge"]
     assert lines == [
@@ -86,8 +86,8 @@ def test_a_history_becomes_an_event_log(repository, tmp_path):
         }
         for arrival, name in enumerate(order, start=1)
     ]
-    commits = git_history.read_commits(folder)
-    made = git_history.timelines_of(commits, git_history.arrive(commits, "time"))
+    commits = history_readers.read_commits(folder)
+    made = history.timelines_of(commits, history.arrive(commits, "time"))
     by_number = sorted(ids.values())
     assert [by_number[event] for event in made.arrived] == [ids[name] for name in order]
     links = {
@@ -95,12 +95,12 @@ def test_a_history_becomes_an_event_log(repository, tmp_path):
         for event in range(len(by_number))
     }
     assert links == {line["event"]: line["after"] for line in lines}
-    assert git_history.count_shape(made.cause_start, made.cause) == (1, 1, 1, 1)
+    assert history.count_shape(made.cause_start, made.cause) == (1, 1, 1, 1)
 
 
 def test_no_history(tmp_path, capsys):
     with pytest.raises(SystemExit):
-        git_history.main([str(tmp_path / "nowhere"), "--out", str(tmp_path / "log.jsonl")])
+        history.main(["git", str(tmp_path / "nowhere"), "--out", str(tmp_path / "log.jsonl")])
     assert "Name the folder of a repository" in capsys.readouterr().err
     assert not (tmp_path / "log.jsonl").exists()
 
@@ -108,14 +108,14 @@ def test_no_history(tmp_path, capsys):
 def test_the_work_on_a_history(repository):
     """Commands by the oracle, of all parents; the third parent of the merge is left out of the fixed slots."""
     folder, _ = repository
-    rows = {row["arrival"]: row for row in histories.measure_history("tiny", folder, 1)}
-    commits = git_history.read_commits(folder)
+    rows = {row["arrival"]: row for row in histories.measure_history(f"git:tiny={folder}", 1)}
+    commits = history_readers.read_commits(folder)
     for arrival, row in rows.items():
         assert (row["events"], row["authors"], row["depth"], row["left_out"]) == (6, 3, 4, 1)
-        arrived = [commits[i] for i in git_history.arrive(commits, arrival)]
+        arrived = [commits[i] for i in history.arrive(commits, arrival)]
         wanted, before = [], []
         for count in range(1, len(arrived) + 1):
-            order = oracle.converged({commit.id: set(commit.parents) for commit in arrived[:count]})
+            order = oracle.converged({commit.id: set(commit.causes) for commit in arrived[:count]})
             wanted.append(oracle.fewest_commands(before, order))
             before = order
         assert row["commands_per_event"] == pytest.approx(np.mean(wanted), abs=1e-3)
@@ -125,12 +125,75 @@ def test_the_work_on_a_history(repository):
     assert rows["time"]["raised"] > 0
 
 
-def test_histories_need_repositories(repository):
-    with pytest.raises(ValueError, match="--repositories"):
-        histories.run(command.parse(["histories", "--scale", "0.001"]))
-    options = command.parse(["--scale", "0.001", "--repositories", f"tiny={repository[0]}", "--", "histories"])
-    results, [goal] = histories.run(options)
-    assert {row["history"] for row in results} == {"tiny", "made, 16 feeds"} and goal.met
+@pytest.mark.parametrize("named", [[], ["--histories", "tiny=."], ["--histories", "svn:tiny=."]])
+def test_histories_need_a_history(named):
+    with pytest.raises(ValueError, match="KIND:NAME=PATH"):
+        histories.run(command.parse(["--scale", "0.001", *named, "--", "histories"]))
+
+
+def test_histories_of_several_kinds(repository, tmp_path):
+    (tmp_path / "room.jsonl").write_text(ROOM)
+    named = [f"git:tiny={repository[0]}", f"matrix:tiny={tmp_path / 'room.jsonl'}"]
+    results, [goal] = histories.run(command.parse(["--histories", *named, "--", "histories"]))
+    assert {row["history"] for row in results} == {"git: tiny", "matrix: tiny", "made, 16 feeds"} and goal.met
+
+
+#: A room, newest event first: the second names an event that the file lacks, the last writes links as old rooms do.
+ROOM = """\
+{"event_id": "$d", "prev_events": ["$b", "$c"], "origin_server_ts": 30, "sender": "@ann:x"}
+{"event_id": "$c", "prev_events": ["$gone"], "origin_server_ts": 40, "sender": "@bob:x"}
+{"event_id": "$b", "prev_events": [["$a", {"sha256": "…"}]], "origin_server_ts": 20, "sender": "@bob:x"}
+{"event_id": "$a", "prev_events": [], "origin_server_ts": 10, "sender": "@ann:x"}
+"""
+
+
+def test_a_room_is_read(tmp_path):
+    (tmp_path / "room.jsonl").write_text(ROOM)
+    events = history_readers.read_room(tmp_path / "room.jsonl")
+    assert events[-1].id == "$d" and events.index(("$a", [], 10, "@ann:x")) < events.index(("$b", ["$a"], 20, "@bob:x"))
+    assert sorted(events) == [
+        ("$a", [], 10, "@ann:x"),
+        ("$b", ["$a"], 20, "@bob:x"),
+        ("$c", ["$gone"], 40, "@bob:x"),
+        ("$d", ["$b", "$c"], 30, "@ann:x"),
+    ]
+    made = history.timelines_of(events, history.arrive(events, "time"))
+    assert made.arrived.tolist() == [0, 1, 3, 2] and made.cause.tolist() == [0, 1, 2]
+
+
+def test_a_channel_is_read(tmp_path):
+    """Links name lines in both orders; a link of a line with itself opens a conversation; notices have no author."""
+    (tmp_path / "b.ascii.txt").write_text("[01:00] <cid> hi\n[01:01] * dan waves\n")
+    (tmp_path / "b.annotation.txt").write_text("0 1 -\n")
+    (tmp_path / "a.ascii.txt").write_text("=== ann joined\n[00:01] <ann> hi\n[00:02] <bob> no\n[00:03] <ann> so\n")
+    (tmp_path / "a.annotation.txt").write_text("0 0 -\n1 1 -\n3 1 -\n2 3 -\n")
+    events = history_readers.read_channel(tmp_path)
+    assert {event.id: (event.causes, event.author) for event in events} == {
+        "a:0": ([], ""),
+        "a:1": ([], "ann"),
+        "a:2": ([], "bob"),
+        "a:3": (["a:1", "a:2"], "ann"),
+        "b:0": ([], "cid"),
+        "b:1": (["b:0"], "dan"),
+    }
+    assert [events[i].id for i in history.arrive(events, "time")] == ["a:0", "a:1", "a:2", "a:3", "b:0", "b:1"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "files", "said"),
+    [
+        ("matrix", {"x": '{"event_id": "$a"}\n'}, r"x:1: not an event of a room"),
+        ("matrix", {"x": "[1]\n"}, r"x:1: not an event of a room"),
+        ("matrix", {"x": ROOM.replace('["$gone"]', '["$d"]')}, "causes of each other"),
+        ("irc", {}, r"no file \*\.annotation"),
+        ("irc", {"x.annotation.txt": "0 9 -\n", "x.ascii.txt": "one\n"}, "names line 9"),
+    ],
+)
+def test_a_history_that_cannot_be_read(tmp_path, kind, files, said):
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(ValueError, match=said):
+        history_readers.READERS[kind](tmp_path / "x" if kind == "matrix" else tmp_path)
 
 
 def test_streams_are_measured(monkeypatch, tmp_path):
