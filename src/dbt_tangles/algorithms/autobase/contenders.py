@@ -9,10 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.autobase.clocks import causal_order, clocks, depths, first_followers
+from dbt_tangles.algorithms.autobase.clocks import NEVER, causal_order, clocks, depths, first_followers
 from dbt_tangles.algorithms.autobase.views import View, find_logs
-from dbt_tangles.algorithms.autobase.votes import first_with_majority
+from dbt_tangles.algorithms.autobase.votes import first_with_majority, knows_majority
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
+
+#: Marks the votes of level 1 over a node that are not yet computed.
+UNKNOWN = np.int32(-1)
 
 
 class _Knowledge(NamedTuple):
@@ -72,73 +75,62 @@ def contenders(
     return found
 
 
-@compiled
-def _second_votes(begin, end, indexer, clock, follower):
-    """Find the first node of each indexer that sees a quorum over each node.
+class Votes(NamedTuple):
+    """The votes over the nodes of one view.
 
-    Args:
-        begin: The first node of the base.
-        end: The end of its nodes.
-        indexer: int32[nodes].
-        clock: int32[nodes of the base, indexers], of `clocks.clocks`.
-        follower: int32[nodes of the base, indexers], of `clocks.first_followers`.
-
-    Returns:
-        int32[nodes of the base, indexers], lengths of logs, or `NEVER`.
+    Attributes:
+        place: int32[nodes], the place of each by depth, writer and length.
+        first: int32[nodes of the view, indexers], the votes of level 0: `clocks.first_followers`.
+        second: int32[nodes of the view, indexers], the votes of level 1; filled on demand, `UNKNOWN` before.
     """
-    n = clock.shape[1]
-    first = np.empty(n, np.int64)
-    known = np.empty(n, np.int64)
-    find_logs(begin, end, indexer, first, known)
-    votes = np.empty_like(follower)
-    for x in range(end - begin):
-        for k in range(n):
-            votes[x, k] = first_with_majority(follower[x, k], known[k], first[k] - begin, clock, follower[x])
-    return votes
+
+    place: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
 
 
 @inner
-def _known_votes(votes, row):
+def fill_next_votes(votes, following, view):
+    """Find the votes of the next level: of each log the first node that knows a majority of votes; their number."""
     count = 0
     for k in range(len(votes)):
-        if votes[k] <= row[k]:
-            count += 1
+        following[k] = first_with_majority(votes[k], view.known[k], view.first[k] - view.begin, view.clock, votes)
+        count += following[k] != NEVER
     return count
 
 
 @inner
-def _find_contender(x, before, view, causal_place, follower, second):
-    """Find the contender of a node, or -1; see `contenders`.
+def _quorum_degree(x, known, view, votes):
+    """Return the degree of the quorum over a node that these lengths of logs show, up to two; 0 without a quorum."""
+    first, second = votes.first[x - view.begin], votes.second[x - view.begin]
+    if not knows_majority(known, first):
+        return 0
+    if second[0] == UNKNOWN:
+        fill_next_votes(first, second, view)
+    return 2 if knows_majority(known, second) else 1
+
+
+@inner
+def find_contender(x, known, view, votes):
+    """Find the contender of a node: the node beside it with the highest quorum, up to degree two, or -1.
+
+    Ties go to the first by depth, writer and length.
 
     Args:
         x: The node.
-        before: The writer's node before the one that confirmed it, or -1.
-        view: A `views.View` with all nodes of the base.
-        causal_place: int32[nodes], the place of each by depth, writer and length.
-        follower: int32[nodes of the base, indexers].
-        second: int32[nodes of the base, indexers], of `_second_votes`.
+        known: int[indexers], the lengths of the logs that count.
+        view: A `views.View`; nodes of `removed` lengths cannot contend.
+        votes: `Votes`; `second` is filled as needed.
     """
-    begin = view.begin
-    n = len(view.known)
     best = np.int64(-1)
-    if before < 0:
-        return best
-    known = view.clock[before - begin]
-    majority = n // 2 + 1
-    if _known_votes(second[x - begin], known) < majority:
-        return best
     best_degree = -1
-    for k in range(n):
+    for k in range(len(known)):
         # The nodes of a log beside x are a run, and the first of them has the highest quorum.
-        beside = view.clock[x - begin, k] + 1
-        if beside <= known[k] and beside < follower[x - begin, k]:
+        beside = max(np.int64(view.clock[x - view.begin, k]), view.removed[k]) + 1
+        if beside <= known[k] and beside < votes.first[x - view.begin, k]:
             z = view.first[k] + beside - 1
-            degree = 0
-            if _known_votes(second[z - begin], known) >= majority:
-                degree = 2
-            elif _known_votes(follower[z - begin], known) >= majority:
-                degree = 1
-            if degree > best_degree or (degree == best_degree and causal_place[z] < causal_place[best]):
+            degree = _quorum_degree(z, known, view, votes)
+            if degree > best_degree or (degree == best_degree and votes.place[z] < votes.place[best]):
                 best = z
                 best_degree = degree
     return best
@@ -156,8 +148,11 @@ def _contenders(view_start, indexer, floor_start, knowledge, settled, before):
         follower = followers[clock_start[v] : clock_start[v + 1]].reshape(end - begin, n)
         view = View(begin, end, np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(n, np.int64), clock)
         find_logs(begin, end, indexer, view.first, view.known)
-        second = _second_votes(begin, end, indexer, clock, follower)
+        votes = Votes(causal_place, follower, np.full(follower.shape, UNKNOWN))
         while at < len(settled) and settled[at] < end:
-            found[at] = _find_contender(settled[at], before[at], view, causal_place, follower, second)
+            if before[at] >= 0:
+                known = clock[before[at] - begin]
+                if _quorum_degree(settled[at], known, view, votes) == 2:
+                    found[at] = find_contender(settled[at], known, view, votes)
             at += 1
     return found

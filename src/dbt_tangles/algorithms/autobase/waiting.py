@@ -19,12 +19,11 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.algorithms.autobase.clocks import NEVER, first_followers, index_views
+from dbt_tangles.algorithms.autobase.contenders import UNKNOWN, Votes, fill_next_votes, find_contender
 from dbt_tangles.algorithms.autobase.views import View, ViewArrays, find_logs
-from dbt_tangles.algorithms.autobase.votes import first_with_majority
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 NEEDS_VOTES, CONTENDER, AWAITS_MERGE = range(3)
-_UNKNOWN = np.int8(-1)
 _HIGHEST = 2
 
 
@@ -53,22 +52,6 @@ class Waiting(NamedTuple):
         return np.where(self.merge >= 0, AWAITS_MERGE, np.where(self.contender >= 0, CONTENDER, NEEDS_VOTES))
 
 
-class _Votes(NamedTuple):
-    """The votes over the nodes of one view.
-
-    Attributes:
-        place: int32[nodes], the place of each by depth, writer and length.
-        follower: int32[nodes of the view, indexers], of `clocks.first_followers`.
-        degree: int8[nodes of the view], the highest level with a majority of votes, or `_UNKNOWN`.
-        row: int32[2, indexers], scratch.
-    """
-
-    place: np.ndarray
-    follower: np.ndarray
-    degree: np.ndarray
-    row: np.ndarray
-
-
 def waiting(views: ViewArrays, settled: np.ndarray) -> Waiting:
     """Find out why nodes are not settled.
 
@@ -89,43 +72,23 @@ def waiting(views: ViewArrays, settled: np.ndarray) -> Waiting:
 
 
 @inner
-def _fill_level(votes, following, view):
-    """Find the votes of the next level: of each log the first node that knows a majority of votes; their number."""
-    count = 0
-    for k in range(len(votes)):
-        following[k] = first_with_majority(votes[k], view.known[k], view.first[k] - view.begin, view.clock, votes)
-        count += following[k] != NEVER
-    return count
-
-
-@inner
-def _find_missing(x, view, votes):
-    """Fill `votes.row[0]` with the votes of the first level over x that a majority lacks; return the level."""
-    current, following = votes.row[0], votes.row[1]
-    current[:] = votes.follower[x - view.begin]
+def _find_missing(x, view, votes, row):
+    """Fill `row[0]` with the votes of the first level over x that a majority lacks, by `row` int32[2, indexers]."""
+    current, following = row[0], row[1]
+    current[:] = votes.first[x - view.begin]
     majority = len(current) // 2 + 1
     count = np.sum(current != NEVER)
     level = 0
     while count >= majority and level < _HIGHEST:
-        count = _fill_level(current, following, view)
+        count = fill_next_votes(current, following, view)
         current[:] = following
         level += 1
-    return level
-
-
-@inner
-def _degree_of(x, view, votes):
-    """Return the highest level with a majority of votes over x, plus one, up to two; 0 without a quorum."""
-    at = x - view.begin
-    if votes.degree[at] == _UNKNOWN:
-        votes.degree[at] = _find_missing(x, view, votes)
-    return votes.degree[at]
 
 
 @inner
 def _find_target(x, view, votes):
     """Return the first indexer node that is x or follows it, or -1."""
-    row = votes.follower[x - view.begin]
+    row = votes.first[x - view.begin]
     best = np.int64(-1)
     for k in range(len(row)):
         if row[k] != NEVER:
@@ -136,26 +99,9 @@ def _find_target(x, view, votes):
 
 
 @inner
-def _find_waiting_contender(y, view, votes):
-    """Return the contender of a target, or -1."""
-    best = np.int64(-1)
-    best_degree = -1
-    for k in range(len(view.known)):
-        # The nodes of a log beside y are a run, and the first of them has the highest quorum.
-        beside = max(np.int64(view.clock[y - view.begin, k]), view.removed[k]) + 1
-        if beside <= view.known[k] and beside < votes.follower[y - view.begin, k]:
-            z = view.first[k] + beside - 1
-            degree = _degree_of(z, view, votes)
-            if degree > best_degree or (degree == best_degree and votes.place[z] < votes.place[best]):
-                best = z
-                best_degree = degree
-    return best
-
-
-@inner
 def _find_merge(y, z, view, votes):
     """Return the first indexer node that sees both nodes, or -1."""
-    one, other = votes.follower[y - view.begin], votes.follower[z - view.begin]
+    one, other = votes.first[y - view.begin], votes.first[z - view.begin]
     best = np.int64(-1)
     for k in range(len(one)):
         if one[k] != NEVER and other[k] != NEVER:
@@ -189,7 +135,7 @@ def _find_waiting(views, followers, settled):
         clock = clocks[clock_start[v] : clock_start[v + 1]].reshape(end - begin, n)
         follower = followers[clock_start[v] : clock_start[v + 1]].reshape(end - begin, n)
         view = View(begin, end, np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(n, np.int64), clock)
-        votes = _Votes(place, follower, np.full(end - begin, _UNKNOWN), np.empty((2, n), np.int32))
+        votes, row = Votes(place, follower, np.full(follower.shape, UNKNOWN)), np.empty((2, n), np.int32)
         find_logs(begin, end, graph.indexer, view.first, view.known)
         for x in range(begin, end):
             if settled[x] and graph.indexer[x] >= 0:
@@ -201,15 +147,15 @@ def _find_waiting(views, followers, settled):
             y = _find_target(np.int64(x), view, votes)
             awaited = y
             if y >= 0:
-                contender[at] = _find_waiting_contender(y, view, votes)
+                contender[at] = find_contender(y, view.known, view, votes)
             if contender[at] >= 0:
                 merge[at] = _find_merge(y, contender[at], view, votes)
                 if merge[at] >= 0:
                     awaited = merge[at]
             if awaited >= 0:
-                _find_missing(awaited, view, votes)
+                _find_missing(awaited, view, votes, row)
             for k in range(n):
-                if awaited < 0 or votes.row[0, k] == NEVER:
+                if awaited < 0 or row[0, k] == NEVER:
                     missing[size] = k
                     size += 1
             at += 1
