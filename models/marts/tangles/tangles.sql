@@ -1,6 +1,10 @@
-with messages as (
-    select * from {{ ref('tangle_messages') }}
-    where root_id is not null and {{ is_changed('root_id', ref('int_tangle_versions')) }}
+with levels as (
+    select
+        *,
+        claim_error is null as is_candidate,
+        set_aside_reason is null as is_member
+    from {{ ref('int_tangle_levels') }}
+    where root_id is not null
 ),
 
 counts as (
@@ -9,16 +13,16 @@ counts as (
         root_id,
         max(is_root and is_member) as has_root,
         max(set_aside_reason <=> 'tangle_too_large') as is_too_large,
-        count_if({{ is_candidate() }}) as candidate_count,
+        count_if(is_candidate) as candidate_count,
         count_if(is_member) as member_count,
-        count_if(not is_member and {{ is_candidate() }}) as set_aside_count,
-        count_if(not {{ is_candidate() }}) as invalid_claim_count,
+        count_if(is_candidate and not is_member) as set_aside_count,
+        count_if(not is_candidate) as invalid_claim_count,
         count(distinct if(is_member, author, null)) as author_count,
         max(depth) as depth,
-        count_if(is_fork) as fork_count,
-        count_if(is_merge) as merge_count,
-        array_sort(collect_list(if(is_tip, message_id, null))) as tips
-    from messages
+        count_if(child_count > 1) as fork_count,
+        count_if(is_member and not is_root and size(array_distinct(previous)) > 1) as merge_count,
+        array_sort(collect_list(if(child_count = 0, message_id, null))) as tips
+    from levels
     group by tangle_name, root_id
 ),
 
@@ -32,10 +36,10 @@ widths as (
             tangle_name,
             root_id,
             count(*) as member_count
-        from messages
+        from levels
         where is_member
         group by tangle_name, root_id, depth
-    ) as levels
+    ) as depths
     group by tangle_name, root_id
 ),
 
@@ -44,15 +48,15 @@ edges as (
         edges.tangle_name,
         edges.root_id,
         count(*) as edge_count,
-        count_if(messages.asserted_at < previous.asserted_at) as misordered_pairs,
-        count_if(messages.received_at < previous.received_at) as misordered_received_pairs
+        count_if(levels.asserted_at < previous.asserted_at) as misordered_pairs,
+        count_if(levels.received_at < previous.received_at) as misordered_received_pairs
     from {{ ref('tangle_edges') }} as edges
-    inner join messages
+    inner join levels
         on
-            edges.tangle_name = messages.tangle_name
-            and edges.root_id = messages.root_id
-            and edges.message_id = messages.message_id
-    inner join messages as previous
+            edges.tangle_name = levels.tangle_name
+            and edges.root_id = levels.root_id
+            and edges.message_id = levels.message_id
+    inner join levels as previous
         on
             edges.tangle_name = previous.tangle_name
             and edges.root_id = previous.root_id
