@@ -69,82 +69,91 @@ def random_feed(name: str, rng: random.Random) -> Feed:
     return feed
 
 
-def made_feeds() -> dict[str, Feed]:
-    """Write feeds of shapes that random feeds rarely have."""
-    feeds = {}
+class Feeds(dict):
+    """Feeds by name."""
 
-    def feed(name, count=0):
-        feeds[name] = Feed(name)
+    def add(self, name: str, count: int = 0) -> Feed:
+        """Start a feed with a number of messages."""
+        self[name] = Feed(name)
         if count:
-            feeds[name].write(count=count)
-        return feeds[name]
+            self[name].write(count=count)
+        return self[name]
 
-    feed("one message", 1)
-    feed("without its first", 4).lose(feeds["without its first"].at(1))
-    feed("below one only").write(sequence=0, previous=None)
+
+def made_feeds() -> Feeds:
+    """Write feeds of shapes that random feeds rarely have."""
+    feeds = Feeds()
+    feeds.add("one message", 1)
+    feeds.add("without its first", 4).lose(feeds["without its first"].at(1))
+    feeds.add("below one only").write(sequence=0, previous=None)
     feeds["below one only"].write(sequence=-1, previous=NOBODY)
-    zero = feed("starts at zero")
+    zero = feeds.add("starts at zero")
     first = zero.write(sequence=1, previous=zero.write(sequence=0, previous=None)["key"])
     zero.write(sequence=2, previous=first["key"])
-    before_zero = feed("zero before a sound chain", 3)
+    before_zero = feeds.add("zero before a sound chain", 3)
     before_zero.write(sequence=1, previous=before_zero.write(sequence=0, previous=None)["key"])
-    two = feed("two first messages", 3)
+    two = feeds.add("two first messages", 3)
     two.write(two.author.fork(), 5)
-    three = feed("three branches of one message", 4)
+    three = feeds.add("three branches of one message", 4)
     for _ in range(3):
         three.write(three.author.fork(three.at(2)), 3)
-    feed("first with previous").write(sequence=1, previous=NOBODY)
-    feed("second without previous", 1).write(sequence=2, previous=None)
+    feeds.add("first with previous").write(sequence=1, previous=NOBODY)
+    feeds.add("second without previous", 1).write(sequence=2, previous=None)
     for nothing in (0, False, "", [], {}):
-        odd = feed(f"first with a previous that is no id: {nothing!r}")
+        odd = feeds.add(f"first with a previous that is no id: {nothing!r}")
         odd.write(sequence=2, previous=odd.write(sequence=1, previous=nothing)["key"])
-    wrong = feed("previous of the right message, wrong sequence", 2)
+    wrong = feeds.add("previous of the right message, wrong sequence", 2)
     wrong.write(sequence=4, previous=wrong.at(2)["key"])
-    skipped = feed("previous two before", 2)
+    skipped = feeds.add("previous two before", 2)
     skipped.write(sequence=3, previous=skipped.at(1)["key"])
-    stranger = feed("previous by another author", 1)
+    stranger = feeds.add("previous by another author", 1)
     stranger.write(sequence=2, previous=feeds["one message"].at(1)["key"])
 
+    # 32-bit integers wrap around: the least sequence lacks a predecessor.
+    edges = feeds.add("the edges of 32 bits", 3)
+    last = edges.write(sequence=MAX_INT, previous=NOBODY)
+    edges.write(sequence=MAX_INT, previous=edges.at(3)["key"])
+    edges.write(sequence=MIN_INT, previous=last["key"])
+    return feeds
+
+
+def feeds_with_lost_forks() -> Feeds:
+    """Write feeds of which forks are lost."""
+    feeds = Feeds()
     # The first message of a fork is lost: the rest of the branch is disconnected from the chain.
-    beside = feed("long branch after a lost fork", 60)
+    beside = feeds.add("long branch after a lost fork", 60)
     branch = beside.author.fork(beside.at(3))
     lost = beside.write(branch)
     beside.write(branch, 80)
     beside.lose(lost)
-    many = feed("many branches after lost forks", 60)
+    many = feeds.add("many branches after lost forks", 60)
     for sequence in (3, 3, 10, 11, 40):
         branch = many.author.fork(many.at(sequence))
         lost = many.write(branch)
         many.write(branch, 30)
         many.lose(lost)
-    crossed = feed("a lost fork, then a real one", 30)
+    crossed = feeds.add("a lost fork, then a real one", 30)
     branch = crossed.author.fork(crossed.at(5))
     lost = crossed.write(branch)
     crossed.write(branch, 40)
     crossed.lose(lost)
     crossed.write(crossed.author.fork(crossed.at(20)), 2)
-    ended = feed("a lost fork, longer than a chain with a gap", 20)
+    ended = feeds.add("a lost fork, longer than a chain with a gap", 20)
     branch = ended.author.fork(ended.at(5))
     lost = ended.write(branch)
     ended.write(branch, 40)
     ended.lose(lost, ended.at(15))
-    forked = feed("a branch that forks after a lost fork", 30)
+    forked = feeds.add("a branch that forks after a lost fork", 30)
     branch = forked.author.fork(forked.at(5))
     lost = forked.write(branch)
     fork_at = forked.write(branch, 3)
     forked.write(branch, 5)
     forked.write(branch.fork(fork_at), 8)
     forked.lose(lost)
-    other = feed("all of the chain lost but its beginning", 30)
+    other = feeds.add("all of the chain lost but its beginning", 30)
     branch = other.author.fork(other.at(5))
     other.write(branch, 10)
     other.lose(*[m for m in other.messages if m["value"]["sequence"] > 5][:25])
-
-    # 32-bit integers wrap around: the least sequence lacks a predecessor.
-    edges = feed("the edges of 32 bits", 3)
-    last = edges.write(sequence=MAX_INT, previous=NOBODY)
-    edges.write(sequence=MAX_INT, previous=edges.at(3)["key"])
-    edges.write(sequence=MIN_INT, previous=last["key"])
     return feeds
 
 
@@ -192,7 +201,11 @@ def naive_feed(messages: list[dict]) -> dict:
 def feeds() -> dict[str, Feed]:
     """Write all feeds; return them by name."""
     rng = random.Random(7)
-    return made_feeds() | {f"random {i}": random_feed(f"random {i}", rng) for i in range(RANDOM_FEEDS)}
+    return (
+        made_feeds()
+        | feeds_with_lost_forks()
+        | {f"random {i}": random_feed(f"random {i}", rng) for i in range(RANDOM_FEEDS)}
+    )
 
 
 @pytest.fixture(scope="module")

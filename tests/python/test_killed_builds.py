@@ -94,12 +94,7 @@ def test_builds_killed_at_any_moment(kills, tmp_path, logs, undisturbed, working
     killed = start(logs[1])
     killed.kill_once_published("ssb_messages")
     killed_run = killed.stamp("ssb_messages")
-    said = start(logs[1]).end()
-    lines = [line for line in said.splitlines() if " of the run of " in line]
-    assert len(lines) == 2
-    assert f"over ssb_log {logs[1]}, which did not end" in lines[0]
-    assert lines[1].endswith(f"over ssb_log {logs[0]}")
-    assert "A build of everything (no --select) makes it so" in said
+    check_report(start(logs[1]).end(), *logs)
     assert differing(undisturbed[1]) == []
 
     ended, number = 0, 1
@@ -124,11 +119,25 @@ def test_builds_killed_at_any_moment(kills, tmp_path, logs, undisturbed, working
     assert sorted(path.name for path in (warehouse / ".sessions").iterdir()) == [".turn"]
     assert sorted(path.name for path in schema.iterdir()) == sorted([*undisturbed[1], *OF_RUNS])
 
+    check_runs(schema, killed_run, logs[1], sorted(undisturbed[1]))
+
+
+def check_report(said: str, finished: Path, killed: Path) -> None:
+    """Check that a build names the two runs, and logs, of the tables that stand side by side."""
+    lines = [line for line in said.splitlines() if " of the run of " in line]
+    assert len(lines) == 2
+    assert f"over ssb_log {killed}, which did not end" in lines[0]
+    assert lines[1].endswith(f"over ssb_log {finished}")
+    assert "A build of everything (no --select) makes it so" in said
+
+
+def check_runs(schema: Path, killed_run: str, log: Path, names: list[str]) -> None:
+    """Check that `runs` has the killed run as interrupted, and that the last run published all tables."""
     runs = ds.dataset(schema / "runs", format="parquet").to_table().to_pylist()
     runs = {run["run_id"]: run for run in runs}
     assert (runs[killed_run]["status"], runs[killed_run]["finished_at"]) == ("interrupted", None)
     last = max(runs.values(), key=lambda run: run["started_at"])
     assert last["status"] == "success"
-    assert [given["path"] for given in last["inputs"]] == [str(logs[1])]
-    assert sorted(last["tables"]) == [f"tangles.{name}" for name in sorted(undisturbed[1])]
+    assert [given["path"] for given in last["inputs"]] == [str(log)]
+    assert sorted(last["tables"]) == [f"tangles.{name}" for name in names]
     assert all(not run["tables"] for run in runs.values() if run is not last)

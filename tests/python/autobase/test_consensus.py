@@ -18,7 +18,7 @@ from autobase_oracle import BROKEN_RULES, Base, Id, Node
 from base_arrays import arrays_of
 from base_tables import drawing
 from dbt_tangles.algorithms.autobase.consensus import clocks
-from gossip import Answer, Gossip, answers, random_cut, simulated
+from gossip import Answer, Gossip, Habits, answers, random_cut, simulated
 
 VECTORS = Path(__file__).parents[2] / "data" / "autobase"
 
@@ -75,11 +75,13 @@ def gossips(draw, most_indexers: int = 7, most_steps: int = 120) -> tuple[Gossip
         indexers,
         draw(st.integers(0 if indexers else 1, 2)),
         draw(st.integers(0, 1)),
-        draw(st.integers(1, most_steps)),
-        draw(st.sampled_from([0.1, 0.3, 0.6])),
-        draw(st.sampled_from([0.0, 0.2])),
-        draw(st.sampled_from([0.0, 0.3, 0.9])),
-        draw(st.sampled_from([0.0, 0.05, 0.2])),
+        Habits(
+            draw(st.integers(1, most_steps)),
+            draw(st.sampled_from([0.1, 0.3, 0.6])),
+            draw(st.sampled_from([0.0, 0.2])),
+            draw(st.sampled_from([0.0, 0.3, 0.9])),
+            draw(st.sampled_from([0.0, 0.05, 0.2])),
+        ),
     )
     return gossip, rng
 
@@ -176,11 +178,14 @@ def any_gossip(seed: int, most_steps: int) -> tuple[Gossip, random.Random]:
         rng,
         rng.choice([3, 3, 3, 4, 5]),
         rng.choice([0, 0, 1]),
-        steps=rng.randint(15, most_steps),
-        writing=rng.choice([0.3, 0.5]),
-        batches=rng.choice([0, 0, 0.2]),
-        partial=rng.choice([0, 0.3, 0.9]),
-        splitting=rng.choice([0, 0.05]),
+        0,
+        Habits(
+            rng.randint(15, most_steps),
+            rng.choice([0.3, 0.5]),
+            rng.choice([0, 0, 0.2]),
+            rng.choice([0, 0.3, 0.9]),
+            rng.choice([0, 0.05]),
+        ),
     )
     gossip.write(gossip.writers[0])
     return gossip, rng

@@ -142,7 +142,7 @@ def add_without_base(log):
 
 
 def add_faults(log):
-    """Add nodes that are set aside for each reason, and their descendants."""
+    """Add nodes that lack a predecessor or lie on a cycle, and their descendants."""
     log.base("holes")
     log.node("holes", "a1")
     log.node("holes", "a3", reason="hole")
@@ -174,6 +174,9 @@ def add_faults(log):
     log.node("cycles", "e1", "c1 d1", reason="previous_set_aside")
     log.node("cycles", "f1", "c1")
 
+
+def add_contradictions(log):
+    """Add different and equal nodes of one id, and batches that do not continue, and their descendants."""
     log.base("two things")
     log.node("two things", "a1")
     for odd in ({}, {"value": "other"}, {"value": None}, {"heads": [[A, 1]]}, {"batch": 2}):
@@ -371,7 +374,7 @@ def hostile_log(folder):
     log = HostileLog(folder)
     broken(log)
     random_bytes(log)
-    for add in (add_malformed, add_without_base, add_faults, add_starts, add_conflicts, add_names):
+    for add in (add_malformed, add_without_base, add_faults, add_contradictions, add_starts, add_conflicts, add_names):
         add(log)
     for add in (add_values, add_wide, add_roles, add_lines):
         add(log)

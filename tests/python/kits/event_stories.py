@@ -30,11 +30,15 @@ class Log:
             self.files[file].append(line)
             self.malformed.add((file, len(self.files[file])))
 
-    def good(self, timeline, event, after=(), arrival=0, author=None, line=None, file="log.jsonl"):
-        """Add a line with an event; `line` replaces its usual text."""
+    def good(self, timeline, event, after=(), arrival=0, author=None, file="log.jsonl"):
+        """Add a line with an event."""
         found = Arrival(timeline, event, list(after), arrival, author)
-        self.files[file].append(to_line(found) if line is None else line)
-        self.arrivals[timeline].append((found, (file, len(self.files[file]))))
+        self.spell(found, to_line(found), file)
+
+    def spell(self, arrival, line, file="log.jsonl"):
+        """Add an event as a given line."""
+        self.files[file].append(line)
+        self.arrivals[arrival.timeline].append((arrival, (file, len(self.files[file]))))
 
     def write(self):
         """Write the files and return the var `event_log`."""
@@ -119,14 +123,14 @@ def add_odd_lines(log):
     log.good("long", long + "y", [long], arrival=2)
     log.good(long, long, [long])
     found = Arrival("padded", "p", [], 1)
-    log.good(*found[:4], line=to_line(found).ljust(MAX_LINE_BYTES), file="long.jsonl")
+    log.spell(found, to_line(found).ljust(MAX_LINE_BYTES), file="long.jsonl")
     log.bad(to_line(found).ljust(MAX_LINE_BYTES + 1), file="long.jsonl")
     log.good("padded", "q", ["p"], 2, file="long.jsonl")
-    log.good("odd", "a", [], 1, line=b' {"timeline":"odd", "event":"a", "after":[ ], "arrival":1, "x":[[{}]]}\r')
-    log.good("odd", "b", ["a"], 2, line=rb'{"timeline":"\u006fdd","event":"b","after":["\u0061"],"arrival":2}')
+    log.spell(Arrival("odd", "a", [], 1), b' {"timeline":"odd", "event":"a", "after":[ ], "arrival":1, "x":[[{}]]}\r')
+    log.spell(Arrival("odd", "b", ["a"], 2), rb'{"timeline":"\u006fdd","event":"b","after":["\u0061"],"arrival":2}')
     twice = b'{"arrival":7,"event":"no","timeline":7,"timeline":"odd","event":"c","after":["b"],"arrival":3}'
-    log.good("odd", "c", ["b"], 3, line=twice)
-    log.good("odd", "d", ["c"], 4, line=b'{"timeline":"odd","event":"d","after":["c"],"arrival":4,"author":null}')
+    log.spell(Arrival("odd", "c", ["b"], 3), twice)
+    log.spell(Arrival("odd", "d", ["c"], 4), b'{"timeline":"odd","event":"d","after":["c"],"arrival":4,"author":null}')
     log.good("odd", "e", ["d"], 5, author="", file="folder/a=1/packed.jsonl.gz")
     log.bad(b"{}", file="folder/a=1/packed.jsonl.gz")
     log.good("odd", "f", ["e"], 6, file='it\'s {{ 1/0 }} 100% "good" [?*].jsonl')

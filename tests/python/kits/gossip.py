@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import NamedTuple
 
 from autobase_oracle import Base, Id, Node, pasts_of
 from base_arrays import arrays_of
@@ -71,40 +72,44 @@ class Gossip:
         return self.base().cut(Id(k, at) for k, n in self.knows[key].items() for at in range(1, n + 1))
 
 
-def simulated(
-    rng: random.Random,
-    indexers: int,
-    others: int = 0,
-    relayed: int = 0,
-    steps: int = 60,
-    writing: float = 0.4,
-    batches: float = 0.0,
-    partial: float = 0.3,
-    splitting: float = 0.0,
-) -> Gossip:
+class Habits(NamedTuple):
+    """The habits of writers and their network.
+
+    Attributes:
+        steps: The number of steps; at each a writer writes or passes nodes on.
+        writing: The share of steps at which a writer writes.
+        batches: The share of writes that are batches.
+        partial: The share of messages that pass on only some nodes.
+        splitting: The probability that a step begins or ends a network split.
+    """
+
+    steps: int = 60
+    writing: float = 0.4
+    batches: float = 0.0
+    partial: float = 0.3
+    splitting: float = 0.0
+
+
+def simulated(rng: random.Random, indexers: int, others: int, relayed: int, habits: Habits) -> Gossip:
     """Let writers write nodes and pass them on; network splits separate two halves at times.
 
     Args:
         rng: The random generator.
-        indexers: Number of indexing writers.
-        others: Number of non-indexing writers.
-        relayed: Number of relayed writers.
-        steps: Number of steps; at each a writer writes or passes nodes on.
-        writing: Number of writers that write.
-        batches: Share of writes that are batches.
-        partial: Share of messages that pass on only some nodes.
-        splitting: Probability that a step begins or ends a network split.
+        indexers: The number of indexing writers.
+        others: The number of non-indexing writers.
+        relayed: The number of relayed writers.
+        habits: How they write and pass nodes on.
     """
     gossip = Gossip(rng, indexers, others, relayed)
     half = None
-    for _ in range(steps):
-        if rng.random() < splitting:
+    for _ in range(habits.steps):
+        if rng.random() < habits.splitting:
             half = {key: rng.random() < 0.5 for key in gossip.writers} if half is None else None
         key, other = rng.choice(gossip.writers), rng.choice(gossip.writers)
-        if rng.random() < writing:
-            gossip.write(key, rng.randint(2, 3) if rng.random() < batches else 1)
+        if rng.random() < habits.writing:
+            gossip.write(key, rng.randint(2, 3) if rng.random() < habits.batches else 1)
         elif key != other and (half is None or half[key] == half[other]):
-            gossip.tell(key, other, rng.random() < partial)
+            gossip.tell(key, other, rng.random() < habits.partial)
     return gossip
 
 

@@ -48,11 +48,10 @@ class GroupLog:
         """Start without lines."""
         self.lines, self.expected, self.others, self.names, self.findings = [], {}, set(), {}, {}
 
-    def say(self, name, content, kind, reason=None, in_group=None, epoch=None, *, key=None, **envelope):
-        """Add a message with an expected row."""
+    def say(self, name, content, kind, reason=None, at=INVALID, *, key=None, **envelope):
+        """Add a message with an expected row; `at` names its group and epoch."""
         self.names[message_id(name)] = name
-        in_group, epoch = (None if one is None else message_id(one) for one in (in_group, epoch))
-        self.expected[message_id(name)] = (kind, reason, in_group, epoch)
+        self.expected[message_id(name)] = (kind, reason, *(one and message_id(one) for one in at))
         self.lines.append(to_line(key or uri(name), content, **envelope))
 
     def other(self, name, content, **envelope):
@@ -76,7 +75,7 @@ class Story:
         """Write the root of the group, named R."""
         self.log, self.name, self.last = log, name, "R"
         self.keys = {"R": key or key_of(name)}
-        log.say(self.full("R"), root_init(self.keys["R"]), "root_init", None, self.full("R"), self.full("R"))
+        log.say(self.full("R"), root_init(self.keys["R"]), "root_init", None, [self.full("R")] * 2)
         log.findings[message_id(self.full("R"))] = set()
 
     def full(self, name):
@@ -101,10 +100,10 @@ class Story:
         content = epoch_init(self.keys[name], self.in_group(seen), place(uri(self.full("R")), *self.uris(after)))
         self._say(name, content | changes, "epoch_init", reason, name)
 
-    def add(self, name, epoch, feeds, after=None, seen=None, key=None, reason=None, **changes):
+    def add(self, name, epoch, feeds, after=None, seen=None, reason=None, **changes):
         """Add feeds, by names in one string, to an epoch."""
         members = place(uri(self.full(epoch)), *self.uris(after or epoch))
-        content = add(key or self.keys[epoch], self.in_group(seen), members, map(feed, feeds.split(", ")))
+        content = add(self.keys[epoch], self.in_group(seen), members, map(feed, feeds.split(", ")))
         self._say(name, content | changes, "add", reason, epoch)
 
     def exclude(self, name, epoch, feeds, after=None, seen=None, reason=None, **changes):
@@ -117,7 +116,7 @@ class Story:
         at = (None, None) if reason and not reason.startswith("un") else (self.full("R"), self.full(epoch))
         if reason in ("unknown_key", "unknown_tangle"):
             at = (None, None)
-        self.log.say(self.full(name), content, kind, reason, *at)
+        self.log.say(self.full(name), content, kind, reason, at)
         self.last = name
 
     def finds(self, finding, epoch, feed_name, messages):
@@ -179,8 +178,11 @@ def tell_of_findings(log):
         story.add(f"add to {name}", name, "a")
     story.finds("same_key", None, None, story.by_id("R, E, F"))
 
+
+def tell_of_foreign_groups(log):
+    """Write a group that names another one, a crowd of epochs, and a group with a common URI."""
     story = Story(log, "foreign")
-    story.add("A", "R", "a", key=key_of("another"))
+    story.add("A", "R", "a", secret=key_of("another"))
     story.finds("foreign_key", "R", None, "A")
     story.add("in the air", "R", "b, a", after="nothing")
     story.finds("unconnected_add", "R", "b", "in the air")
@@ -207,7 +209,6 @@ def tell_of_findings(log):
     story = Story(log, "same uri")
     story.epoch("E")
     story.add("B", "E", "a")
-    return log
 
 
 def tell_of_graphs(log):
@@ -242,9 +243,10 @@ def tell_of_graphs(log):
     for name in ("invalid", "on the invalid", "on both"):
         story.finds("init_not_counted", name, None, name)
 
-    def lost(name, content, kind, reason, in_group=None, epoch=None):
-        log.say(f"graph/{name}", content, kind, reason, in_group, epoch)
 
+def tell_of_missing_starts(log):
+    """Write messages of epochs and groups that have no valid root."""
+    root = place(uri("graph/R"), uri("graph/R"))
     # The members tangle starts with an invalid init, a message of another kind, an unknown id, or the message itself.
     for name, start in (
         ("to an invalid", "graph/invalid"),
@@ -253,10 +255,10 @@ def tell_of_graphs(log):
         ("to itself", "graph/to itself"),
     ):
         members = place(uri(start), uri(start))
-        lost(name, add(key_of("k"), root, members, [feed("a")]), "add", "unknown_epoch", None, start)
+        log.say(f"graph/{name}", add(key_of("k"), root, members, [feed("a")]), "add", "unknown_epoch", (None, start))
     members = place(uri("graph/excluded from itself"), uri("graph/R"))
-    content = exclude(root, members, [feed("a")])
-    lost("excluded from itself", content, "exclude", "unknown_epoch", None, "graph/excluded from itself")
+    name = "graph/excluded from itself"
+    log.say(name, exclude(root, members, [feed("a")]), "exclude", "unknown_epoch", (None, name))
 
     # Groups without a valid root: it is unknown, an epoch of another group, the init itself, or a post.
     for name, start in (
@@ -267,17 +269,17 @@ def tell_of_graphs(log):
         ("in an add", "graph/A"),
     ):
         content = epoch_init(key_of(name), root, place(uri(start), uri(start)))
-        lost(name, content, "epoch_init", "unconnected_epoch", start, f"graph/{name}")
+        log.say(f"graph/{name}", content, "epoch_init", "unconnected_epoch", (start, f"graph/{name}"))
         members = place(uri(f"graph/{name}"), uri(f"graph/{name}"))
         content = add(key_of(name), root, members, [feed("a")])
-        lost(f"add to {name}", content, "add", "unknown_epoch", start, f"graph/{name}")
+        log.say(f"graph/add to {name}", content, "add", "unknown_epoch", (start, f"graph/{name}"))
     log.other("graph/post", {"type": "post", "text": "", "tangles": {"epoch": NULL, "group": NULL, "members": NULL}})
 
     # The version makes a root invalid. Its followers are in the tangle but outside every group.
     log.say("bad root/R", root_init(key_of("bad root"), version="v3"), "root_init", "bad_version")
     bad = place(uri("bad root/R"), uri("bad root/R"))
     content = epoch_init(key_of("bad root/E"), bad, bad)
-    log.say("bad root/E", content, "epoch_init", "unconnected_epoch", "bad root/R", "bad root/E")
+    log.say("bad root/E", content, "epoch_init", "unconnected_epoch", ("bad root/R", "bad root/E"))
     log.findings[message_id("bad root/R")] = {
         ("init_not_counted", message_id(name), None, (message_id(name),)) for name in ("bad root/R", "bad root/E")
     }
@@ -290,13 +292,21 @@ def tell_of_forms(log):
     """Write ids in all spellings, lists of all sizes, and junk in all fields."""
     story = Story(log, "forms")
     root = place(uri("forms/R"), uri("forms/R"))
+    at = ("forms/R", "forms/R")
+    tell_of_spellings(log, story, root, at)
+    tell_of_lists(log, story, root, at)
+    tell_of_odd_values(log, story, root, at)
+    tell_of_other_types(log, root)
+
+
+def tell_of_spellings(log, story, root, at):
+    """Write ids and keys in all spellings."""
     sigil = place(message_id("forms/R"), message_id("forms/R"))
     # Keys of envelopes have either spelling; references in valid messages have only one.
     log.lines.append(to_line(message_id("forms/R"), root_init(story.keys["R"])))
-    at = ("forms/R", "forms/R")
     content = add(key_of("forms"), root, root, [feed("a")])
-    log.say("forms/sigil key", content, "add", None, *at, key=message_id("forms/sigil key"))
-    log.say("forms/other uri", content, "add", None, *at, key=uri("forms/other uri").replace("ssb:", "ssb://"))
+    log.say("forms/sigil key", content, "add", None, at, key=message_id("forms/sigil key"))
+    log.say("forms/other uri", content, "add", None, at, key=uri("forms/other uri").replace("ssb:", "ssb://"))
     content = add(key_of("k"), sigil, root, [feed("a")], root=uri("forms/R"))
     log.say("forms/sigil group", content, "add", "bad_group_tangle")
     log.say("forms/sigil members", add(key_of("k"), root, sigil, [feed("a")]), "add", "bad_members_tangle")
@@ -329,14 +339,16 @@ def tell_of_forms(log):
         log.say(f"forms/{name}", root_init(bad), "root_init", "bad_secret")
         log.say(f"forms/add {name}", add(bad, root, root, [feed("a")]), "add", "bad_secret")
 
-    # Lists.
+
+def tell_of_lists(log, story, root, at):
+    """Write lists of all sizes."""
     many = [feed(f"many {number}") for number in range(MANY)]
-    log.say("forms/many", exclude(root, root, many), "exclude", None, *at)
+    log.say("forms/many", exclude(root, root, many), "exclude", None, at)
     assert MAX_LINE_BYTES * 3 // 4 < len(log.lines[-1]) < MAX_LINE_BYTES
-    log.say("forms/many times", exclude(root, root, [feed("once")] * MANY), "exclude", None, *at)
+    log.say("forms/many times", exclude(root, root, [feed("once")] * MANY), "exclude", None, at)
     too_many = exclude(root, root, [feed(f"too many {number}") for number in range(31_000)])
     log.raw(to_line(uri("forms/too long"), too_many))
-    log.say("forms/15", add(key_of("forms"), root, root, many[:15]), "add", None, *at)
+    log.say("forms/15", add(key_of("forms"), root, root, many[:15]), "add", None, at)
     log.say("forms/16", add(key_of("forms"), root, root, many[:16]), "add", "bad_recps_count")
     log.say("forms/nobody", add(key_of("forms"), root, root, []), "add", "bad_recps_count")
     log.say("forms/nobody is out", exclude(root, root, []), "exclude", "bad_excludes")
@@ -346,17 +358,19 @@ def tell_of_forms(log):
     log.say("forms/no group previous", add(key_of("k"), empty, root, [feed("a")]), "add", "bad_group_tangle")
     log.say("forms/no epoch before", epoch_init(key_of("k"), root, empty), "epoch_init", "bad_epoch_tangle")
     lists = [place(uri("forms/R"), *(uri(f"unknown {number}") for number in range(5_000))) for _ in "ab"]
-    log.say("forms/wide", add(key_of("forms"), *lists, [feed("in the air")]), "add", None, *at)
+    log.say("forms/wide", add(key_of("forms"), *lists, [feed("in the air")]), "add", None, at)
     story.finds("unconnected_add", "R", "in the air", "wide")
 
-    # Values that the schemas do not check: names that a program could interpret, numbers, nested lists.
+
+def tell_of_odd_values(log, story, root, at):
+    """Write values that schemas do not check: names that a program could interpret, numbers, nested lists."""
     odd = [*HOSTILE, "\ud800", "\udfff", message_id("a"), "@a.ed25519"]
     listed = [feed("a"), *odd, 7, None, True, 1.5, {}, [], [[feed("b")]], {"a": feed("b")}, 10**30]
-    log.say("forms/odd feeds", exclude(root, root, listed), "exclude", None, *at)
+    log.say("forms/odd feeds", exclude(root, root, listed), "exclude", None, at)
     story.finds("unchecked_entry", "R", None, "odd feeds")
     previous = {"root": uri("forms/R"), "previous": [uri("forms/R"), *odd, 7, None, {}]}
     content = add(key_of("forms"), previous, previous, [feed("odd")], oldSecrets=[key_of("k"), *odd, 7])
-    log.say("forms/odd previous", content, "add", None, *at)
+    log.say("forms/odd previous", content, "add", None, at)
     story.finds("unchecked_entry", "R", None, "odd previous")
     story.finds("unconnected_add", "R", "odd", "odd previous")
     for number, text in enumerate(HOSTILE):
@@ -366,15 +380,17 @@ def tell_of_forms(log):
         extra = {"group": root, "members": root, f"{text}?": 7}
         log.say(f"forms/tangle {number}", content | {"tangles": extra}, "exclude", "unknown_tangle")
         content = add(key_of("forms"), root, root, [feed("a")], text=text, tangles=extra)
-        log.say(f"forms/free tangle {number}", content, "add", None, *at)
+        log.say(f"forms/free tangle {number}", content, "add", None, at)
     nested = {"group": root, "members": root, "deep": json.loads("[" * 500 + "]" * 500)}
-    log.say("forms/nested", add(key_of("forms"), root, root, [feed("a")], tangles=nested), "add", None, *at)
+    log.say("forms/nested", add(key_of("forms"), root, root, [feed("a")], tangles=nested), "add", None, at)
     content = root_init(key_of("k"), deep="?")
     log.say("forms/too deep", content, "root_init", "unknown_key")
     log.lines[-1] = log.lines[-1].replace(b'"?"', b"[" * 3000 + b"]" * 3000)
     log.say("forms/prototype", root_init(key_of("k")) | {"__proto__": {}}, "root_init", "unknown_key")
 
-    # Other types.
+
+def tell_of_other_types(log, root):
+    """Write messages of other types, and lines that are no messages."""
     for number, kind in enumerate(("group/other", "group/", "group/po-box", "Group/init", "group/init ", "", None, 7)):
         log.other(f"forms/type {number}", root_init(key_of("k")) | {"type": kind})
     log.other("forms/no type", {"tangles": {"group": NULL, "epoch": NULL, "members": NULL}})
@@ -401,13 +417,13 @@ def tell_of_exports(log):
         log.other(f"exports/opaque {number}", sealed, author="@sealed", sequence=number)
     content = add(key_of("exports"), root, root, [feed("a")])
     meta = {"private": True, "originalContent": sealed}
-    log.say("exports/new", content, "add", None, *at, author="@sealed", meta=meta)
+    log.say("exports/new", content, "add", None, at, author="@sealed", meta=meta)
     old = {"cyphertext": sealed, "private": True, "unbox": key_of("k")}
-    log.say("exports/old", content, "add", None, *at, author="@sealed", value=old)
+    log.say("exports/old", content, "add", None, at, author="@sealed", value=old)
     original = {"meta": {"private": True, "original": {"content": sealed}}}
-    log.say("exports/older", content, "add", None, *at, author="@sealed", value=original)
+    log.say("exports/older", content, "add", None, at, author="@sealed", value=original)
     # One exporter decrypts the message and another does not.
-    log.say("exports/both", content, "add", None, *at, author="@sealed", meta=meta)
+    log.say("exports/both", content, "add", None, at, author="@sealed", meta=meta)
     log.lines.append(to_line(uri("exports/both"), sealed, author="@sealed"))
     # A decrypted post is not a group message; an invalid decryption leaves the sealed content.
     log.other("exports/post", {"type": "post", "text": ""}, author="@sealed", meta=meta)
@@ -434,10 +450,10 @@ def tell_of_exports(log):
     # Two texts claim one id: one text counts, independent of the order of lines.
     for number in range(10):
         name = f"exports/twice {number}"
-        log.say(name, exclude(root, root, [feed("one")]), "exclude", None, *at, author="@b")
-        log.say(name, exclude(root, root, [feed("other")]), "exclude", None, *at, author="@a")
+        log.say(name, exclude(root, root, [feed("one")]), "exclude", None, at, author="@b")
+        log.say(name, exclude(root, root, [feed("other")]), "exclude", None, at, author="@a")
     story.finds("unchecked_entry", "R", None, "unchecked")
-    log.say("exports/unchecked", exclude(root, root, [feed("a"), "not a feed"]), "exclude", None, *at)
+    log.say("exports/unchecked", exclude(root, root, [feed("a"), "not a feed"]), "exclude", None, at)
 
 
 def tell_of_mutants(log):
@@ -462,14 +478,16 @@ def tell_of_mutants(log):
                 to_kind, reason = found if isinstance(found, tuple) else (kind, found)
                 in_group = name if to_kind == "root_init" else "mutants/R"
                 epoch = name if to_kind.endswith("init") else "mutants/R"
-                log.say(name, content, to_kind, reason, *((in_group, epoch) if reason is None else INVALID))
+                log.say(name, content, to_kind, reason, (in_group, epoch) if reason is None else INVALID)
 
 
 def hostile_log():
     """Write all lines in another order than the stories."""
     log = GroupLog()
     tell_of_findings(log)
+    tell_of_foreign_groups(log)
     tell_of_graphs(log)
+    tell_of_missing_starts(log)
     tell_of_forms(log)
     tell_of_exports(log)
     tell_of_mutants(log)

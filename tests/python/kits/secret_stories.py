@@ -49,6 +49,10 @@ class SecretLog:
         self.lines.append(to_line(message))
         return message
 
+    def sign(self, content):
+        """Sign a message of a high sequence, without publishing it."""
+        return self.author.publish(content, next(self.clock), sequence=99)
+
     def place(self, root, *previous):
         """Make a place in a tangle from names of messages; other strings stay as they are."""
         root, *previous = (to_uri(self.ids[one]) if one in self.ids else one for one in (root, *previous))
@@ -111,7 +115,10 @@ def tell_of_places(log):
         },
     )
 
-    # Valid messages with secrets in other fields.
+
+def tell_of_fields(log):
+    """Add valid messages with secrets in other fields."""
+    root = log.place("root", "root")
     key = log.key("free tangle")
     tangles = {
         "group": root,
@@ -148,17 +155,13 @@ def tell_of_places(log):
     )
 
 
-def tell_of_lines(log):
-    """Add secrets in losing copies, invalid messages, lines without a message, and decrypted lines of all shapes."""
-
-    def signed(content):
-        return log.author.publish(content, next(log.clock), sequence=99)
-
+def tell_of_copies(log):
+    """Add secrets in losing copies, invalid messages, and decrypted lines of all shapes."""
     root = log.place("root", "root")
     key = log.key("bad signature")
-    log.lines.append(to_line(signed(root_init(key))).replace(b'"v2"', b'"v1"'))
+    log.lines.append(to_line(log.sign(root_init(key))).replace(b'"v2"', b'"v1"'))
     key = log.key("bad signature of a good one")
-    message = signed(add(key, root, root, [feed("a")]))
+    message = log.sign(add(key, root, root, [feed("a")]))
     message["value"]["timestamp"] += 1
     log.lines.append(to_line(message))
 
@@ -188,25 +191,27 @@ def tell_of_lines(log):
         log.lines.append(to_line(sealed | {"value": sealed["value"] | {"content": shown}, "meta": meta}))
     log.lines.append(to_line(sealed))
 
-    # Not stored at all.
-    whole = to_line(signed(root_init(log.key("cut off", False))))
+
+def tell_of_lines(log):
+    """Add secrets in lines without a message or with a reject reason."""
+    whole = to_line(log.sign(root_init(log.key("cut off", False))))
     log.lines += [whole[:-30], whole[: whole.index(b"tangles")], whole + b"}", b'"' + whole, b"[" + whole + b"]"]
     log.lines += [json.dumps(root_init(log.key("bare", False))).encode(), log.key("only", False).encode()]
     log.lines.append(b"x" * 3_000_000 + whole)
     key = log.key("said twice")
     before = log.key("said before", False)
-    twice = to_line(signed(root_init(key))).replace(b'"secret":', b'"secret":"%b","secret":' % before.encode())
+    twice = to_line(log.sign(root_init(key))).replace(b'"secret":', b'"secret":"%b","secret":' % before.encode())
     log.lines.append(twice)
 
     # Stored with a reason, or not.
     key = log.key("too long")
-    log.lines.append(to_line(signed(root_init(key, text=key * 300))))
+    log.lines.append(to_line(log.sign(root_init(key, text=key * 300))))
     key = log.key("too deep", False)
     log.lines.append(
-        to_line(signed(root_init(key, text="?"))).replace(b'"?"', b"[" * 3000 + b'"%b"' % key.encode() + b"]" * 3000)
+        to_line(log.sign(root_init(key, text="?"))).replace(b'"?"', b"[" * 3000 + b'"%b"' % key.encode() + b"]" * 3000)
     )
     key = log.key("other format", False)
-    value = signed(root_init(key))["value"]
+    value = log.sign(root_init(key))["value"]
     log.lines.append(to_line({"key": "%x", "value": value | {"author": feed("other")}}))
     log.lines.append(to_line({"key": "%y", "value": dict(sorted(value.items()))}))
     log.lines.append(to_line({"value": value | {"extra": key}}))
@@ -234,6 +239,8 @@ def secret_log():
     """Write the lines."""
     log = SecretLog()
     tell_of_places(log)
+    tell_of_fields(log)
+    tell_of_copies(log)
     tell_of_lines(log)
     tell_of_networks(log)
     return log

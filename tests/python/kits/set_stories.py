@@ -295,7 +295,7 @@ def add_names(log):
 
 
 def add_writers(log):
-    """Add messages of other accounts, of keys that come and go, and incomplete copies."""
+    """Add messages of other accounts and of keys that come and go, and incomplete copies."""
     laptop, phone, tablet, stranger = map(Device.from_name, ("laptop", "phone", "tablet", "stranger"))
     account = Account(laptop, "writers")
     with_phone = account.add(phone)
@@ -343,6 +343,11 @@ def add_writers(log):
     anyone.write("A", by=stranger)
     anyone.write("B", "A", by=phone)
 
+    add_copies(log, account, laptop, stranger)
+
+
+def add_copies(log, account, laptop, stranger):
+    """Add a set with incomplete, changed and re-signed copies of its messages."""
     feed = Feed(log, "copies", account.id, laptop, domain="set_v1__copies")
 
     def copies(name, *kinds, reason=None):

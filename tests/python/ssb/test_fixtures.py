@@ -5,6 +5,7 @@ import hashlib
 import itertools
 import json
 from functools import partial
+from typing import NamedTuple
 
 import pytest
 from nacl.signing import VerifyKey
@@ -127,38 +128,71 @@ def tips_of(members, links):
     return sorted(members.keys() - {p for letter in members for p in links[letter]})
 
 
-@pytest.mark.parametrize(("example", "name", "root"), TANGLES, ids=map("-".join, TANGLES))
-def test_tables_agree_with_the_messages(example, name, root):
-    """The hand-written tables equal a simple computation from the messages."""
+class Computed(NamedTuple):
+    """A tangle as a simple computation from the messages gives it, and its rows of `tangle_messages` by letter.
+
+    Attributes:
+        where: The key of the tangle in the tables.
+        rows: The hand-written rows.
+        links: The letters that each candidate lists, in the order of receipt.
+        refused: The candidates of the wrong type.
+        depth: The depth of each member.
+        message: The message of each candidate.
+        placed: The members in causal order, ties by the earlier of both times.
+        children: The members that list each member.
+    """
+
+    where: dict
+    rows: dict
+    links: dict
+    refused: set
+    depth: dict
+    message: dict
+    placed: list
+    children: dict
+
+
+@pytest.fixture(params=TANGLES, ids=map("-".join, TANGLES))
+def computed(request):
+    """Return each tangle of the examples, computed."""
+    example, name, root = request.param
     where = {"example": example, "tangle_name": name, "root": root}
     links = candidates(example, name, root)
     rows = {row["message"]: row for row in expected("tangle_messages", **where)}
-    assert {letter: " ".join(previous) for letter, previous in links.items()} == {
-        letter: row["previous"] for letter, row in rows.items()
-    }
     refused = {letter for letter, row in rows.items() if row["set_aside_reason"] == "wrong_type"}
     depth = grow(links, root, refused)
-    assert {letter: str(depth.get(letter, "")) for letter in links} == {x: row["depth"] for x, row in rows.items()}
-    assert {letter for letter, row in rows.items() if row["is_member"] == "true"} == depth.keys()
-
     message = {letter: MESSAGES[IDS[example, letter]] for letter in links}
-    asserted = {letter: message[letter]["value"]["timestamp"] for letter in links}
-    earliest = {letter: min(asserted[letter], message[letter]["timestamp"]) for letter in links}
-    assert in_order(rows, "position") == sorted(depth, key=lambda x: (depth[x], message[x]["key"]))
-    assert in_order(rows, "asserted_position") == sorted(depth, key=asserted.get)
+    earliest = {x: min(message[x]["value"]["timestamp"], message[x]["timestamp"]) for x in links}
     placed = []
     while len(placed) < len(depth):
         ready = [x for x in depth if x not in placed and all(p in placed for p in links[x])]
         placed.append(min(ready, key=earliest.get))
+    children = {letter: [x for x in depth if letter in links[x]] for letter in depth}
+    return Computed(where, rows, links, refused, depth, message, placed, children)
+
+
+def test_rows_of_messages_agree_with_the_messages(computed):
+    """The hand-written rows equal a simple computation from the messages."""
+    where, rows, links, _, depth, message, placed, children = computed
+    assert {letter: " ".join(previous) for letter, previous in links.items()} == {
+        letter: row["previous"] for letter, row in rows.items()
+    }
+    assert {letter: str(depth.get(letter, "")) for letter in links} == {x: row["depth"] for x, row in rows.items()}
+    assert {letter for letter, row in rows.items() if row["is_member"] == "true"} == depth.keys()
+
+    assert in_order(rows, "position") == sorted(depth, key=lambda x: (depth[x], message[x]["key"]))
+    assert in_order(rows, "asserted_position") == sorted(depth, key=lambda x: message[x]["value"]["timestamp"])
     assert in_order(rows, "thread_position") == placed
 
-    children = {letter: [x for x in depth if letter in links[x]] for letter in depth}
-    assert {x for x, row in rows.items() if row["is_root"] == "true"} == {root}
+    assert {x for x, row in rows.items() if row["is_root"] == "true"} == {where["root"]}
     assert sorted(x for x, row in rows.items() if row["is_tip"] == "true") == tips_of(depth, links)
-    forks = {x for x in depth if len(children[x]) > 1}
-    assert {x for x, row in rows.items() if row["is_fork"] == "true"} == forks
-    merges = {x for x in depth if len(links[x]) > 1}
-    assert {x for x, row in rows.items() if row["is_merge"] == "true"} == merges
+    assert {x for x, row in rows.items() if row["is_fork"] == "true"} == {x for x in depth if len(children[x]) > 1}
+    assert {x for x, row in rows.items() if row["is_merge"] == "true"} == {x for x in depth if len(links[x]) > 1}
+
+
+def test_paths_and_counts_agree_with_the_messages(computed):
+    """The hand-written ancestors, edges and counts equal a simple computation from the messages."""
+    where, rows, links, refused, depth, message, placed, children = computed
 
     def longest(message, ancestor):
         if message == ancestor:
@@ -182,6 +216,7 @@ def test_tables_agree_with_the_messages(example, name, root):
 
     [tangle] = expected("tangles", **where)
     levels = list(depth.values())
+    asserted = {x: message[x]["value"]["timestamp"] for x in links}
     assert {k: v for k, v in tangle.items() if k not in where} == {
         "root_status": "present",
         "member_count": str(len(depth)),
@@ -190,13 +225,17 @@ def test_tables_agree_with_the_messages(example, name, root):
         "author_count": str(len({message[x]["value"]["author"] for x in depth})),
         "depth": str(max(levels)),
         "width": str(max(levels.count(level) for level in levels)),
-        "fork_count": str(len(forks)),
-        "merge_count": str(len(merges)),
+        "fork_count": str(sum(len(found) > 1 for found in children.values())),
+        "merge_count": str(sum(len(links[x]) > 1 for x in depth)),
         "tips": " ".join(tips_of(depth, links)),
         "misordered_pairs": str(sum(asserted[m] < asserted[p] for m, p in edges)),
         "misordered_received_pairs": str(sum(message[m]["timestamp"] < message[p]["timestamp"] for m, p in edges)),
     }
 
+
+def test_tips_after_each_receipt_agree_with_the_messages(computed):
+    """The hand-written tips after each receipt equal those of the messages received so far."""
+    where, links, refused = computed.where, computed.links, computed.refused
     steps = expected("tangle_tips", **where)
     received = []
     for step, letter in enumerate(links, start=1):
@@ -205,7 +244,7 @@ def test_tables_agree_with_the_messages(example, name, root):
         here = [row for row in steps if int(row["step"]) == step]
         assert {row["received"] for row in here} == {letter}
         assert {row["is_final"] for row in here} == {str(step == len(links)).lower()}
-        assert sorted(row["tip"] for row in here) == tips_of(grow(known, root, refused), known)
+        assert sorted(row["tip"] for row in here) == tips_of(grow(known, where["root"], refused), known)
     assert {int(row["step"]) for row in steps} == set(range(1, len(links) + 1))
 
 

@@ -183,12 +183,33 @@ def dags(count: int) -> list[list[set[int]]]:
 
 
 @njit
-def first_wrong(count, cause_start, cause, arrived, batch_of, event, taken, put):
+def most_kept(old, now):
+    """Return the length of the longest common subsequence of two orders, by trying all subsets of the first."""
+    most = 0
+    for subset in range(1 << len(old)):
+        place, kept = -1, 0
+        for i in range(len(old)):
+            if subset >> i & 1:
+                j = 0
+                while now[j] != old[i]:
+                    j += 1
+                if j < place:
+                    kept = -1
+                    break
+                place = j
+                kept += 1
+        most = max(most, kept)
+    return most
+
+
+@njit
+def first_wrong(count, log, commands):
     """Replay timelines of `count` events that arrive one by one; return the first wrong timeline, or -1.
 
-    After each arrival the list must be in order of rank, then number, and the script as short as it can be: the longest
-    common subsequence is found by trying all subsets of the old list.
+    After each arrival the list must be in order of rank, then number, and the script as short as it can be.
     """
+    _, cause_start, cause, arrived = log
+    event, batch_of, taken, put = commands.event, commands.batch, commands.taken, commands.put
     at = 0
     old = np.empty(count, np.int64)
     now = np.empty(count, np.int64)
@@ -197,7 +218,7 @@ def first_wrong(count, cause_start, cause, arrived, batch_of, event, taken, put)
         size = 0
         for step in range(count):
             old[:size] = now[:size]
-            commands = 0
+            written = 0
             while at < len(event) and event[at] // count == t and batch_of[at] == step + 1:
                 e = event[at] % count
                 length = size
@@ -209,7 +230,7 @@ def first_wrong(count, cause_start, cause, arrived, batch_of, event, taken, put)
                 now[put[at] + 1 : length + 1] = now[put[at] : length].copy()
                 now[put[at]] = e
                 size = length + 1
-                commands += 1
+                written += 1
                 at += 1
             if size != step + 1:
                 return t
@@ -228,21 +249,7 @@ def first_wrong(count, cause_start, cause, arrived, batch_of, event, taken, put)
                 a, b = now[i], now[i + 1]
                 if rank[a] > rank[b] or (rank[a] == rank[b] and a > b):
                     return t
-            most = 0
-            for subset in range(1 << (size - 1)):
-                place, kept = -1, 0
-                for i in range(size - 1):
-                    if subset >> i & 1:
-                        j = 0
-                        while now[j] != old[i]:
-                            j += 1
-                        if j < place:
-                            kept = -1
-                            break
-                        place = j
-                        kept += 1
-                most = max(most, kept)
-            if commands != size - most:
+            if written != size - most_kept(old[: size - 1], now):
                 return t
     return -1 if at == len(event) else len(arrived) // count
 
@@ -260,8 +267,8 @@ def test_every_graph_in_every_delivery(count):
     events = np.arange(len(graphs) + 1) * count
     for delivery in itertools.permutations(range(count)):
         arrived = (np.add.outer(events[:-1], delivery)).ravel().astype(np.int32)
-        commands = stream(Log(events, start, cause, arrived), 1)
-        wrong = first_wrong(count, start, cause, arrived, commands.batch, commands.event, commands.taken, commands.put)
+        log = Log(events, start, cause, arrived)
+        wrong = first_wrong(count, log, stream(log, 1))
         assert wrong == -1, (delivery, graphs[wrong] if wrong < len(graphs) else "commands after the last timeline")
 
 
