@@ -291,7 +291,7 @@ def test_parsers_agree_up_to_the_type_of_numbers(value):
     source = json.dumps(value).encode()
     exact = parse_exact(source)
     assert exact_text(parse(source)[0]) == exact_text(exact)
-    assert exact_text(canonical._parse_deep(source.decode())) == exact_text(exact)
+    assert exact_text(canonical._parse_deep(source.decode(), float)) == exact_text(exact)
 
 
 @given(json_values)
@@ -306,16 +306,16 @@ def test_canonical_text_is_a_fixed_point(value):
 def test_all_parsers_refuse_the_same_bytes(source):
     """All three parsers accept or reject any bytes alike."""
 
-    def outcome(parser, argument):
+    def outcome(parser, *arguments):
         try:
-            return exact_text(parser(argument))
+            return exact_text(parser(*arguments))
         except (MalformedJsonError, InvalidUtf8Error) as error:
             return type(error)
 
     result = outcome(parse_exact, source)
     assert outcome(lambda raw: parse(raw)[0], source) == result
     if result is not InvalidUtf8Error:
-        assert outcome(canonical._parse_deep, source.decode()) == result
+        assert outcome(canonical._parse_deep, source.decode(), float) == result
 
 
 def test_lengths_are_in_utf16_units():

@@ -13,8 +13,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
-from json import loads
-from json.encoder import encode_basestring
 from operator import itemgetter
 from typing import Any, NamedTuple, NoReturn
 
@@ -23,7 +21,7 @@ import orjson
 import pyarrow as pa
 
 from dbt_tangles.formats.json_line import LineError, LineReasons, parse_object, read_turn
-from dbt_tangles.formats.ssb.canonical import parse_exact
+from dbt_tangles.formats.ssb.canonical import parse_exact, print_text
 from dbt_tangles.ingest.json_numbers import MAX_INT32, whole_number
 from dbt_tangles.ingest.line_checks import MAX_LINE_BYTES, check_in_turns, schema_of
 from dbt_tangles.kernel_runtime.row_schema import Int32, arrow_type
@@ -38,8 +36,6 @@ _TURN_ROWS = 256
 
 _WRITER = re.compile("[0-9A-Fa-f]{64}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# Matches the tokens of a valid JSON text.
-_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[][{}]|[^][{}",:\s]+')
 
 _NODE_FIELDS = ("writer", "length", "heads")
 _needed_of = itemgetter("base", *_NODE_FIELDS)
@@ -357,32 +353,15 @@ def _length_of(value: Any, least: int = 1) -> int | None:
 
 
 def _parse_exact(raw: bytes) -> Any:
-    """Parse JSON that `JSON.parse` accepts and `orjson.loads` rejects, with orjson's types.
-
-    That is: lone surrogates, numbers beyond the doubles (they become infinite), and any depth.
-
-    Raises:
-        InvalidUtf8Error: The bytes are not UTF-8.
-        MalformedJsonError: They are UTF-8, but not JSON.
-    """
-    parse_exact(raw)  # raises for invalid text; its own result has every number as a double
-    open_: list[list[Any]] = [[]]  # the entries read of each open container; in an object, keys and values alternate
-    for token in _TOKEN.findall(raw.decode()):
-        if token in ("{", "["):
-            open_.append([])
-        elif token in ("}", "]"):
-            items = open_.pop()
-            open_[-1].append(items if token == "]" else dict(zip(items[::2], items[1::2], strict=True)))
-        else:
-            open_[-1].append(_scalar_of(token))
-    return open_[0][0]
+    """Parse JSON that `JSON.parse` accepts and `orjson.loads` rejects, with orjson's types."""
+    return parse_exact(raw, _number_of)
 
 
-def _scalar_of(token: str) -> Any:
+def _number_of(token: str) -> int | float:
     try:
         return orjson.loads(token)
-    except orjson.JSONDecodeError:
-        return loads(token) if token[0] == '"' else float(token)
+    except orjson.JSONDecodeError:  # beyond the doubles
+        return float(token)
 
 
 def _text_of(value: Any, is_exact: bool) -> str:
@@ -397,47 +376,10 @@ def _text_of(value: Any, is_exact: bool) -> str:
             return orjson.dumps(value, option=_SORTED).decode()
         except TypeError:  # nested too deep
             pass
-    return _exact_text(value)
+    return print_text(value, False, lambda found: sorted(found.items()), _number_text)
 
 
-class _Text(str):
-    """A part of the output, among values that are still to be printed."""
-
-    __slots__ = ()
-
-
-_COMMA = _Text(",")
-
-
-def _exact_text(value: Any) -> str:
-    """Print without recursion, with the same text as orjson."""
-    parts: list[str] = []
-    due = [value]  # a stack: the next value is last
-    while due:
-        value = due.pop()
-        kind = type(value)
-        if kind is _Text:
-            parts.append(value)
-        elif kind is dict:
-            parts.append("{")
-            pieces: list[Any] = []
-            for key in sorted(value):
-                pieces += _COMMA, _Text(_scalar_text(key) + ":"), value[key]
-            due.append(_Text("}"))
-            due.extend(reversed(pieces[1:]))
-        elif kind is list:
-            parts.append("[")
-            due.append(_Text("]"))
-            due.extend(reversed([piece for element in value for piece in (_COMMA, element)][1:]))
-        else:
-            parts.append(_scalar_text(value))
-    return "".join(parts)
-
-
-def _scalar_text(value: Any) -> str:
-    if type(value) is float and math.isinf(value):
-        return "1e999" if value > 0 else "-1e999"
-    try:
-        return orjson.dumps(value).decode()
-    except TypeError:  # a lone surrogate
-        return _SURROGATE.sub(lambda match: f"\\u{ord(match.group()):04x}", encode_basestring(value))
+def _number_text(number: int | float) -> str:
+    if math.isinf(number):
+        return "1e999" if number > 0 else "-1e999"
+    return orjson.dumps(number).decode()

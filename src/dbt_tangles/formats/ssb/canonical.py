@@ -18,6 +18,8 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable
+from functools import cache
 from json.decoder import scanstring
 from json.encoder import encode_basestring
 from typing import Any
@@ -86,20 +88,24 @@ def parse(raw: bytes) -> tuple[Any, bool]:
         return parse_exact(raw), True
 
 
-def parse_exact(raw: bytes) -> Any:
-    """Parse as ``JSON.parse`` does, every number as a double; see `parse` for arguments and errors.
+def parse_exact(raw: bytes, number_of: Callable[[str], int | float] = float) -> Any:
+    """Parse as ``JSON.parse`` does; see `parse` for the errors.
 
     It accepts inputs that V8 accepts and orjson rejects: lone surrogates, numbers beyond the range of doubles (they
     become infinite), and any depth.
+
+    Args:
+        raw: The bytes of a line.
+        number_of: Reads a number; by default as a double, as V8 does.
     """
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InvalidUtf8Error(f"not UTF-8 at byte {error.start + 1}") from None
     try:
-        return _decoder.decode(text)
+        return _decoder_of(number_of).decode(text)
     except RecursionError:
-        return _parse_deep(text)
+        return _parse_deep(text, number_of)
     except _ConstantError as error:
         place = next(match.start() for match in _CONSTANT.finditer(text) if match[1])
         raise _malformed(json.JSONDecodeError(f"no number of JSON: {error}", text, place)) from None
@@ -167,25 +173,22 @@ def plain_text(value: dict[str, Any]) -> bytes | None:
         return None
 
 
-def is_plain(value: dict[str, Any]) -> bool:
-    """Whether orjson prints an object, indented or compact, as V8 does.
-
-    Args:
-        value: A parsed object.
+def is_plain(value: dict[str, Any] | list[Any]) -> bool:
+    """Whether orjson prints a parsed object or array, indented or compact, as V8 does.
 
     Raises:
         RecursionError: It is nested deeper than Python's stack.
     """
-    for key, element in value.items():
-        if key < ":" and key >= "0":  # a leading digit: it may be an array index
-            return False
+    if type(value) is dict:
+        for key in value:
+            if key < ":" and key >= "0":  # a leading digit: it may be an array index
+                return False
+        value = value.values()
+    for element in value:
         kind = type(element)
         if kind is str or element is None or kind is bool:
             continue
-        if kind is dict:
-            if not is_plain(element):
-                return False
-        elif not (_is_plain_list(element) if kind is list else is_plain_number(element)):
+        if not (is_plain(element) if kind is dict or kind is list else is_plain_number(element)):
             return False
     return True
 
@@ -199,7 +202,7 @@ def is_plain_number(number: int | float) -> bool:
 
 def exact_text(value: Any) -> str:
     """Print by the exact way; same contract as `canonical_text`."""
-    return _print(value, pretty=True)
+    return print_text(value, pretty=True)
 
 
 def compact_bytes(value: Any) -> bytes:
@@ -216,7 +219,7 @@ def compact_bytes(value: Any) -> bytes:
             return orjson.dumps(value)
     except (TypeError, RecursionError):  # nested too deep, or not printable as UTF-8
         pass
-    return _print(value, pretty=False).encode()
+    return print_text(value, pretty=False).encode()
 
 
 def number_text(number: int | float) -> str:
@@ -255,19 +258,6 @@ def _is_small(value: Any) -> bool:
         return False
 
 
-def _is_plain_list(elements: list[Any]) -> bool:
-    for element in elements:
-        kind = type(element)
-        if kind is str or element is None or kind is bool:
-            continue
-        if kind is dict:
-            if not is_plain(element):
-                return False
-        elif not (_is_plain_list(element) if kind is list else is_plain_number(element)):
-            return False
-    return True
-
-
 class _ConstantError(Exception):
     """The text has a number that Python's parser accepts and JSON forbids."""
 
@@ -280,21 +270,23 @@ def _malformed(error: json.JSONDecodeError) -> MalformedJsonError:
     return MalformedJsonError(json_fault(error))
 
 
-# float() has no limit on digits, unlike int(), and rounds as V8 does.
-_decoder = json.JSONDecoder(parse_int=float, parse_constant=_refuse_constant)
+@cache
+def _decoder_of(number_of: Callable[[str], int | float]) -> json.JSONDecoder:
+    # float() has no limit on digits, unlike int(), and rounds as V8 does.
+    return json.JSONDecoder(parse_int=number_of, parse_float=number_of, parse_constant=_refuse_constant)
 
 
-def _parse_deep(text: str) -> Any:
+def _parse_deep(text: str, number_of: Callable[[str], int | float]) -> Any:
     """Parse without recursion, for texts nested too deep for Python's own parser."""
     try:
-        return _parse_tokens(text)
+        return _parse_tokens(text, number_of)
     except IndexError:
         raise _malformed(json.JSONDecodeError("the text ends early", text, len(text))) from None
     except json.JSONDecodeError as error:
         raise _malformed(error) from None
 
 
-def _parse_tokens(text: str) -> Any:
+def _parse_tokens(text: str, number_of: Callable[[str], int | float]) -> Any:
     containers: list[Any] = []
     keys: list[str | None] = []  # the key under which each open container will be stored
     position = 0
@@ -314,7 +306,7 @@ def _parse_tokens(text: str) -> Any:
                 continue
             position += 1
         else:
-            value, position = _parse_scalar(text, position)
+            value, position = _parse_scalar(text, position, number_of)
         # The value is complete: store it, and close the containers that end here.
         while containers:
             container = containers[-1]
@@ -353,12 +345,12 @@ def _parse_key(text: str, position: int) -> tuple[str, int]:
     return key, position + 1
 
 
-def _parse_scalar(text: str, position: int) -> tuple[Any, int]:
+def _parse_scalar(text: str, position: int, number_of: Callable[[str], int | float]) -> tuple[Any, int]:
     if text[position] == '"':
         return scanstring(text, position + 1, True)
     number = _NUMBER.match(text, position)
     if number:
-        return float(number.group()), number.end()
+        return number_of(number.group()), number.end()
     for name, value in _LITERALS:
         if text.startswith(name, position):
             return value, position + len(name)
@@ -388,8 +380,16 @@ def _ordered_items(value: dict[str, Any]) -> list[tuple[str, Any]]:
     ]
 
 
-def _print(value: Any, pretty: bool) -> str:
-    """Print without recursion, counting the characters."""
+def print_text(
+    value: Any,
+    pretty: bool,
+    items_of: Callable[[dict[str, Any]], list[tuple[str, Any]]] = _ordered_items,
+    text_of: Callable[[int | float], str] = number_text,
+) -> str:
+    """Print a value of any depth, without recursion; see `canonical_text` for the error.
+
+    `items_of` lists the items of an object in the order of printing; `text_of` prints a number.
+    """
     parts: list[str] = []
     frames: list[tuple[Any, bool]] = []  # the remaining entries of each open container, and whether it is an object
     length = 0
@@ -398,14 +398,14 @@ def _print(value: Any, pretty: bool) -> str:
     while True:
         if type(value) is dict and value:
             parts.append(head + "{")
-            frames.append((iter(_ordered_items(value)), True))
+            frames.append((iter(items_of(value)), True))
             opened = True
         elif type(value) is list and value:
             parts.append(head + "[")
             frames.append((iter(value), False))
             opened = True
         else:
-            parts.append(head + _scalar_text(value))
+            parts.append(head + _scalar_text(value, text_of))
             opened = False
         length += len(parts[-1])
         # Move on to the next element, and close finished containers.
@@ -436,7 +436,7 @@ def _print(value: Any, pretty: bool) -> str:
             return "".join(parts)
 
 
-def _scalar_text(value: Any) -> str:
+def _scalar_text(value: Any, text_of: Callable[[int | float], str]) -> str:
     kind = type(value)
     if kind is str:
         return _quote(value)
@@ -448,4 +448,4 @@ def _scalar_text(value: Any) -> str:
         return "{}"
     if kind is list:
         return "[]"
-    return number_text(value)
+    return text_of(value)
