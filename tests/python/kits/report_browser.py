@@ -31,7 +31,7 @@ def drive(out: Path, where: str, script: str) -> str:
     """Run a script in the page as a user would act, and return its result."""
     copy = out.parent / f"{out.name}-driven"
     shutil.copytree(out, copy, dirs_exist_ok=True)
-    (copy / "assets" / "drive.js").write_text(f"{_WAIT}\n(async () => {{\n{script}\n}})();")
+    (copy / "assets" / "drive.js").write_text(f"{WAIT}\n(async () => {{\n{script}\n}})();")
     page = (copy / "index.html").read_text()
     (copy / "index.html").write_text(page.replace("</body>", '<script src="assets/drive.js"></script></body>'))
     dumped = dump(copy, where)
@@ -46,7 +46,7 @@ def address(view: str, *parts: str, **filters: str) -> str:
     return f"#{path}{'?' if filters else ''}{urlencode(filters)}"
 
 
-_WAIT = """
+WAIT = """
 const until = async (found) => { while (!found()) await new Promise((done) => setTimeout(done, 20)); return found(); };
 const one = (selector) => until(() => document.querySelector(selector));
 const say = (...words) => { document.body.dataset.said = words.join(" | "); };

@@ -22,6 +22,55 @@ def write(root) -> Warehouse:
     return warehouse
 
 
+def write_crowd(root) -> Warehouse:
+    """A thread of a root and 40 replies by 40 authors at one depth, a merge of all, in 40 minutes."""
+    warehouse = write(root)
+    authors = [story.sigil(f"author{n}").replace("%", "@").replace(".sha256", ".ed25519") for n in range(40)]
+    first, last = story.sigil("crowd"), story.sigil("last")
+    replies = [story.sigil(f"reply{n}") for n in range(40)]
+    rows = [(first, story.ALICE, 0), *((id_, author, 1) for id_, author in zip(replies, authors, strict=True))]
+    rows.append((last, story.ALICE, 2))
+    place = {"tangle_name": "thread", "root_id": first}
+    warehouse.write(
+        "tangle_messages",
+        *(story.candidate(*row, received_at=1.5e12 + 6e4 * n, **place) for n, row in enumerate(rows)),
+    )
+    edges = [(id_, first) for id_ in replies] + [(last, id_) for id_ in replies]
+    warehouse.write("tangle_edges", *(story.edge(child, parent, True) | place for child, parent in edges))
+    counts = {"member_count": 42, "candidate_count": 42, "set_aside_count": 0, "invalid_claim_count": 0}
+    warehouse.write("tangles", {**place, "root_status": "present", "depth": 2, "tips": [last], **counts})
+    return warehouse
+
+
+def write_each_page(root) -> Warehouse:
+    """Write the whole warehouse with texts, times, runs, records and rejected lines, so that a report has all pages."""
+    warehouse = write(root)
+    ids = [story.ROOT, story.A1, story.A2, story.B1, story.B2]
+    times = {"received_at": 1.7e12, "asserted_at": 1.7e12}
+    content = {"content": '{"type":"post","text":"A garden of forking paths"}', "content_type": "post"}
+    messages = [story.message(id_, story.ALICE, n, **content, **times) for n, id_ in enumerate(ids, 1)]
+    warehouse.write("ssb_messages", *messages)
+    lists = {name: [] for name in ("malformed_messages", "unresolved_merges")}
+    record = {"tangle_name": "thread", "root_id": story.ROOT, "status": "reduced", "left_out_count": 0, **lists}
+    warehouse.write(
+        "records",
+        record | {"is_conflicted": True, "conflicting_fields": ["title"], "tips": [story.A1, story.A2]},
+        record | {"root_id": story.GONE, "is_conflicted": False, "conflicting_fields": [], "tips": []},
+    )
+    field = {"tangle_name": "thread", "root_id": story.ROOT, "strategy": "overwrite", "set_by": [story.A1]}
+    values = [{"tip_id": id_, "message_id": id_, "value": f'"{id_[:3]}"'} for id_ in (story.A1, story.A2)]
+    warehouse.write(
+        "record_fields",
+        field | {"field": "title", "is_conflict": True, "conflicting_values": values},
+        field | {"field": "place", "is_conflict": False, "conflicting_values": [], "value": '"A long place"'},
+    )
+    rejects = [(9, "not_a_message"), (12, "malformed_json")]
+    warehouse.write(
+        "ssb_rejects", *({"source_file": "log.jsonl", "line": line, "reason": reason} for line, reason in rejects)
+    )
+    return warehouse.write("runs", story.run("r", 3, tables=["tangles.feeds"]))
+
+
 def _set(warehouse: Warehouse) -> None:
     warehouse.write(
         "sets",

@@ -42,23 +42,7 @@ def test_a_broken_feed(tmp_path):
 
 @pytest.fixture(scope="module")
 def crowd(tmp_path_factory):
-    """A thread of a root and 40 replies by 40 authors at one depth, a merge of all, in 40 minutes."""
-    warehouse = story.write(tmp_path_factory.mktemp("crowd") / "wh")
-    authors = [cli_story.sigil(f"author{n}").replace("%", "@").replace(".sha256", ".ed25519") for n in range(40)]
-    root, last = cli_story.sigil("crowd"), cli_story.sigil("last")
-    replies = [cli_story.sigil(f"reply{n}") for n in range(40)]
-    rows = [(root, cli_story.ALICE, 0), *((id_, author, 1) for id_, author in zip(replies, authors, strict=True))]
-    rows.append((last, cli_story.ALICE, 2))
-    place = {"tangle_name": "thread", "root_id": root}
-    warehouse.write(
-        "tangle_messages",
-        *(cli_story.candidate(*row, received_at=1.5e12 + 6e4 * n, **place) for n, row in enumerate(rows)),
-    )
-    edges = [(id_, root) for id_ in replies] + [(last, id_) for id_ in replies]
-    warehouse.write("tangle_edges", *(cli_story.edge(child, parent, True) | place for child, parent in edges))
-    counts = {"member_count": 42, "candidate_count": 42, "set_aside_count": 0, "invalid_claim_count": 0}
-    warehouse.write("tangles", {**place, "root_status": "present", "depth": 2, "tips": [last], **counts})
-    return make(warehouse)
+    return make(story.write_crowd(tmp_path_factory.mktemp("crowd") / "wh"))
 
 
 def test_many_lanes(crowd):

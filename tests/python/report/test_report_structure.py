@@ -1,0 +1,177 @@
+"""The structure of each page at three sizes in both colour schemes, its accessibility (axe-core), and its keyboard."""
+
+import json
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+import cli_story
+import report_story as story
+from browser_session import BrowserSession
+from cli_kit import Warehouse
+from report_browser import WAIT, address, needs_chromium
+from report_kit import make
+
+pytestmark = needs_chromium
+
+HERE = Path(__file__).parent
+STRUCTURE, GEOMETRY = ((HERE / name).read_text() for name in ("structure.js", "geometry.js"))
+AXE = (resources.files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8")
+SIZES = [(1400, 900), (820, 1180), (390, 844)]
+PAGES = {
+    "": ".verdicts",
+    "#tangle": ".drawing",
+    "#read": ".post",
+    "#feed": ".drawing",
+    "#set": ".drawing",
+    "#base": ".drawing",
+    "#group": ".matrix",
+    "#timeline": ".event",
+    "#records": ".record",
+    "#rejects": ".reject",
+    address("search", q="a"): ".entry",
+    address("message", cli_story.A1): ".why .line",
+}
+READY = """
+while (!document.body.dataset.shown) await new Promise((done) => setTimeout(done, 5));
+const isDrawn = () => !document.querySelector(".drawing") || document.querySelector(".canvas[data-fit]");
+while (!isDrawn()) await new Promise(requestAnimationFrame);
+"""
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory):
+    """A report with each kind of page."""
+    return make(story.write_each_page(tmp_path_factory.mktemp("structure") / "wh"))
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory):
+    return make(story.write_crowd(tmp_path_factory.mktemp("crowd") / "wh"))
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory):
+    return make(cli_story.write_broken_feed(Warehouse(tmp_path_factory.mktemp("broken") / "wh")))
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with BrowserSession() as session:
+        yield session
+        assert session.console == []
+
+
+def visit(browser, out, where: str, shows: str) -> None:
+    """Open a page and wait for it; assert that it shows an element."""
+    browser.open(f"{(out / 'index.html').as_uri()}{where}")
+    browser.run(READY)
+    assert browser.run(f"return document.querySelectorAll({json.dumps(shows)}).length"), where
+
+
+@pytest.mark.parametrize("is_dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_each_page_at_each_size(browser, out, crowd, broken, size, is_dark):
+    """No page overflows, clips or overlaps texts, hides a landmark, or has texts of little contrast."""
+    pages = [(out, *page) for page in PAGES.items()]
+    pages += [(crowd, "#tangle", ".lane"), (crowd, "", ".verdicts"), (broken, "#feed", ".hole")]
+    faults, compared = {}, 0
+    for report, where, shows in pages:
+        browser.show(*size, is_dark)
+        visit(browser, report, where, shows)
+        # Texts are compared with the colours behind them, so the whole page has to be in view.
+        browser.show(size[0], max(size[1], browser.run("return document.documentElement.scrollHeight")), is_dark)
+        found = browser.run(STRUCTURE)
+        assert found.pop("compared") > 20, where
+        if shows in (".drawing", ".lane", ".hole"):
+            drawing = json.loads(browser.run(f"{WAIT}{GEOMETRY}; return document.body.dataset.said"))
+            found |= {f"{name} in drawing": drawing[name] for name in ("clipped", "covered", "off", "wrong")}
+            compared += drawing["edges"]
+        faults |= {(report.parent.name, where, name): each for name, each in found.items() if each}
+    assert faults == {} and compared > 80
+
+
+AXE_RUN = """
+for (const each of document.querySelectorAll("details")) each.open = true;
+const node = document.querySelector(".node[tabindex='0'], .event");
+if (node) node.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+const { violations } = await axe.run(document, { resultTypes: ["violations"] });
+const wordsOf = ({ any, all, none }) => [...any, ...all, ...none].map((each) => each.message).join("; ");
+return violations.filter(({ impact }) => ["serious", "critical"].includes(impact))
+  .flatMap(({ id, nodes }) => nodes.map((node) => [id, node.target.join(" "), wordsOf(node)]));
+"""
+
+
+@pytest.mark.parametrize("is_dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_no_serious_fault(browser, out, is_dark):
+    """With all tables open and a node chosen, no page has a serious or critical violation."""
+    browser.show(*SIZES[0], is_dark)
+    found = {}
+    for where, shows in PAGES.items():
+        visit(browser, out, where, shows)
+        browser.add(AXE)
+        found[where] = browser.run(AXE_RUN)
+    assert {where: faults for where, faults in found.items() if faults} == {}
+
+
+def test_axe_finds_a_fault(browser, out):
+    """The check fails on a page without a name of its language, with a picture without a text."""
+    visit(browser, out, "", ".verdicts")
+    browser.run("document.documentElement.lang = ''; document.querySelector('.chart').removeAttribute('aria-label');")
+    browser.add(AXE)
+    assert {"html-has-lang", "svg-img-alt"} <= {id_ for id_, *_ in browser.run(AXE_RUN)}
+
+
+FOCUS = """
+const at = document.activeElement;
+if (!at || at === document.body) return null;
+const box = at.getBoundingClientRect(), style = getComputedStyle(at);
+const halo = at.querySelector(".halo"), isHalo = Boolean(halo) && getComputedStyle(halo).strokeWidth === "3px";
+const isInside = box.width > 0 && box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth;
+return { n: at.dataset.n ?? null, isSeen: isInside && (style.outlineStyle !== "none" || isHalo) };
+"""
+CONTROLS = """
+const all = [...document.querySelectorAll("a[href], button:enabled, input, select, summary, [tabindex='0']")];
+const found = all.filter((each) => each.checkVisibility() && (each.type !== "radio" || each.checked));
+found.forEach((each, n) => { each.dataset.n = n; });
+document.activeElement.blur();
+return found.map((each, n) => `${n} ${each.tagName} ${each.getAttribute("aria-label") || each.textContent || each.id}`);
+"""
+
+
+@pytest.mark.parametrize("where", PAGES, ids=lambda where: where or "glance")
+def test_tab_reaches_each_control(browser, out, where):
+    """Tab reaches all links, buttons, fields and drawings of a page, each in sight and marked, and leaves the page."""
+    browser.show(*SIZES[0])
+    visit(browser, out, where, PAGES[where])
+    controls, reached = browser.run(CONTROLS), []
+    for _ in range(len(controls) + 40):
+        browser.press("Tab")
+        at = browser.run(FOCUS)
+        if at is None:
+            break
+        reached.append(at)
+    names = [controls[int(each["n"])] if each["n"] else "scrolled region" for each in reached]
+    assert at is None and [name for name, each in zip(names, reached, strict=True) if not each["isSeen"]] == []
+    assert {*controls} <= {*names} and len(controls) > 10
+
+
+def test_keys_work_as_the_mouse_does(browser, out):
+    """Tab and Enter reach the content, choose a node, and follow a link."""
+    browser.show(*SIZES[0])
+    visit(browser, out, "#tangle", ".drawing")
+    browser.press("Tab")
+    browser.press("Enter")
+    assert browser.run("return document.activeElement.id") == "main"
+    browser.run("document.querySelector('.node[tabindex=\"0\"]').focus()")
+    browser.press("ArrowDown")
+    browser.press("Enter")
+    wait = "while (!document.querySelector('%s')) await new Promise(requestAnimationFrame); return location.hash"
+    assert browser.run(wait % ".why a").startswith("#tangle/thread")
+    browser.run("document.querySelector('.why a').focus()")
+    browser.press("Enter")
+    script = (
+        "while (!document.querySelector('.card .why')) await new Promise(requestAnimationFrame); return location.hash"
+    )
+    assert browser.run(script).startswith("#message/")
