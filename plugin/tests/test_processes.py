@@ -1,18 +1,12 @@
 """The warehouse from outside: dbt in separate processes, as users start it."""
 
-import os
-import subprocess
-import sys
 import textwrap
-import threading
-import time
 
 import pyarrow.dataset as ds
 import pytest
 
-from conftest import TESTS
+from dbt_process import dbt
 from dbt_spark_python.session import jvm
-from dbt_spark_python.table_store.warehouse import Warehouse
 from plugin_projects import make_project
 
 pytestmark = pytest.mark.spark
@@ -37,32 +31,6 @@ MODELS = {
                   - accepted_values: {arguments: {values: [0, 1, 2], quote: false}, config: {store_failures: true}}
     """,
 }
-
-
-def run(folder, project, arguments, environment):
-    """Run dbt in its own process, with its files below `folder`."""
-    places = ["--project-dir", project, "--profiles-dir", TESTS, "--log-path", folder / "logs"]
-    places += ["--target-path", folder / "target"] if arguments[0] != "deps" else []
-    return subprocess.run(
-        [sys.executable, "-m", "dbt.cli.main", *arguments, *places],
-        env={**os.environ, "NO_COLOR": "1", **environment},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        cwd=folder,
-    )
-
-
-#: The environment variables that the tests of this file set for the profile.
-PLACES = {"warehouse": "DBT_SPARK_PYTHON_TEST_WAREHOUSE", "most": "DBT_SPARK_PYTHON_TEST_SMALL"}
-
-
-def dbt(project, *arguments, code=0, **environment):
-    """Run dbt on a small project and return its output."""
-    given = {PLACES.get(name, name): str(value) for name, value in environment.items()}
-    done = run(project, project, arguments, {"DBT_SPARK_PYTHON_TEST_SCHEMA": "s"} | given)
-    assert done.returncode == code, done.stdout + done.stderr
-    return done.stdout + done.stderr
 
 
 def rows(warehouse, table, schema="s"):
@@ -96,39 +64,6 @@ def test_a_process_finds_the_tables_of_an_earlier_one(small, tmp_path):
         warehouse=warehouse,
     )
     assert "20" in shown
-
-
-def test_a_busy_warehouse_is_reported_at_once(small, tmp_path):
-    first = Warehouse(tmp_path / "warehouse")
-    first.begin_writing()
-    started = time.monotonic()
-    said = dbt(small, "run", code=2, warehouse=first.root)
-    assert time.monotonic() - started < 30
-    first.close()
-    assert f"the warehouse {first.root} is being built by process {os.getpid()}" in said
-    assert "START" not in said
-    assert "Traceback" not in said
-
-
-def test_a_run_waits_its_turn(small, tmp_path):
-    """A run that waits names the other run, and begins when that run ends."""
-    first = Warehouse(tmp_path / "warehouse")
-    first.begin_writing()
-
-    def end_when_the_other_waits():
-        while not any("waiting for" in log.read_text() for log in small.rglob("dbt.log")):
-            time.sleep(0.2)
-        first.close()
-
-    threading.Thread(target=end_when_the_other_waits, daemon=True).start()
-    waiting = {"DBT_SPARK_PYTHON_TEST_LOCK_WAIT": "300", "DBT_LOG_LEVEL": "info"}
-    said = dbt(small, "run", "--select", "numbers", warehouse=first.root, **waiting)
-    assert f"waiting for process {os.getpid()} since 20" in said and "(0 of 300 s)" in said
-
-
-def test_a_wait_that_is_no_number_is_refused(small, tmp_path):
-    said = dbt(small, "run", code=2, warehouse=tmp_path / "warehouse", DBT_SPARK_PYTHON_TEST_LOCK_WAIT="long")
-    assert "spark.dbt.lock_wait is 'long'; set it to a number of seconds" in said and "Traceback" not in said
 
 
 @pytest.mark.parametrize("name", ["a\nb", "a\udcff"])

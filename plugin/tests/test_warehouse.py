@@ -170,7 +170,7 @@ def test_a_second_builder_is_told_who_the_first_is(warehouse):
         str(warehouse.root),
     ).stdout
     assert f"{warehouse.root} is being built by process {os.getpid()} since 20" in told
-    assert "wait until that ends, or use another warehouse" in told
+    assert "wait until that ends, let runs wait longer (spark.dbt.lock_wait in the profile), or use another" in told
 
 
 def test_a_second_builder_waits_for_the_first(warehouse, monkeypatch):

@@ -108,8 +108,8 @@ class Warehouse:
             waited = f"after {wait_s:g} s, " if wait_s else ""
             holder = self._lock.read_holder() or "another process"
             raise WarehouseError(
-                f"{waited}the warehouse {self.root} is being built by {holder}: wait until that ends, or use another "
-                f"warehouse (it stays readable meanwhile)"
+                f"{waited}the warehouse {self.root} is being built by {holder}: wait until that ends, let runs wait "
+                f"longer (spark.dbt.lock_wait in the profile), or use another warehouse (this one stays readable)"
             )
         with self._translate_errors("clear the warehouse"):
             self._process.clear_dead()
@@ -255,6 +255,12 @@ class Warehouse:
         with self._translate_errors(f"copy {schema}.{name}"):
             link_folder(place, copy)
         return True
+
+    def copy_table(self, source: tuple[str, str], target: tuple[str, str]) -> None:
+        """Link the files of a published table into a new table of this process, which may have another schema."""
+        self.clear_leftovers(*target)
+        with self._translate_errors(f"copy {'.'.join(source)}"):
+            link_folder(self.public_place(*source), self.private_place(*target))
 
     def can_grow(self, schema: str, name: str) -> bool:
         """Whether rows may be added to a published table in new files: its files are intact and not too many."""

@@ -1,0 +1,97 @@
+"""Runs of one warehouse in several processes: they take turns, and a wait has a limit."""
+
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from itertools import pairwise
+from pathlib import Path
+
+import pyarrow.dataset as ds
+import pytest
+
+from dbt_process import dbt, run
+from dbt_spark_python.table_store.warehouse import Warehouse
+from plugin_projects import make_project
+
+NAMES = ("one", "two", "three")
+SLOW = """
+    import time
+
+    def model(dbt, spark):
+        time.sleep(0.7)
+        return spark.range(3)
+"""
+WAIT = "DBT_SPARK_PYTHON_TEST_LOCK_WAIT"
+
+
+@pytest.fixture
+def slow(tmp_path) -> Path:
+    """A project of three models that do not read each other, each of which takes a while."""
+    return make_project(tmp_path / "project", {f"{name}.py": SLOW for name in NAMES})
+
+
+@pytest.fixture
+def busy(tmp_path) -> Warehouse:
+    """A warehouse in which this process builds."""
+    made = Warehouse(tmp_path / "warehouse")
+    made.begin_writing()
+    yield made
+    made.close()
+
+
+def log_of(folder: Path) -> str:
+    """Return the log of a run; empty before it has one."""
+    path = folder / "logs" / "dbt.log"
+    return path.read_text() if path.exists() else ""
+
+
+def span(log: str) -> tuple[datetime, datetime]:
+    """Return the times at which a run began its model and ended."""
+    lines = log.splitlines()
+    begin, end = ([line for line in lines if text in line] for text in ("1 of 1 START", "Finished running"))
+    return tuple(datetime.strptime(found[0].split()[0], "%H:%M:%S.%f") for found in (begin, end))
+
+
+def test_runs_of_one_model_take_turns(slow, busy, tmp_path):
+    """As orchestrators run them: a process for each model, all at once. None begins while another one builds."""
+    folders = [tmp_path / name for name in NAMES]
+    environment = {"DBT_SPARK_PYTHON_TEST_WAREHOUSE": str(busy.root), WAIT: "300", "DBT_USE_COLORS_FILE": "false"}
+    with ThreadPoolExecutor(len(NAMES)) as pool:
+        runs = []
+        for folder in folders:
+            folder.mkdir()
+            runs.append(pool.submit(run, folder, slow, ["run", "--select", folder.name], environment))
+        deadline = time.monotonic() + 120
+        while not all("waiting for" in log_of(folder) for folder in folders) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        busy.close()
+        done = [each.result() for each in runs]
+    assert [each.returncode for each in done] == [0, 0, 0], "\n".join(each.stdout for each in done)
+    logs = [log_of(folder) for folder in folders]
+    for log in logs:
+        assert f"waiting for process {os.getpid()} since 20" in log and "(0 of 300 s)" in log
+    spans = sorted(map(span, logs))
+    assert all(end < begin for (_, end), (begin, _) in pairwise(spans)), spans
+    for name in NAMES:
+        table = ds.dataset(busy.root / "s.db" / name, format="parquet").to_table()
+        assert sorted(table["id"].to_pylist()) == [0, 1, 2]
+
+
+@pytest.mark.both
+@pytest.mark.parametrize(("wait", "said_first"), [("0", "the warehouse"), ("1", "after 1 s, the warehouse")])
+def test_a_wait_that_ends_is_reported(slow, busy, wait, said_first):
+    """The error names the folder and the process that builds there, and says what to do; no model has begun."""
+    started = time.monotonic()
+    said = dbt(slow, "run", code=2, warehouse=busy.root, **{WAIT: wait})
+    assert time.monotonic() - started < 30
+    flat = " ".join(said.split())
+    assert f"{said_first} {busy.root} is being built by process {os.getpid()} since 20" in flat
+    assert "wait until that ends, let runs wait longer (spark.dbt.lock_wait in the profile), or use another" in flat
+    assert "START" not in said and "Traceback" not in said
+
+
+@pytest.mark.both
+def test_a_wait_that_is_no_number_is_refused(slow, tmp_path):
+    said = dbt(slow, "run", code=2, warehouse=tmp_path / "warehouse", **{WAIT: "long"})
+    assert "spark.dbt.lock_wait is 'long'; set it to a number of seconds" in said and "Traceback" not in said
