@@ -57,12 +57,14 @@ $(VENV)/proof: $(VENV)/installed requirements-proof.lock
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements-proof.lock
 	@touch $@
 
-# Builds the log that docs/notebook.ipynb is about, and keeps what its cells answer.
+# Builds the log that docs/notebook.ipynb is about, and keeps what its cells answer. With another log, as in
+# `make notebook NOTEBOOK_LOG=tests/data/ssb/small.jsonl`, the answers go to target/notebook.ipynb.
+NOTEBOOK_LOG = tests/data/ssb/medium.jsonl.gz
 notebook: export TANGLES_TARGET := sail
-notebook: export TANGLES_WAREHOUSE := target/notebook
+notebook: export TANGLES_WAREHOUSE := $(CURDIR)/target/notebook
 notebook: $(VENV)/sail
-	$(DBT) run --vars '{ssb_log: tests/data/ssb/medium.jsonl.gz}'
-	$(BIN)/python -m bench.notebook
+	$(DBT) run --vars '{ssb_log: $(NOTEBOOK_LOG)}'
+	$(BIN)/python -m bench.notebook $(if $(filter file,$(origin NOTEBOOK_LOG)),,target/notebook.ipynb)
 
 bench: $(VENV)/installed
 	$(BIN)/python -m bench $(BENCH_ARGS)

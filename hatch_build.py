@@ -4,9 +4,11 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-#: What dbt reads of this project, and the log that a new project begins with.
+#: What dbt reads of this project, and what a new project begins with: a log, and a notebook with its queries.
 PROJECT = (
     "dbt_project.yml",
+    "docs/notebook.ipynb",
+    "docs/queries",
     "macros",
     "models",
     "profiles.yml",

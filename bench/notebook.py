@@ -1,4 +1,4 @@
-"""Run the notebook and keep its outputs: `python -m bench.notebook`, as `make notebook` does.
+"""Run the notebook and keep its outputs: `python -m bench.notebook [OUT]`, as `make notebook` does.
 
 The cells do not need Jupyter, so they run here one after another, in one namespace. The outputs are those that Jupyter
 keeps: the printed text, the value of the last expression, and the figures, as PNG.
@@ -11,6 +11,9 @@ import base64
 import contextlib
 import io
 import json
+import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +41,22 @@ def execute(notebook: dict[str, Any]) -> dict[str, Any]:
     space: dict[str, Any] = {"__name__": "__main__"}
     # As in Jupyter, the width of tables does not depend on the terminal.
     tables = pandas.option_context("display.max_columns", 20, "display.width", 80)
-    with tables, matplotlib.rc_context(matplotlib.rcParamsDefault | {"backend": "agg"}):
+    with tables, matplotlib.rc_context(matplotlib.rcParamsDefault | {"backend": "agg"}), _folder_of_notebook():
         for number, cell in enumerate(code_cells(notebook), 1):
             cell["execution_count"] = number
             cell["outputs"] = _outputs("".join(cell["source"]), number, space)
     return space
+
+
+@contextlib.contextmanager
+def _folder_of_notebook() -> Iterator[None]:
+    """Work in the notebook's folder, as Jupyter does."""
+    before = Path.cwd()
+    os.chdir(NOTEBOOK.parent)
+    try:
+        yield
+    finally:
+        os.chdir(before)
 
 
 def texts(notebook: dict[str, Any]) -> list[str]:
@@ -92,10 +106,11 @@ def _lines(text: str) -> list[str]:
 
 
 def main() -> None:
-    """Run the notebook over the warehouse in TANGLES_WAREHOUSE and write it with its outputs."""
+    """Run the notebook over the warehouse in TANGLES_WAREHOUSE; write it with its outputs, to OUT if that is given."""
+    out = Path(sys.argv[1]) if sys.argv[1:] else NOTEBOOK
     notebook = json.loads(NOTEBOOK.read_text())
     execute(notebook)
-    NOTEBOOK.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")
+    out.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")
 
 
 if __name__ == "__main__":

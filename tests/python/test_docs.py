@@ -230,7 +230,6 @@ FOR_READERS = {
     "autobase_rule_differences",
     "autobase_updates",
     "run_changes",
-    "tangle_ancestors",
     "tangle_clocks",
     "tangle_types",
 }

@@ -102,14 +102,20 @@ def test_the_dbt_project_is_in_the_wheel(wheels):
     """The wheel has every file that dbt reads, without tests."""
     names = names_in(wheels["dbt_tangles"])
     project = {name.removeprefix("dbt_tangles/project/") for name in names if name.startswith("dbt_tangles/project/")}
-    folders = ("macros", "models", "python_models", "seeds", "tests/generic", "tests/singular")
+    folders = ("docs/queries", "macros", "models", "python_models", "seeds", "tests/generic", "tests/singular")
     expected = {
         path.relative_to(ROOT).as_posix()
         for folder in folders
         for path in (ROOT / folder).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    others = {"dbt_project.yml", "profiles.yml", "tests/_tests.yml", "tests/data/ssb/small.jsonl"}
+    others = {
+        "dbt_project.yml",
+        "docs/notebook.ipynb",
+        "profiles.yml",
+        "tests/_tests.yml",
+        "tests/data/ssb/small.jsonl",
+    }
     assert project == expected | others
     assert {name for name in names if name.startswith("dbt_spark_python/")} == set()
     assert {f"dbt_tangles/starter/{name}" for name in ("dbt_project.yml", "gitignore", "packages.yml")} <= names
@@ -233,8 +239,10 @@ def test_what_init_writes(tmp_path):
         "example.jsonl",
         "models/largest_threads.sql",
         "models/largest_threads.yml",
+        "notebook.ipynb",
         "packages.yml",
         "profiles.yml",
+        *(f"queries/{path.name}" for path in sorted((ROOT / "docs" / "queries").iterdir())),
     ]
 
 

@@ -14,8 +14,13 @@ import yaml
 HERE = Path(__file__).parent.parent
 STARTER = HERE / "starter"
 
-#: Files of this dbt project that a new project starts with: their paths here and there.
-COPIED = {"profiles.yml": "profiles.yml", "tests/data/ssb/small.jsonl": "example.jsonl"}
+#: Files and folders of this dbt project that a new project starts with: their paths here and there.
+COPIED = {
+    "profiles.yml": "profiles.yml",
+    "tests/data/ssb/small.jsonl": "example.jsonl",
+    "docs/notebook.ipynb": "notebook.ipynb",
+    "docs/queries": "queries",
+}
 
 #: In a new project, the link to the installed dbt project. Git ignores it; `tangles init --link` makes it again.
 LINK = ".tangles"
@@ -85,7 +90,8 @@ def make_project(folder: Path) -> list[str]:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(Template(path.read_text()).safe_substitute(values))
     for source, name in COPIED.items():
-        shutil.copyfile(project_folder() / source, folder / name)
+        path = project_folder() / source
+        (shutil.copytree if path.is_dir() else shutil.copyfile)(path, folder / name)
     set_target(folder / "profiles.yml", installed_target() or "local")
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 

@@ -1,0 +1,12 @@
+-- One row per feed: seconds from the asserted time of a message to its receipt, and messages received before that time.
+select
+    author,
+    count(*) as messages,
+    median((received_at - asserted_at) / 1000) as p50,
+    quantile_cont((received_at - asserted_at) / 1000, 0.95) as p95,
+    max((received_at - asserted_at) / 1000) as latest,
+    count_if(received_at < asserted_at)::int as early
+from ssb_messages
+where is_usable and received_at is not null
+group by all
+order by messages desc, author
