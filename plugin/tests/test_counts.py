@@ -1,11 +1,10 @@
-"""Counts of added, changed and removed rows, and the texts of rows that are hashed for them."""
+"""Counts of added, changed and removed rows, and the hashes of rows that they rest on."""
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dbt_spark_python.incremental.counts import count_differing, count_rows
-from dbt_spark_python.incremental.row_texts import row_text
+from dbt_spark_python.incremental.counts import count_differing, count_rows, row_hash
 
 COLUMNS = "shop string, day int, amount bigint, notes array<string>, rates map<string, int>"
 
@@ -65,17 +64,50 @@ def test_every_column_counts(spark, other):
     assert tuple(count_differing(before, after, ["shop"]).values()) == (0, 1, 0)
 
 
+def hashes(frame) -> list[int]:
+    """The hash of each row over all columns."""
+    return frame.select(row_hash(frame, frame.columns).alias("hash")).toArrow()["hash"].to_pylist()
+
+
 @pytest.mark.both
-def test_no_two_rows_have_one_text(spark):
-    """Different rows have different texts, for any strings and any boundaries between values."""
+def test_no_two_rows_have_one_hash(spark):
+    """Different rows have different hashes: any strings, swapped values, a null in another column, another name."""
     strings = [None, "", "-", "1:", "1:-", ",", "-,-", "0:,0:", "\u00e9", "e\u0301", '"', "{}"]
     numbers = [None, 0, -1, 1]
     rows = [(a, n, b, None if b is None else [b]) for a in strings for n in numbers for b in strings]
     frame = spark.createDataFrame(rows, "a string, n int, b string, notes array<string>")
-    texts = frame.select(row_text(frame, frame.columns).alias("text")).toArrow()["text"].to_pylist()
-    assert len({*texts}) == len(rows)
-    other = frame.withColumnRenamed("n", "m")
-    assert not {*texts} & {*other.select(row_text(other, other.columns).alias("text")).toArrow()["text"].to_pylist()}
+    found = {*hashes(frame)}
+    assert len(found) == len(rows)
+    assert not found & {*hashes(frame.withColumnRenamed("n", "m"))}
+
+
+@pytest.mark.both
+@pytest.mark.parametrize("kind", ["string", "bigint", "boolean", "double", "binary"])
+def test_a_null_that_moves_to_another_column(spark, kind):
+    """The same value in any one of three columns, in all of them and in none gives five hashes."""
+    value = {"string": "a", "bigint": 1, "boolean": True, "double": 0.5, "binary": b"a"}[kind]
+    rows = [(value, None, None), (None, value, None), (None, None, value), (value,) * 3, (None,) * 3]
+    assert len({*hashes(spark.createDataFrame(rows, f"a {kind}, b {kind}, c {kind}"))}) == len(rows)
+
+
+@pytest.mark.both
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("array<string>", [None, [], [""], [None], ["a"], ["a", None], [None, "a"], ["a", "a"], ["aa"], ["null"]]),
+        ("array<array<string>>", [None, [], [[]], [None], [["a"], ["b"]], [["a", "b"]], [[], ["a", "b"]]]),
+        ("map<string, int>", [None, {}, {"x": 1}, {"x": 2}, {"y": 1}, {"x": 1, "y": 1}]),
+        ("struct<a: string, b: string>", [None, (None, None), ("x", None), (None, "x"), ("x", "x"), ("", "x")]),
+        (
+            "array<struct<a: string, b: array<string>>>",
+            [None, [], [(None, None)], [("x", [])], [("x", None)], [(None, ["x"])], [("x", ["x"]), ("x", [])]],
+        ),
+    ],
+)
+def test_nested_values(spark, kind, values):
+    """Nulls within a value and the boundaries of inner lists count, beside columns that are constant or null."""
+    rows = [(value, other, None) for value in values for other in values]
+    assert len({*hashes(spark.createDataFrame(rows, f"one {kind}, other {kind}, empty {kind}"))}) == len(rows)
 
 
 def test_rows_of_a_folder(tmp_path):

@@ -6,11 +6,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
-
-from dbt_spark_python.incremental.row_texts import row_text
+from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
 
 _ROW, _KEY, _NOW = "__row", "__key", "__now"
 COUNTS = "rows_added", "rows_changed", "rows_removed"
+#: Types that are hashed as JSON: a hash of their values would skip nulls within them, and boundaries between lists.
+_NESTED = ArrayType, MapType, StructType, VariantType
 
 
 def count_differing(before: DataFrame, after: DataFrame, key_columns: Sequence[str]) -> dict[str, int]:
@@ -29,8 +30,8 @@ def count_differing(before: DataFrame, after: DataFrame, key_columns: Sequence[s
     keys = [key for key in key_columns if key in before.columns]
     sides = [
         rows.select(
-            _hash(rows, keys or rows.columns).alias(_KEY),
-            _hash(rows, rows.columns).alias(_ROW),
+            row_hash(rows, keys or rows.columns).alias(_KEY),
+            row_hash(rows, rows.columns).alias(_ROW),
             sf.lit(is_now).alias(_NOW),
         )
         for rows, is_now in ((before, False), (after, True))
@@ -55,5 +56,14 @@ def count_rows(folder: Path) -> int:
     return sum(pq.read_metadata(file).num_rows for file in folder.rglob("*.parquet"))
 
 
-def _hash(rows: DataFrame, columns: Sequence[str]) -> Column:
-    return sf.xxhash64(row_text(rows, columns))
+def row_hash(rows: DataFrame, names: Sequence[str]) -> Column:
+    """Return a 64-bit hash of some columns of a row: of their names and values.
+
+    `xxhash64` skips nulls, so the hash covers for each column whether it has a value. 0.0 and -0.0 count as equal.
+    """
+    kinds = {field.name: field.dataType for field in rows.schema.fields}
+    nested = [name for name in names if isinstance(kinds[name], _NESTED)]
+    values = [*map(sf.isnotnull, names), *(sf.col(name) for name in names if name not in nested)]
+    if nested:
+        values.append(sf.to_json(sf.struct(*nested)))
+    return sf.xxhash64(sf.lit(repr([*names])), *values)
