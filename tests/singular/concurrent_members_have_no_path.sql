@@ -26,6 +26,7 @@ ordered_pairs as (
         message_id,
         ancestor_id as other_id
     from {{ ref('tangle_ancestors') }}
+    where {{ is_changed('root_id', ref('int_tangle_versions')) }}
 
     union all
 
@@ -35,6 +36,7 @@ ordered_pairs as (
         ancestor_id as message_id,
         message_id as other_id
     from {{ ref('tangle_ancestors') }}
+    where {{ is_changed('root_id', ref('int_tangle_versions')) }}
 ),
 
 related as (
