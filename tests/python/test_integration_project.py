@@ -273,9 +273,7 @@ def test_each_part_can_be_switched_off(part, project, tmp_path):
         if path.suffix in (".sql", ".py")
     }
     lost = ours_at_all.keys() - models.keys()
-    # The one model between two parts is disabled with either of them.
-    between = {"int_timeline_messages"} if with_dependents(part) & {"ssb", "tangles"} else set()
-    assert lost == {name for name, place in ours_at_all.items() if place in off} | between
+    assert lost == {name for name, place in ours_at_all.items() if place in off}
     assert not [node.name for node in left for each in node.depends_on.nodes if each.split(".")[-1] in lost]
 
 

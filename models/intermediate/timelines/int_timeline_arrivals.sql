@@ -2,20 +2,28 @@
     'source_file': 'string', 'block_start': 'bigint', 'row_id': 'bigint', 'timeline_id': 'string', 'event_id': 'string',
     'causes': 'array<string>', 'author': 'string', 'arrival': 'bigint', 'detail': 'string'
 }) -%}
-{%- set messages = ref('int_timeline_messages') if has_message_timelines() else select_no_rows({
-    'timeline_id': 'string', 'event_id': 'string', 'causes': 'array<string>', 'feed_causes': 'array<string>',
-    'both_causes': 'array<string>', 'weak_causes': 'array<string>', 'left_out_causes': 'array<string>',
-    'author': 'string', 'arrival': 'bigint', 'is_tangle': 'boolean'
-}) -%}
+{#- A fork may have any number of messages; a message follows at most so many of them. -#}
+{%- set widest_fork = 16 -%}
+{%- set limit = var('max_previous') -%}
 
 with blocks as (
     {{- locate_line_blocks(lines) }}
 ),
+{%- if has_message_timelines() %}
 
+-- Timelines of the SSB log hold messages only.
 taken as (
-    select distinct timeline_id
-    from {{ messages }}
+    select {{ tangle_timeline_id() }} as timeline_id
+    from {{ ref('tangle_messages') }}
+    where is_member
+
+    union all
+
+    select 'ssb:log' as timeline_id
+    from {{ ref('ssb_messages') }}
+    where is_usable and {{ var('log_timeline') }}
 ),
+{%- endif %}
 
 events as (
     select
@@ -28,10 +36,146 @@ events as (
         lines.row_id + blocks.first_line as line
     from {{ lines }} as lines
     inner join blocks on lines.source_file = blocks.source_file and lines.block_start = blocks.block_start
-    -- Timelines of the SSB log hold messages only.
+    {%- if has_message_timelines() %}
     left anti join taken on lines.timeline_id = taken.timeline_id
+    {%- endif %}
     where lines.detail is null and {{ is_changed('lines.timeline_id', ref('int_timeline_versions')) }}
 )
+{%- if has_message_timelines() %},
+
+placed as (
+    select
+        {{ tangle_timeline_id() }} as timeline_id,
+        *
+    from {{ ref('tangle_messages') }}
+    where
+        is_member
+        and {{ is_changed(tangle_timeline_id(), ref('int_timeline_versions')) }}
+),
+
+members as (
+    select
+        placed.timeline_id,
+        placed.message_id,
+        placed.author,
+        placed.sequence,
+        placed.received_at,
+        if(placed.is_root, cast(array() as array<string>), array_distinct(claims.previous)) as listed,
+        coalesce(chain.in_chain, false) as is_in_chain
+    from placed
+    inner join {{ ref('int_tangle_claims') }} as claims
+        on
+            placed.message_id = claims.message_id
+            and placed.root_id = claims.root_id
+            and placed.tangle_name = claims.tangle_name
+    left join {{ ref('feed_messages') }} as chain on placed.message_id = chain.message_id
+),
+
+-- The messages of an author in a tangle by sequence: one at each, unless the feed is forked.
+places as (
+    select
+        timeline_id,
+        author,
+        sequence,
+        slice(array_sort(collect_list(message_id)), 1, {{ widest_fork }}) as message_ids,
+        bool_and(is_in_chain) as are_in_chain
+    from members
+    group by timeline_id, author, sequence
+),
+
+feeds as (
+    select
+        timeline_id,
+        author,
+        sequence,
+        coalesce(
+            lag(message_ids) over (partition by timeline_id, author order by sequence),
+            cast(array() as array<string>)
+        ) as latest,
+        coalesce(
+            are_in_chain and lag(are_in_chain) over (partition by timeline_id, author order by sequence),
+            false
+        ) as are_in_chain
+    from places
+),
+
+of_tangles as (
+    select
+        members.timeline_id,
+        members.message_id,
+        members.author,
+        members.received_at,
+        members.listed,
+        feeds.latest,
+        -- Both messages are in the verified chain, so the feed's order is proven.
+        feeds.are_in_chain as is_proven
+    from members
+    inner join feeds
+        on
+            members.timeline_id = feeds.timeline_id
+            and members.author = feeds.author
+            and members.sequence = feeds.sequence
+),
+
+of_log as (
+    select
+        'ssb:log' as timeline_id,
+        message_id,
+        author,
+        received_at,
+        array_distinct(
+            flatten(
+                transform(
+                    filter(tangle_claims, claim -> claim.defect is null),
+                    claim -> array_compact(concat(array(claim.root_id), coalesce(claim.previous, array())))
+                )
+            )
+        ) as listed,
+        array_compact(array(previous_id)) as latest,
+        false as is_proven
+    from {{ ref('ssb_messages') }}
+    where
+        is_usable
+        and {{ var('log_timeline') }}
+        and {{ is_changed("'ssb:log'", ref('int_timeline_versions')) }}
+),
+
+messages as (
+    select
+        timeline_id,
+        message_id,
+        author,
+        received_at,
+        is_proven,
+        true as is_tangle,
+        -- A message never follows itself, even if it lists itself.
+        array_remove(listed, message_id) as listed,
+        array_remove(latest, message_id) as latest,
+        cast(array() as array<string>) as left_out
+    from of_tangles
+    union all
+    select
+        timeline_id,
+        message_id,
+        author,
+        received_at,
+        is_proven,
+        false as is_tangle,
+        array_remove(listed, message_id) as listed,
+        array_remove(latest, message_id) as latest,
+        -- Of the causes, the backlink of the feed counts first, then the least ids.
+        if(
+            {{ limit is none }},
+            cast(array() as array<string>),
+            slice(
+                array_sort(array_except(listed, array_append(latest, message_id))),
+                {{ limit or 1 }} + 1 - size(array_remove(latest, message_id)),
+                size(listed)
+            )
+        ) as left_out
+    from of_log
+)
+{%- endif %}
 
 select
     timeline_id,
@@ -52,21 +196,25 @@ select
     source_file,
     line
 from events
+{%- if has_message_timelines() %}
 
 union all
 
 select
     timeline_id,
-    event_id,
-    causes,
-    feed_causes,
-    both_causes,
-    weak_causes,
-    left_out_causes,
+    message_id as event_id,
+    array_except(array_union(listed, latest), left_out) as causes,
+    array_except(latest, listed) as feed_causes,
+    array_intersect(latest, listed) as both_causes,
+    if(is_proven, cast(array() as array<string>), array_except(latest, listed)) as weak_causes,
+    left_out as left_out_causes,
     author,
-    arrival,
+    cast(
+        row_number() over (partition by timeline_id order by received_at asc nulls last, message_id asc) as bigint
+    ) as arrival,
     is_tangle,
     cast(null as string) as refusal,
     cast(null as string) as source_file,
     cast(null as bigint) as line
-from {{ messages }}
+from messages
+{%- endif %}
