@@ -45,7 +45,11 @@ PAGES: dict[str, Callable[[Tables], dict | None]] = {
 
 
 def build(
-    tables: Tables, out: Path, limits: Limits, tell: Callable[[int, int], None] = lambda done, total: None
+    tables: Tables,
+    out: Path,
+    limits: Limits,
+    tell: Callable[[int, int], None] = lambda done, total: None,
+    bound: int | None = None,
 ) -> Folder:
     """Write a report; if that fails, an older report in its place stays complete.
 
@@ -54,6 +58,7 @@ def build(
         out: The folder.
         limits: The limits of the report.
         tell: Called with the number of drawings written and their total.
+        bound: The most bytes of the report, see `search_index.write`.
 
     Returns:
         The folder.
@@ -63,6 +68,7 @@ def build(
     """
     with Folder(out) as folder:
         _write(folder, tables, limits, tell)
+        search_index.write(tables, folder, bound)
         folder.publish()
     return folder
 
@@ -95,7 +101,6 @@ def _write(folder: Folder, tables: Tables, limits: Limits, tell: Callable[[int, 
             folder.write(f"{name}-{number}-why", why)
             done += 1
             tell(done, total)
-    search_index.write(tables, folder)
     folder.write(
         "index",
         {

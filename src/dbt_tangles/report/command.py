@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -12,6 +14,7 @@ from rich.progress import Progress
 from dbt_tangles.cli.options import FOUND, with_tables
 from dbt_tangles.cli.page import escape_unprintable, quantity
 from dbt_tangles.cli.tables import Tables
+from dbt_tangles.report import single_file
 from dbt_tangles.report.build import build
 from dbt_tangles.report.parts import Limits
 
@@ -36,8 +39,14 @@ from dbt_tangles.report.parts import Limits
     metavar="N",
     help="Draw the last N nodes of each at most.",
 )
+@click.option(
+    "--single-file",
+    "is_single",
+    is_flag=True,
+    help="Write one file for mail, DIR.html, of at most 14 MB.",
+)
 @with_tables
-def command(out: str, limit: int, nodes: int, warehouse: str, schema: str) -> int:
+def command(out: str, limit: int, nodes: int, is_single: bool, warehouse: str, schema: str) -> int:
     """Write a folder of HTML that draws the tables: open its index.html, without a network or a server.
 
     It shows the log at a glance, tangles, feeds, sets, bases, private groups and timelines.
@@ -49,11 +58,38 @@ def command(out: str, limit: int, nodes: int, warehouse: str, schema: str) -> in
         def tell(done: int, total: int) -> None:
             progress.update(task, completed=done, total=total)
 
-        folder = build(tables, Path(out), Limits(limit, nodes), tell)
-    shards = quantity(folder.shards, "shard{|s}")
-    click.echo(escape_unprintable(f"{folder.path / 'index.html'}: {shards}, {folder.bytes / 1e6:,.1f} MB of data"))
+        if is_single:
+            said = _write_file(tables, Path(f"{out.removesuffix('.html')}.html"), Limits(limit, nodes), tell)
+        else:
+            folder = build(tables, Path(out), Limits(limit, nodes), tell)
+            shards = quantity(folder.shards, "shard{|s}")
+            said = f"{folder.path / 'index.html'}: {shards}, {folder.bytes / 1e6:,.1f} MB of data"
+    click.echo(escape_unprintable(said))
     if tables.missing:
         click.echo(
             f"tables that are not built, so the report lacks their rows: {', '.join(sorted(tables.missing))}", err=True
         )
     return FOUND
+
+
+def _write_file(tables: Tables, file: Path, limits: Limits, tell: Callable[[int, int], None]) -> str:
+    """Write a report as one file, and return its size and the parts that it leaves out."""
+    most = single_file.MOST_BYTES
+    with tempfile.TemporaryDirectory() as place:
+        folder = build(tables, Path(place) / "report", limits, tell, most - single_file.CODE_BYTES)
+        written = single_file.write(folder.path, file, most)
+    left_out = [
+        f"{part:,} of {total:,} {name}"
+        for part, total, name in (
+            (written.left_out, written.drawings, "drawings"),
+            (folder.entries_left_out, folder.entries, "entries of the search"),
+        )
+        if part
+    ]
+    size = f"{file}: {written.bytes / 1e6:,.1f} MB"
+    if not left_out:
+        return size
+    return (
+        f"{size}; left out, because a single file has at most {most / 1e6:,.1f} MB: {' and '.join(left_out)}; "
+        "without --single-file, a folder has them"
+    )

@@ -31,17 +31,20 @@ _PART = "\x1d"
 _WIDTHS = (1, 4, 6, 3)
 
 
-def write(tables: Tables, folder: Folder) -> None:
+def write(tables: Tables, folder: Folder, bound: int | None = None) -> None:
     """Write the index: the shards `search-0`, `search-1`, ..., and `search` with the names that their numbers mean.
 
     Args:
         tables: The warehouse's tables.
-        folder: The report; the index takes at most the rest of 60 MB, or 20 MB if the rest is less.
+        folder: The report.
+        bound: The most bytes of the report, by default 60 MB. The index takes at most the rest, or if the rest is less,
+            a third of the bound.
     """
     names = _create_entries(tables)
     total = tables.rows("select count(*) as n from search_entries")[0]["n"] if names else 0
     locators = Locators(total, -(-total // _CHUNK))
-    most = max(_LEAST_BYTES, MOST_BYTES - folder.bytes) - locators.most_bytes
+    bound, least = (MOST_BYTES, _LEAST_BYTES) if bound is None else (bound, bound // 3)
+    most = max(least, bound - folder.bytes) - locators.most_bytes
     length = _fit(tables, total, most) if total else 0
     chunks = count = 0
     while count < total:
@@ -57,6 +60,7 @@ def write(tables: Tables, folder: Folder) -> None:
         chunks += 1
     for number, fingerprints in enumerate(locators.by_number):
         folder.write(f"locator-{number}", fingerprints, is_clean=True)
+    folder.entries, folder.entries_left_out = total, total - count
     about = {"total": total, "count": count, "length": length, "chunks": chunks, "locators": locators.number}
     folder.write("search", _names(tables, names) | about)
 

@@ -10,8 +10,9 @@ import cli_story
 import report_story as story
 from browser_session import BrowserSession
 from cli_kit import Warehouse
-from report_browser import WAIT, address, needs_chromium
+from report_browser import WAIT, needs_chromium
 from report_kit import make
+from report_pages import PAGES, url, visit
 
 pytestmark = needs_chromium
 
@@ -19,25 +20,6 @@ HERE = Path(__file__).parent
 STRUCTURE, GEOMETRY = ((HERE / name).read_text() for name in ("structure.js", "geometry.js"))
 AXE = (resources.files("axe_core_python") / "axe.min.js").read_text(encoding="utf-8")
 SIZES = [(1400, 900), (820, 1180), (390, 844)]
-PAGES = {
-    "": ".verdicts",
-    "#tangle": ".drawing",
-    "#read": ".post",
-    "#feed": ".drawing",
-    "#set": ".drawing",
-    "#base": ".drawing",
-    "#group": ".matrix",
-    "#timeline": ".event",
-    "#records": ".record",
-    "#rejects": ".reject",
-    address("search", q="a"): ".entry",
-    address("message", cli_story.A1): ".why .line",
-}
-READY = """
-while (!document.body.dataset.shown) await new Promise((done) => setTimeout(done, 5));
-const isDrawn = () => !document.querySelector(".drawing") || document.querySelector(".canvas[data-fit]");
-while (!isDrawn()) await new Promise(requestAnimationFrame);
-"""
 
 
 @pytest.fixture(scope="module")
@@ -63,13 +45,6 @@ def browser():
         assert session.console == []
 
 
-def visit(browser, out, where: str, shows: str) -> None:
-    """Open a page and wait for it; assert that it shows an element."""
-    browser.open(f"{(out / 'index.html').as_uri()}{where}")
-    browser.run(READY)
-    assert browser.run(f"return document.querySelectorAll({json.dumps(shows)}).length"), where
-
-
 @pytest.mark.parametrize("is_dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_each_page_at_each_size(browser, out, crowd, broken, size, is_dark):
@@ -79,7 +54,7 @@ def test_each_page_at_each_size(browser, out, crowd, broken, size, is_dark):
     faults, compared = {}, 0
     for report, where, shows in pages:
         browser.show(*size, is_dark)
-        visit(browser, report, where, shows)
+        visit(browser, url(report, where), shows)
         # Texts are compared with the colours behind them, so the whole page has to be in view.
         browser.show(size[0], max(size[1], browser.run("return document.documentElement.scrollHeight")), is_dark)
         found = browser.run(STRUCTURE)
@@ -109,7 +84,7 @@ def test_axe_finds_no_serious_fault(browser, out, is_dark):
     browser.show(*SIZES[0], is_dark)
     found = {}
     for where, shows in PAGES.items():
-        visit(browser, out, where, shows)
+        visit(browser, url(out, where), shows)
         browser.add(AXE)
         found[where] = browser.run(AXE_RUN)
     assert {where: faults for where, faults in found.items() if faults} == {}
@@ -117,7 +92,7 @@ def test_axe_finds_no_serious_fault(browser, out, is_dark):
 
 def test_axe_finds_a_fault(browser, out):
     """The check fails on a page without a name of its language, with a picture without a text."""
-    visit(browser, out, "", ".verdicts")
+    visit(browser, url(out), ".verdicts")
     browser.run("document.documentElement.lang = ''; document.querySelector('.chart').removeAttribute('aria-label');")
     browser.add(AXE)
     assert {"html-has-lang", "svg-img-alt"} <= {id_ for id_, *_ in browser.run(AXE_RUN)}
@@ -144,7 +119,7 @@ return found.map((each, n) => `${n} ${each.tagName} ${each.getAttribute("aria-la
 def test_tab_reaches_each_control(browser, out, where):
     """Tab reaches all links, buttons, fields and drawings of a page, each in sight and marked, and leaves the page."""
     browser.show(*SIZES[0])
-    visit(browser, out, where, PAGES[where])
+    visit(browser, url(out, where), PAGES[where])
     controls, reached = browser.run(CONTROLS), []
     for _ in range(len(controls) + 40):
         browser.press("Tab")
@@ -160,7 +135,7 @@ def test_tab_reaches_each_control(browser, out, where):
 def test_keys_work_as_the_mouse_does(browser, out):
     """Tab and Enter reach the content, choose a node, and follow a link."""
     browser.show(*SIZES[0])
-    visit(browser, out, "#tangle", ".drawing")
+    visit(browser, url(out, "#tangle"), ".drawing")
     browser.press("Tab")
     browser.press("Enter")
     assert browser.run("return document.activeElement.id") == "main"

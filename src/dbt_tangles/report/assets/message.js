@@ -23,6 +23,7 @@ async function showMessage(page, index, id) {
   let lines = answers[whole];
   for (const [kind, n] of found) {
     if (lines) break;
+    if (!tangles.has(`${kind}-${n}`)) continue;
     const view = await tangles.load(`${kind}-${n}`);
     lines = (await tangles.load(`${kind}-${n}-why`))[view.nodes.findIndex((node) => node.id === whole)];
   }

@@ -14,7 +14,7 @@ function listOf(kind, found, chosen, mode) {
 }
 
 /** The command that shows a subject which this report does not draw. */
-const showCommand = (kind, id) => h("p", {}, "This report does not draw it. Ask the warehouse: ", h("code", {}, said(`tangles show '${id}' --as ${kind}`)));
+const showCommand = (kind, id) => h("p", {}, "Ask the warehouse: ", h("code", {}, said(`tangles show '${id}' --as ${kind}`)));
 
 /** Show a subject, by its id or the beginning of it; `id` is empty for the first one, `node` is the chosen node, `mode` is `read` for the text of a tangle. */
 async function showSubject(page, index, kind, id, node, mode) {
@@ -27,11 +27,16 @@ async function showSubject(page, index, kind, id, node, mode) {
     list.scrollTop = current.getBoundingClientRect().top - list.getBoundingClientRect().top - list.clientHeight / 3;
   }
   if (!part) {
-    place.append(h("h2", {}, said(id || VIEWS[kind][0])), id ? showCommand(kind, id) : h("p", {}, `The tables have no ${VIEWS[kind][0].toLowerCase()}.`));
+    place.append(h("h2", {}, said(id || VIEWS[kind][0])), ...(id ? [h("p", {}, "This report does not draw it."), showCommand(kind, id)] : [h("p", {}, `The tables have no ${VIEWS[kind][0].toLowerCase()}.`)]));
     return;
   }
-  const shard = `${kind}-${found.parts.indexOf(part)}`, view = await tangles.load(shard);
+  const shard = `${kind}-${found.parts.indexOf(part)}`;
   place.append(h("h2", {}, said(part.name), " ", h("small", {}, said(part.id))));
+  if (!tangles.has(shard)) {
+    place.append(h("p", { class: "note left-out" }, "This file leaves out the drawing, because its size is bounded. tangles report without --single-file writes a folder with all drawings."), showCommand(kind, part.key));
+    return;
+  }
+  const view = await tangles.load(shard);
   if (kind === "tangle") {
     place.append(h("nav", { class: "choices", "aria-label": "Form" }, [["tangle", "Drawing"], ["read", "Text"]].map(([name, words]) => [
       h("a", { href: addressOf(name, [part.key, ...(node ? [node] : [])]), "aria-current": (mode || kind) === name ? "true" : null }, words), " "])));
