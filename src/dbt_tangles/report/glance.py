@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from dbt_tangles.cli import problems, runs, verdict_counts
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.reasons import COLUMNS, meanings
+from dbt_tangles.report.chart_groups import EARLIEST, GROUPINGS, LATEST, low_of
 from dbt_tangles.report.file_names import file_name
 
 BINS = 60
@@ -15,10 +18,8 @@ WELL = frozenset(
         *("held", "non_indexing", "relayed", "with edits", "whole log", "without edits"),
     )
 )
-#: Times after the year 2100 or before 1970 are ignored, because authors may assert any number.
-LATEST = 4_102_444_800_000
 _TIME = "coalesce(received_at, asserted_at)"
-_IS_TIME = f"coalesce({_TIME} between 0 and {LATEST}, false)"
+_IS_TIME = f"coalesce({_TIME} >= {EARLIEST} and {_TIME} < {LATEST}, false)"
 
 
 def collect(tables: Tables) -> dict:
@@ -58,13 +59,15 @@ def over_time(tables: Tables) -> dict | None:
     )
     if not span or not span["n"]:
         return None
-    first, last = float(span["first"]), float(span["last"])
-    width = max((last - first) / BINS, 1.0)
+    # Spans begin at whole seconds, because the search knows times in seconds.
+    first = span["first"] // 1000 * 1000.0
+    width = math.ceil(max(span["last"] - first, 1.0) / BINS / 1000) * 1000.0
     rows = tables.rows(
         f"""select least(greatest(floor(({_TIME} - $first) / $width), 0), {BINS - 1})::integer as bin,
-            count(*) filter (is_member and not is_fork) as members, count(*) filter (is_fork) as forks,
-            count(*) filter (is_merge) as merges, count(*) filter (not is_member) as set_aside
-        from {{tangle_messages}} where {_IS_TIME} group by bin order by bin""",
+            count(*) filter (kind = 'members') as members, count(*) filter (kind = 'forks') as forks,
+            count(*) filter (is_merge) as merges, count(*) filter (kind = 'set_aside') as set_aside
+        from (select *, {GROUPINGS["messages_by_kind"].group} as kind from {{tangle_messages}} where {_IS_TIME}) as t
+        group by bin order by bin""",
         first=first,
         width=width,
     )
@@ -85,7 +88,7 @@ def histogram(tables: Tables, column: str) -> list[dict]:
         f"""select low, case when low < 2 then low else 2 * low - 1 end as high,
             count(*) filter (trouble = 0) as well, count(*) filter (trouble > 0) as troubled
         from (
-            select case when {column} < 1 then 0 else (2 ** floor(log2({column})))::bigint end as low,
+            select {low_of(column)} as low,
                 set_aside_count + invalid_claim_count as trouble
             from {{tangles}} where tangle_name <> 'feed'
         ) as t

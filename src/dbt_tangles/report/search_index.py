@@ -16,8 +16,9 @@ import numpy as np
 from dbt_tangles.cli.page import escape_unprintable
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.cli.verdict_counts import verdict_of
+from dbt_tangles.report.chart_groups import EARLIEST, GROUPINGS, LATEST
 from dbt_tangles.report.folder import Folder
-from dbt_tangles.report.glance import LATEST, WELL
+from dbt_tangles.report.glance import WELL
 from dbt_tangles.report.search_locators import Locators, digits_of
 from dbt_tangles.report.search_sources import SOURCES, Source
 
@@ -68,11 +69,12 @@ def write(tables: Tables, folder: Folder, bound: int | None = None) -> None:
 def _names(tables: Tables, names: list[list[str]]) -> dict:
     """Return the names of the numbers in entries, see assets/search.js."""
     if not names:
-        return {"kinds": [], "authors": [], "verdicts": [], "combinations": []}
+        return {"kinds": [], "authors": [], "verdicts": [], "groupings": [], "combinations": []}
     return {
         "kinds": [source.kind for source in SOURCES],
         "authors": [row["author"] for row in tables.rows("select author from search_authors order by n")],
         "verdicts": names,
+        "groupings": [*GROUPINGS],
         "combinations": [row["verdicts"] for row in tables.rows("select verdicts from search_verdicts order by n")],
     }
 
@@ -87,16 +89,15 @@ def _create_entries(tables: Tables) -> list[list[str]]:
     built = [(n, source) for n, source in enumerate(SOURCES) if tables.has(source.table)]
     if not built:
         return []
-    counted = sorted(
-        {source.table for _, source in built} | {each for _, source in built for each in _also(tables, source)}
-    )
+    counted = sorted({name for _, source in built for name in (source.table, *source.own, *_also(tables, source))})
     names = [
-        [table, row["verdict"]]
-        for table in counted
-        for row in tables.rows(f"select distinct {verdict_of(table)} as verdict from {{{table}}} order by 1")
+        [name, row["verdict"]]
+        for name in counted
+        for table, verdict in [_verdict_of(name)]
+        for row in tables.rows(f"select distinct {verdict} as verdict from {{{table}}} order by 1")
     ]
     texts = [f"{table}:{code}" for table, code in names]
-    bad = [n for n, (_, code) in enumerate(names) if code not in WELL]
+    bad = [n for n, (name, code) in enumerate(names) if code not in WELL and name not in GROUPINGS]
     found = " union all ".join(_select(tables, n, source) for n, source in built)
     tables.rows(
         f"""create or replace temp table search_rows as
@@ -126,13 +127,19 @@ def _create_entries(tables: Tables) -> list[list[str]]:
 
 
 def _also(tables: Tables, source: Source) -> dict[str, str]:
-    """Return the further built tables with verdicts about a source's ids, and their columns of ids."""
-    return {table: column for table, column in source.also.items() if tables.has(table)}
+    """Return the further built tables and groupings with verdicts about a source's ids, and their columns of ids."""
+    return {name: column for name, column in source.also.items() if tables.has(_verdict_of(name)[0])}
+
+
+def _verdict_of(name: str) -> tuple[str, str]:
+    """Return the table and the SQL expression of a verdict, or of a grouping."""
+    return GROUPINGS[name] if name in GROUPINGS else (name, verdict_of(name))
 
 
 def _select(tables: Tables, number: int, source: Source) -> str:
     """Select the entries of a source, with the verdicts of all its tables as `table:code`."""
-    own = f"['{source.table}:' || {verdict_of(source.table)}]"
+    own = ", ".join(f"'{name}:' || {_verdict_of(name)[1]}" for name in (source.table, *source.own))
+    own = f"[{own}]"
     columns = f"""{number} as kind, {source.id} as id, {source.author} as author,
         {source.written} / 1000 as written, {source.text} as text"""
     where = f"where {source.where}" if source.where else ""
@@ -140,8 +147,8 @@ def _select(tables: Tables, number: int, source: Source) -> str:
     if not also:
         return f"select {columns}, {own} as verdicts from {{{source.table}}} {where}"
     others = " union all ".join(
-        f"select {column} as of_id, '{table}:' || {verdict_of(table)} as verdict from {{{table}}}"
-        for table, column in also.items()
+        f"select {column} as of_id, '{name}:' || {_verdict_of(name)[1]} as verdict from {{{_verdict_of(name)[0]}}}"
+        for name, column in also.items()
     )
     return f"""select {columns}, list_concat({own}, coalesce(others.verdicts, [])) as verdicts from {{{source.table}}}
         left join (select of_id, list(verdict) as verdicts from ({others}) as each_row group by of_id) as others
@@ -183,7 +190,7 @@ def pack(rows: list[dict], ids: list[str], length: int) -> str:
 
 def _seconds(written: float | None) -> int:
     """Return a time in whole seconds; 0 for a time that no calendar has."""
-    return int(written) if written is not None and 0 < written < LATEST // 1000 else 0
+    return int(written) if written is not None and EARLIEST / 1000 <= written < LATEST / 1000 else 0
 
 
 def encode(entries: list[tuple[int, int, int, int]]) -> str:

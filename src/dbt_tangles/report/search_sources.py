@@ -35,7 +35,8 @@ class Source(NamedTuple):
         author: The SQL expression of the author.
         text: The SQL expression of the text.
         written: The SQL expression of the time in milliseconds since 1970.
-        also: Further tables with verdicts about the same ids, and their columns of ids.
+        also: Further tables and groupings with verdicts about the same ids, and their columns of ids.
+        own: Groupings of the table itself.
         where: A condition on the rows.
         shorten: Shortens an id for the index.
     """
@@ -47,12 +48,16 @@ class Source(NamedTuple):
     text: str = "null::varchar"
     written: str = "null::double"
     also: MappingProxyType[str, str] = _NO_IDS
+    own: tuple[str, ...] = ()
     where: str = ""
     shorten: Callable[[str], str] = shorten
 
 
 _OF_MESSAGES = MappingProxyType(
-    dict.fromkeys(("feed_messages", "tangle_messages", "tangle_writer_faults", "group_messages"), "message_id")
+    dict.fromkeys(
+        (*("feed_messages", "tangle_messages", "tangle_writer_faults", "group_messages"), "messages_by_kind", "merges"),
+        "message_id",
+    )
 )
 _OF_SETS = MappingProxyType(dict.fromkeys(("set_messages", "set_writer_faults"), "message_id"))
 _SAID = (
@@ -81,7 +86,12 @@ SOURCES = (
         shorten=_whole,
     ),
     Source("feed", "feeds", "author", "author"),
-    Source("tangle", "tangles", "tangle_name || ':' || root_id"),
+    Source(
+        "tangle",
+        "tangles",
+        "tangle_name || ':' || root_id",
+        own=("tangles_by_trouble", "tangles_by_size", "tangles_by_depth"),
+    ),
     Source("set", "sets", "set_id", "account", "domain"),
     Source("base", "autobase_bases", "base_id", shorten=_whole),
     Source("timeline", "timeline_stats", "timeline_id", shorten=_whole),

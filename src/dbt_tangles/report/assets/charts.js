@@ -30,8 +30,11 @@ function bar(counts, meanings, isWell, to) {
 /** Ticks without those whose text an earlier tick has. */
 const once = (ticks) => ticks.filter(([, text], n) => ticks.findIndex(([, other]) => other === text) === n);
 
-/** A chart of stacked columns: rows with numbers by key, a label for each row, ticks at the bottom. */
-function columns({ rows, keys, label, ticks, title, xTitle }) {
+/**
+ * A chart of stacked columns: rows with numbers by key, a label for each row, ticks at the bottom. `to` is the address of
+ * the entries that are counted: of a row and key, of a row, or of a key.
+ */
+function columns({ rows, keys, label, ticks, title, xTitle, to = () => null }) {
   const width = 640, height = 220, left = 52, bottom = 40, top = 10;
   const stacked = d3.stack().keys(keys.map(([key]) => key))(rows);
   const most = d3.max(stacked.flat(), (part) => part[1]) || 1;
@@ -51,10 +54,18 @@ function columns({ rows, keys, label, ticks, title, xTitle }) {
   picture.append(axis);
   rows.forEach((row, n) => {
     const area = s("rect", { x: x(n), width: x.step(), y: top, height: height - bottom - top, class: "sense" });
+    const there = keys.filter(([key]) => row[key]), place = there.length && to(n, null) || (there.length === 1 ? to(n, there[0][0]) : null);
+    if (place) {  // For the pointer; the numbers behind the chart are links, too.
+      area.classList.add("link");
+      area.addEventListener("click", () => { location.hash = place; });
+    }
     tip.on(area, () => [label(row, n), ...keys.map(([key, name]) => (row[key] ? `${name} ${count(row[key])}` : null))]);
     picture.append(area);
   });
-  const legend = h("ul", { class: "legend" }, keys.map(([, name, shade]) => h("li", {}, h("i", { class: shade }), name)));
+  const legend = h("ul", { class: "legend" }, keys.map(([key, name, shade]) => {
+    const place = to(null, key), words = [h("i", { class: shade }), name];
+    return h("li", {}, place ? link(place, words, " ", h("b", {}, count(d3.sum(rows, (row) => row[key])))) : words);
+  }));
   return h("figure", {}, h("figcaption", {}, title), picture, legend,
-    behind("The numbers", [["of", (row) => label(row, rows.indexOf(row))], ...keys.map(([key, name]) => [name, (row) => row[key]])], rows));
+    behind("The numbers", [["of", (row) => label(row, rows.indexOf(row))], ...keys.map(([key, name]) => [name, (row) => countLink(row[key], to(rows.indexOf(row), key))])], rows));
 }

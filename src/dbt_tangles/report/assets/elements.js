@@ -23,10 +23,14 @@ const said = (text, kind) => h("bdi", { class: kind || "said" }, text === null |
 
 const count = (n) => (n === null || n === undefined ? "" : Number(n).toLocaleString("en"));
 
+/** A number that is a link to the entries that it counts. */
+const countLink = (n, to) => (to && n ? h("a", { href: to, class: "number" }, count(n)) : n || 0);
+
 /** A table: columns are [header, function of a row]. */
 function table(columns, rows) {
   const cell = ([, value], row) => {
     const found = value(row);
+    if (found instanceof Element) return h("td", { class: found.matches(".number") ? "number" : null }, found);
     return typeof found === "number" ? h("td", { class: "number" }, count(found)) : h("td", {}, said(found));
   };
   return h("table", {}, h("thead", {}, h("tr", {}, columns.map(([name]) => h("th", { scope: "col" }, name)))),

@@ -8,20 +8,25 @@ function overTime(found) {
   const label = (row, n) => `${day(at(n))} to ${day(at(n + 1))}`;
   const tick = d3.utcFormat(found.width * found.bins.length > 5 * 86400e3 ? "%Y-%m-%d" : found.width < 60e3 ? "%H:%M:%S" : "%m-%d %H:%M");
   const ticks = d3.range(0, found.bins.length, 15).concat(found.bins.length - 1).map((n) => [n, tick(at(n))]);
-  const picture = columns({ rows: found.bins, label, ticks, title: "Messages of tangles over time", xTitle: "time received, else time asserted (UTC)",
+  const second = (n) => `${at(n).toISOString().slice(0, 19)}Z`;
+  // The first and the last column have all earlier and later messages.
+  const span = (n) => (n === null ? {} : { from: n ? second(n) : null, to: n < found.bins.length - 1 ? second(n + 1) : null });
+  const to = (n, verdict) => addressOf("search", [], { table: "messages_by_kind", verdict, ...span(n), time: "known" });
+  const picture = columns({ rows: found.bins, label, ticks, to, title: "Messages of tangles over time", xTitle: "time received, else time asserted (UTC)",
     keys: [["members", "members that are not forks", "well0"], ["forks", "forks", "fork"], ["set_aside", "set aside", "bad0"]] });
-  picture.append(h("p", { class: "note" }, `Merges: ${count(d3.sum(found.bins, (bin) => bin.merges))}. `
-    + (found.without_time ? `${count(found.without_time)} messages have no time between 1970 and 2100. ` : "")
-    + "Earlier and later messages count in the first and last column."));
+  picture.append(h("p", { class: "note" }, "Merges: ", countLink(d3.sum(found.bins, (bin) => bin.merges), addressOf("search", [], { table: "merges", verdict: "merges", time: "known" })), ". ",
+    found.without_time ? [countLink(found.without_time, addressOf("search", [], { table: "messages_by_kind", time: "unknown" })), " messages have no time between 1970 and 2100. "] : null,
+    "Earlier and later messages count in the first and last column."));
   return picture;
 }
 
-function histogram(rows, title, xTitle) {
+function histogram(rows, grouping, title, xTitle) {
+  const to = (n, key) => (n === null ? addressOf("search", [], { table: "tangles_by_trouble", verdict: key }) : key ? addressOf("search", [], { table: grouping, verdict: `${rows[n].low} ${key}` }) : null);
   const label = (row) => (row.low === row.high ? count(row.low) : `${count(row.low)} to ${count(row.high)}`);
   const from = d3.format(".2~s");
   const short = (row) => (rows.length > 8 ? from(row.low) : row.low === row.high ? `${row.low}` : `${row.low}–${row.high}`);
   const every = Math.ceil(rows.length / 9);
-  return columns({ rows, label, title, xTitle: rows.length > 8 ? `${xTitle}, from` : xTitle, ticks: rows.map((row, n) => [n, short(row)]).filter(([n]) => n % every === 0),
+  return columns({ rows, label, title, to, xTitle: rows.length > 8 ? `${xTitle}, from` : xTitle, ticks: rows.map((row, n) => [n, short(row)]).filter(([n]) => n % every === 0),
     keys: [["well", "tangles without problems", "well0"], ["troubled", "tangles with messages set aside", "bad0"]] });
 }
 
@@ -43,8 +48,8 @@ async function showGlance(page, index, section) {
         ? last.inputs.map((log) => h("span", {}, said(log.var), " ", said(log.path), " "))
         : ["Input: the fixtures."])) : null),
       part("Over time", overTime(data.over_time)),
-      part("Sizes of tangles", histogram(data.sizes, "Tangles by number of candidates", "candidates")),
-      part("Depths of tangles", histogram(data.depths, "Tangles by depth", "longest path from the root, in links"))),
+      part("Sizes of tangles", histogram(data.sizes, "tangles_by_size", "Tangles by number of candidates", "candidates")),
+      part("Depths of tangles", histogram(data.depths, "tangles_by_depth", "Tangles by depth", "longest path from the root, in links"))),
     part("Verdicts", h("p", { class: "note" }, "Point at a verdict, or move the focus to it, to read its meaning."), h("div", { class: "all-verdicts" }, verdicts),
       behind("The numbers", [["rows", (row) => row.what], ["verdict", (row) => row.verdict], ["number", (row) => row.n], ["meaning", (row) => row.meaning]], rows)),
     part("Runs", h("div", { id: "runs", tabindex: -1 }, data.runs.length ? table([["started (UTC)", (run) => run.started_at], ["status", (run) => run.status], ["seconds", (run) => run.seconds],

@@ -103,6 +103,9 @@ const search = (() => {
 
   const numbersOf = (values, is) => { const found = new Uint8Array(values.length + 1); values.forEach((value, n) => { found[n] = is(value) ? 1 : 0; }); return found; };
 
+  /** Whether a number is that of a verdict; others are groups that charts count. */
+  const isVerdict = (names, n) => !names.groupings.includes(names.verdicts[n][0]);
+
   /** The number of rows of each combination of verdicts that a filter wants: a table, and perhaps a verdict. */
   const weightsOf = (names, table, verdict) => names.combinations.map((combination) => combination.filter((n) => (!table || names.verdicts[n][0] === table) && (!verdict || names.verdicts[n][1] === verdict)).length);
 
@@ -110,13 +113,13 @@ const search = (() => {
    * Find the entries that have all words of `q`, in an id, author, text or verdict, and satisfy the filters. The chunks that
    * have `q` as an id come first. `tell` gets the entries found so far and the number of entries searched; if it returns false, the search ends.
    */
-  async function find({ q = "", table = "", verdict = "", author = "", from = "", to = "" }, tell = () => true) {
+  async function find({ q = "", table = "", verdict = "", author = "", from = "", to = "", time = "" }, tell = () => true) {
     const names = await tangles.load("search"), words = q.trim().split(/\s+/).filter(Boolean);
     const terms = words.map((word) => ({ id: shorten(word), lower: word.toLowerCase(), authors: numbersOf(names.authors, (name) => name.includes(word)),
-      verdicts: numbersOf(names.combinations, (combination) => combination.some((n) => names.verdicts[n][1].includes(word))) }));
+      verdicts: numbersOf(names.combinations, (combination) => combination.some((n) => isVerdict(names, n) && names.verdicts[n][1].includes(word))) }));
     const isWanted = table || verdict, weights = weightsOf(names, table, verdict);
     const authors = author ? numbersOf(names.authors, (name) => name.includes(author)) : null;
-    const first = from ? Date.parse(from) / 1000 : 0, last = to ? Date.parse(to) / 1000 + 86400 : Infinity, isTimed = Boolean(from || to);
+    const first = from ? Date.parse(from) / 1000 : 0, last = to ? Date.parse(to) / 1000 + (to.includes("T") ? 0 : 86400) : Infinity, isTimed = Boolean(from || to || time === "known");
     const entries = [], found = { count: 0, rows: 0, searched: 0, milliseconds: 0, entry: (k) => entryOf(names, entries[2 * k], entries[2 * k + 1]) };
     const likely = terms.length === 1 ? await chunksOf(terms[0].id) : [];
 
@@ -131,6 +134,7 @@ const search = (() => {
       for (let n = 0; n < chunk.count; n++) {
         if (isWanted && !weights[verdicts[n]]) continue;
         if (authors && !(by[n] && authors[by[n] - 1])) continue;
+        if (time === "unknown" && written[n]) continue;
         if (isTimed && !(written[n] >= first && written[n] < last && written[n])) continue;
         if (!terms.every((term, k) => marks[k][n] || (by[n] && term.authors[by[n] - 1]) || term.verdicts[verdicts[n]])) continue;
         entries.push(chunk, n);
@@ -151,7 +155,7 @@ const search = (() => {
   function entryOf(names, chunk, n) {
     const [kinds, authors, written, verdicts] = chunk.columns.map((column) => column[n]);
     return { kind: names.kinds[kinds], id: line(chunk.ids, n), author: authors ? names.authors[authors - 1] : null, written: written * 1000, text: line(chunk.texts, n),
-      verdicts: names.combinations[verdicts].map((each) => names.verdicts[each]) };
+      verdicts: names.combinations[verdicts].filter((each) => isVerdict(names, each)).map((each) => names.verdicts[each]) };
   }
 
   return { load, find, entriesOf, shorten };
