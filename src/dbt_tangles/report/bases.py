@@ -5,6 +5,7 @@ from __future__ import annotations
 from dbt_tangles.cli import graphs
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.layout import lay_out
+from dbt_tangles.report.lists import add_lists, is_in, mark
 from dbt_tangles.report.parts import Kind, Limits, Part, choose, number_of
 from dbt_tangles.report.tangles import queries
 from dbt_tangles.report.titles import of_nodes
@@ -59,7 +60,12 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
         node["degree"] = degree.get(node["id"], 0)
     view["facts"] = {words: row[column] for column, words in _FACTS.items()}
     view["quorums"] = quorums
+    add_lists(view, nodes=is_in, heads=mark("head"))
     view["observers"] = _observers(tables, base, {node["id"]: n for n, node in enumerate(view["nodes"])}, nodes)
+    order = [each for observer in view["observers"] if observer["observer"] == "all" for each in observer["order"]]
+    settled = [each["node"] for each in order if each["is_settled"] and each["node"] is not None]
+    others = [n for n in view["lists"]["nodes"] if n not in settled]
+    view["lists"] |= {"settled": settled, "not settled": others}
     broken = row["status"] not in ("ok", "empty")
     entry = {
         "key": base,

@@ -37,6 +37,8 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
         graph, {node.id: "not in the chain" if node.state == graphs.ASIDE else "chain" for node in graph.nodes}
     )
     view["holes"] = _holes([n for n in view["rows"] if n is not None], starts_early=not row["verified_length"])
+    of_feed = {"table": "feed_messages", "author": row["author"]}
+    view["lists"] = {"messages": of_feed, "in the chain": {**of_feed, "verdict": "in_chain"}}
     view["facts"] = {words: row[column] for column, words in _FACTS.items() if row[column] is not None}
     entry = {
         "key": row["author"],

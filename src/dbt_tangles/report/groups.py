@@ -6,6 +6,7 @@ from dbt_tangles.cli import graphs
 from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.layout import lay_out
+from dbt_tangles.report.lists import add_lists, is_in, mark
 from dbt_tangles.report.parts import Kind, Limits, Part, choose, number_of
 from dbt_tangles.report.tangles import queries
 
@@ -51,6 +52,7 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
         "preference": row["preference"],
         "decided by peers": "yes" if row["is_decided"] else "no",
     }
+    add_lists(view, epochs=is_in, tips=mark("tip"))
     view["epochs"] = [{**epoch, "label": label(epoch["epoch_id"])} for epoch in epochs]
     view["feeds"], view["feed_total"] = _feeds(tables, group, [epoch["epoch_id"] for epoch in epochs], nodes)
     findings = tables.rows(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dbt_tangles.cli import graphs
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.layout import lay_out
+from dbt_tangles.report.lists import add_lists, is_aside, is_in, mark
 from dbt_tangles.report.parts import Kind, Limits, Part, choose, number_of
 from dbt_tangles.report.tangles import queries
 
@@ -57,6 +58,14 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     titles = {id_: "adds: " + ", ".join(each[:200] for each in added[:20]) for id_, added in adds.items()}
     view = lay_out(graph, {each["message_id"]: each["key"] for each in keys}, titles)
     view["facts"] = {words: row[column] for column, words in _FACTS.items()}
+    add_lists(
+        view,
+        messages=is_in,
+        not_valid=lambda node: is_aside(node) or "held" in node["marks"],
+        item_roots=mark("item root"),
+        tips=mark("tip"),
+    )
+    view["lists"]["items"] = [item["item"] for item in items]
     view["items"] = items
     view["item_total"] = row["item_count"] or 0
     entry = {

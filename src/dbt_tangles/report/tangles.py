@@ -6,11 +6,14 @@ from dbt_tangles.cli import graphs
 from dbt_tangles.cli.graph import MISSING
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.layout import lay_out
+from dbt_tangles.report.lists import add_lists, is_aside, is_in, mark
 from dbt_tangles.report.parts import Kind, Limits, Part, WhyQuery, choose, number_of
 
 _COLUMNS = """tangle_name, root_id, root_status, candidate_count, member_count, set_aside_count, invalid_claim_count,
     author_count, depth, width, fork_count, merge_count, len(tips) as tip_count, misordered_pairs,
     misordered_received_pairs"""
+#: Reasons of claims that make no candidate, as the macro `is_candidate` lists them.
+MALFORMED_CLAIMS = frozenset(("malformed_tangle", "wrong_type", "not_a_writer"))
 _FACTS = {
     "member_count": "members",
     "set_aside_count": "set aside",
@@ -46,13 +49,15 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     graph = graphs.tangle(tables, row["tangle_name"], row["root_id"], nodes)
     ids = [node.id for node in graph.nodes]
     authors = tables.rows(
-        """select message_id, author from {tangle_messages} where tangle_name = $name and root_id = $root
-            and message_id in (select unnest($ids))""",
+        """select message_id, author, asserted_at, received_at from {tangle_messages}
+        where tangle_name = $name and root_id = $root and message_id in (select unnest($ids))""",
         name=row["tangle_name"],
         root=row["root_id"],
         ids=ids,
     )
-    view = lay_out(graph, {each["message_id"]: each["author"] for each in authors})
+    times = {each["message_id"]: each for each in authors}
+    view = lay_out(graph, {id_: each["author"] for id_, each in times.items()})
+    _add_lists(view, times)
     view["facts"] = {words: row[column] for column, words in _FACTS.items()}
     view["facts"]["root"] = row["root_status"]
     ties = tables.row(
@@ -72,6 +77,31 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
         "facts": f"{number_of(row['member_count'], 'member')}, depth {row['depth'] or 0:,}",
     }
     return Part(entry, view, queries(view, "message"))
+
+
+def _add_lists(view: dict, times: dict[str, dict]) -> None:
+    """Add the nodes and links that the facts count, and one node for each author of a member."""
+    is_malformed = MALFORMED_CLAIMS.__contains__
+    add_lists(
+        view,
+        members=is_in,
+        set_aside=lambda node: is_aside(node) and not is_malformed(node["words"]),
+        malformed_claims=lambda node: is_aside(node) and is_malformed(node["words"]),
+        forks=mark("fork"),
+        merges=mark("merge"),
+        tips=mark("tip"),
+        neighbours_in_the_order_without_a_path=lambda node: is_in(node) and ", tie with " in node["words"],
+    )
+    lists, nodes = view["lists"], view["nodes"]
+    lists["authors"] = [*{nodes[n]["lane"]: n for n in lists["members"]}.values()]
+    links = [(child, parent) for child, parent, *_ in view["edges"] if is_in(nodes[child]) and is_in(nodes[parent])]
+    for fact, name in (("links back in time", "asserted_at"), ("links received out of order", "received_at")):
+        at = [times.get(node["id"], {}).get(name) for node in nodes]
+        lists[fact] = [
+            [child, parent]
+            for child, parent in links
+            if at[child] is not None and at[parent] is not None and at[child] < at[parent]
+        ]
 
 
 def queries(view: dict, kind: str, only: str | None = None) -> dict[int, WhyQuery]:

@@ -70,6 +70,7 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
             for edit in edits
         ],
         "nodes": [_node(event) for event in events],
+        "lists": {"events": [*range(len(events))], "commands": "steps"},
     }
     entry = {
         "key": timeline,

@@ -45,10 +45,16 @@ def write_crowd(root) -> Warehouse:
 def write_each_page(root) -> Warehouse:
     """Write the whole warehouse with texts, times, runs, records and rejected lines, so that a report has all pages."""
     warehouse = write(root)
-    ids = [story.ROOT, story.A1, story.A2, story.B1, story.B2]
+    ids = {
+        story.ROOT: story.ALICE,
+        story.A1: story.ALICE,
+        story.A2: story.ALICE,
+        story.B1: story.BOB,
+        story.B2: story.BOB,
+    }
     times = {"received_at": 1.7e12, "asserted_at": 1.7e12}
     content = {"content": '{"type":"post","text":"A garden of forking paths"}', "content_type": "post"}
-    messages = [story.message(id_, story.ALICE, n, **content, **times) for n, id_ in enumerate(ids, 1)]
+    messages = [story.message(*each, n, **content, **times) for n, each in enumerate(ids.items(), 1)]
     warehouse.write("ssb_messages", *messages)
     lists = {name: [] for name in ("malformed_messages", "unresolved_merges")}
     record = {"tangle_name": "thread", "root_id": story.ROOT, "status": "reduced", "left_out_count": 0, **lists}
@@ -87,6 +93,7 @@ def _set(warehouse: Warehouse) -> None:
             "position": depth,
             **flags,
             "is_valid": True,
+            "is_tip": id_ == MORE,
             "purpose": "goal",
         }
         | ({flag: True} if flag else {})

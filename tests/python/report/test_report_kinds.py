@@ -26,7 +26,7 @@ def test_set(out):
     view = shard(out, "set-0")
     assert links(view, "supersedes") == {(story.MORE, story.ADD)}
     assert links(view, "prev") == {(story.ADD, story.SET), (story.MORE, story.ADD), (story.LATE, story.LOST)}
-    assert node(view, story.MORE)["marks"] == ["item root"] and node(view, story.MORE)["title"] == "adds: carol"
+    assert node(view, story.MORE)["marks"] == ["item root", "tip"] and node(view, story.MORE)["title"] == "adds: carol"
     assert node(view, story.LATE)["state"] == "aside" and node(view, story.LOST)["state"] == "missing"
     assert [item["item"] for item in view["items"]] == ["carol"] and view["item_total"] == 1
     assert "not in the log" in said(out, "set-0", view, story.LATE)

@@ -1,12 +1,16 @@
 """The first page, and drawings of tangles."""
 
+import re
+
 import pytest
 
 import cli_story as story
+from conftest import ROOT
 from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.build import build
 from dbt_tangles.report.parts import Limits
+from dbt_tangles.report.tangles import MALFORMED_CLAIMS
 from report_kit import make, node, shard
 
 
@@ -68,6 +72,40 @@ def test_order_by_convention(tmp_path):
     _, _, c, d, _ = story.DIAMOND
     assert node(view, d)["words"].endswith(f"concurrent with 1, tie with {label(c)}")
     assert node(view, c)["words"].endswith("concurrent with 1")
+
+
+def test_facts_list_what_they_count(warehouse):
+    """A link back in time, a malformed claim, and one node for each author are in the lists of the thread."""
+    ids = [(story.ROOT, story.ALICE, 0), (story.A1, story.ALICE, 1), (story.A2, story.BOB, 2)]
+    times = [(3.0, 1.0), (2.0, 1.0), (2.0, 0.0)]
+    rows = [
+        story.candidate(*place, asserted_at=asserted, received_at=received, is_merge=place[2] == 2)
+        for place, (asserted, received) in zip(ids, times, strict=True)
+    ]
+    aside = [story.candidate(story.B1, story.BOB, None, set_aside_reason="missing_previous")]
+    aside += [story.candidate(story.B2, story.BOB, None, set_aside_reason="wrong_type")]
+    warehouse.write("tangle_messages", *rows, *aside)
+    warehouse.write("tangle_edges", story.edge(story.A1, story.ROOT, True), story.edge(story.A2, story.A1, True))
+    view = shard(make(warehouse), "tangle-0")
+    number = {node["id"]: n for n, node in enumerate(view["nodes"])}
+    root, first, last = (number[id_] for id_ in (story.ROOT, story.A1, story.A2))
+    assert view["lists"] == {
+        "members": [root, first, last],
+        "set aside": [number[story.B1]],
+        "malformed claims": [number[story.B2]],
+        "forks": [],
+        "merges": [last],
+        "tips": [],
+        "neighbours in the order without a path": [],
+        "authors": [first, last],
+        "links back in time": [[first, root]],
+        "links received out of order": [[last, first]],
+    }
+
+
+def test_malformed_claims_are_those_of_the_macro():
+    text = (ROOT / "macros" / "graph" / "is_candidate.sql").read_text()
+    assert {*re.findall(r"'([a-z_]+)'", text.partition("not in (")[2])} == MALFORMED_CLAIMS
 
 
 def test_why_is_what_the_command_says(warehouse):

@@ -54,7 +54,8 @@ function columns({ rows, keys, label, ticks, title, xTitle, to = () => null }) {
   picture.append(axis);
   rows.forEach((row, n) => {
     const area = s("rect", { x: x(n), width: x.step(), y: top, height: height - bottom - top, class: "sense" });
-    const there = keys.filter(([key]) => row[key]), place = there.length && to(n, null) || (there.length === 1 ? to(n, there[0][0]) : null);
+    const there = keys.filter(([key]) => row[key]);
+    const place = there.length ? to(n, null) || (there.length === 1 ? to(n, there[0][0]) : null) : null;
     if (place) {  // For the pointer; the numbers behind the chart are links, too.
       area.classList.add("link");
       area.addEventListener("click", () => { location.hash = place; });

@@ -1,7 +1,33 @@
 "use strict";
 // A graph: the drawing, the answer of `tangles why` for the chosen node, and the numbers.
 
-const facts = (found) => h("dl", { class: "facts" }, Object.entries(found).flatMap(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, typeof value === "number" ? count(value) : said(value)))));
+/** The address of a subject's list: the nodes, links, steps or entries that a fact counts. */
+function addressOfList(view, name) {
+  const list = (view.lists || {})[name];
+  if (!list) return null;
+  return Array.isArray(list) || list === "steps" ? addressOf(view.kind, [keyOf(view)], { only: name }) : addressOf("search", [], list);
+}
+
+const keyOf = (view) => (view.kind === "tangle" ? `${view.name}:${view.id}` : view.id);
+
+/** The facts of a subject: each count of nodes or links is a link to the list of these. */
+function facts(view) {
+  const shown = (name, value) => (typeof value === "number" ? countLink(value, addressOfList(view, name)) : said(value));
+  const number = (name, value) => { const found = shown(name, value); return typeof found === "number" ? count(found) : found; };
+  return h("dl", { class: "facts" }, Object.entries(view.facts).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, number(name, value)))));
+}
+
+/** The nodes or links that the fact in the address counts, as far as they are drawn. */
+function factList(view) {
+  const name = readAddress(location.hash).filters.get("only"), list = (view.lists || {})[name], all = view.facts[name];
+  if (!Array.isArray(list)) return null;
+  const to = (n) => link(addressOf(view.kind, [keyOf(view), view.nodes[n].id], { only: name }), said(view.nodes[n].id, "id"));
+  const about = (n) => [view.nodes[n].lane || view.nodes[n].author || "", view.nodes[n].words].filter(Boolean).join(": ");
+  const rows = list.map((each) => (typeof each === "string" ? { first: said(each), second: "" } : Array.isArray(each) ? { first: to(each[0]), second: to(each[1]) } : { first: to(each), second: about(each) }));
+  return h("section", { class: "only", "aria-label": name }, h("h3", {}, `${name}: ${count(list.length)} of ${count(all)} `, link(addressOf(view.kind, [keyOf(view)]), "close")),
+    list.length < all ? h("p", { class: "note" }, "The others are not drawn. tangles report --nodes draws more.") : null,
+    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${name}, as a list` }, table(list.some(Array.isArray) ? [["of", (row) => row.first], ["to", (row) => row.second]] : [["id", (row) => row.first], ["about", (row) => row.second]], rows)));
+}
 
 const leftOut = (view) => (view.left_out > 0 || view.missing_left_out > 0 ? h("p", { class: "note" }, [
   view.left_out > 0 ? `${count(view.left_out)} of ${count(view.total)} nodes are left out, ${view.kind === "feed" && view.facts.status !== "complete" ? "those around the end of the chain" : "the latest"} are drawn.` : null,
@@ -9,7 +35,7 @@ const leftOut = (view) => (view.left_out > 0 || view.missing_left_out > 0 ? h("p
 
 function showGraph(page, view, shard, { legend, classOf, more, after } = {}) {
   const why = panel(shard, view), frame = h("div", { class: "frame" });
-  page.append(view.facts ? facts(view.facts) : "", leftOut(view) || "", legend, more || "", h("div", { class: "drawn" }, frame, why.place), after || "", ...tablesOf(view));
+  page.append(facts(view), factList(view) || "", leftOut(view) || "", legend, more || "", h("div", { class: "drawn" }, frame, why.place), after || "", ...tablesOf(view));
   // The drawing fills the frame, whose width is known once it is in the page.
   const drawing = view.nodes.length ? draw(view, { pick: why.show, title: `${view.kind} ${view.name}`, classOf, room: frame.clientWidth - 2 }) : h("p", {}, "There are no nodes to draw.");
   frame.append(drawing);

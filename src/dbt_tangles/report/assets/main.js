@@ -12,6 +12,7 @@ function viewsOf(index) {
 function keepAddress(node) {
   const { view, parts, filters } = readAddress(location.hash);
   const key = parts[0] || document.querySelector(".list [aria-current]")?.dataset.key;
+  if (parts[1] !== node) filters.delete("role");  // It is about the epoch in the address.
   if (key && parts[1] !== node) history.replaceState(null, "", addressOf(view, [key, node], Object.fromEntries(filters)));
 }
 

@@ -61,7 +61,8 @@ function showTimeline(page, view, shard) {
   slider.addEventListener("input", () => { stop(); go(Number(slider.value)); });
   stage.style.height = `${high * HEIGHT}px`;
   stage.style.width = `${Math.ceil(view.nodes.length / high) * WIDTH}px`;
-  page.append(facts(view.facts));
+  const steps = behind("The steps as a table", [["batch", (edit) => edit[0]], ["command", (edit) => edit[1]], ["event", (edit) => view.nodes[edit[2]].id], ["from", (edit) => edit[3] ?? ""], ["to", (edit) => edit[4]]], view.edits);
+  page.append(facts(view), factList(view) || "");
   if (!view.agrees) page.append(h("p", { class: "failed" }, "The edits do not produce the published order, because the tables come from several runs; there is no playback."));
   if (view.left_out > 0) page.append(h("p", { class: "note" }, `Shown: ${count(view.nodes.length)} of ${count(view.total)} events, from position ${count(view.low)} on`,
     last ? `, and the last ${count(last)} commands, which change only these events. ` : "; the timeline has no edits of these events alone. ", "tangles report --nodes shows more."));
@@ -69,6 +70,10 @@ function showTimeline(page, view, shard) {
     h("div", { class: "player" }, play, button("|◀", "To the beginning", () => 0), button("◀", "A step back", () => at - 1), button("▶", "A step forward", () => at + 1), button("▶|", "To the end", () => last), slider), words,
     h("div", { class: "drawn" }, h("div", { class: "canvas scrolled" }, stage), why.place),
     behind("The order as a table", [["position", (node) => node.position], ["event", (node) => node.id], ["rank", (node) => node.rank], ["marks", (node) => node.words], ["author", (node) => node.author || ""], ["message", (node) => node.title || ""]], view.nodes),
-    behind("The steps as a table", [["batch", (edit) => edit[0]], ["command", (edit) => edit[1]], ["event", (edit) => view.nodes[edit[2]].id], ["from", (edit) => edit[3] ?? ""], ["to", (edit) => edit[4]]], view.edits));
+    steps);
+  if (readAddress(location.hash).filters.get("only") === "commands") {
+    steps.open = true;
+    steps.scrollIntoView();
+  }
   go(last);
 }
