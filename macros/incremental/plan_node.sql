@@ -34,7 +34,7 @@
     {%- for id in graph.nodes if graph.nodes[id].name == meta.group_versions and graph.nodes[id].resource_type == 'model' -%}
         {%- set versions = graph.nodes[id] -%}
         {{ return({
-            'versions': versions.relation_name,
+            'versions': adapter.name_read(versions),
             'column': meta.group_key if versions.config.meta.row_versions else 'group_key',
             'key': meta.group_key
         }) }}

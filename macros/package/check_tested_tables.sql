@@ -9,6 +9,7 @@
                     {%- set node = graph.nodes[parent] -%}
                     {% do known.update({parent: (flags.WHICH == 'build' and parent in selected_resources)
                         or node.config.materialized == 'ephemeral'
+                        or (flags.DEFER and node.defer_relation)
                         or adapter.get_relation(node.database, node.schema, node.alias) is not none}) %}
                     {%- if not known[parent] -%}
                         {% do missing.append(node.schema ~ '.' ~ node.alias) %}

@@ -9,6 +9,7 @@ import agate
 from dbt.adapters.base import BaseRelation
 from dbt.adapters.base.meta import AdapterMeta, available
 from dbt.artifacts.resources.types import NodeType
+from dbt.flags import get_flags
 from dbt_common.clients import agate_helper
 from dbt_common.invocation import get_invocation_id
 
@@ -21,6 +22,7 @@ from dbt_spark_python.incremental.replace import replace_groups
 from dbt_spark_python.input_files import digest_input
 from dbt_spark_python.session import connection
 from dbt_spark_python.session.progress import logger
+from dbt_spark_python.table_store.catalog import full_name
 from dbt_spark_python.table_store.public_folders import Publication
 
 
@@ -36,6 +38,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         self._planner: Planner | None = None
         self._plans: dict[str, Plan] = {}  # plans of the command's nodes by node id
         self._planning = threading.Lock()
+        self._selected: set[str] = set()  # the ids of the nodes that the command builds
         self._manifests: dict[tuple[str, str], Mapping[str, Any]] = {}  # manifests that were read already
         # Tables that are being built, until they are published.
         self._building: dict[tuple[str, str], Publication] = {}
@@ -80,6 +83,26 @@ class PlannedRuns(metaclass=AdapterMeta):
             publication = Publication(self._definitions.of(node_id), plan.inputs, groups, key_columns)
         self._building[_key(relation.schema, relation.identifier)] = publication
         return ""
+
+    @available
+    def name_read(self, node: Mapping[str, Any]) -> str:
+        """Return the SQL name of the table that a planned node reads as this node; see `_table_read`."""
+        return full_name(*self._table_read(node))
+
+    @available
+    def clone_table(self, relation: BaseRelation, source: BaseRelation) -> bool:
+        """Copy a published table of another schema by links to its files, with its origin, for `dbt clone`.
+
+        Returns:
+            Whether the source is a table of the warehouse whose files are those in its manifest.
+        """
+        warehouse = connection.catalog_of(self.config.credentials).warehouse
+        key, other = _key(relation.schema, relation.identifier), _key(source.schema, source.identifier)
+        noted = warehouse.trusted_manifest(*other)
+        if noted:
+            warehouse.copy_table(other, key)
+            self._building[key] = Publication(noted.get("definition"), noted.get("inputs"), noted.get("groups"))
+        return bool(noted)
 
     @available
     def set_since(self, relation: BaseRelation, since: int) -> str:
@@ -198,7 +221,8 @@ class PlannedRuns(metaclass=AdapterMeta):
             macros = self._macro_resolver.macros
             engine = "sail" if sail.is_sail(catalog.spark) else "spark"
             self._definitions = Definitions(nodes, macros, self._vars_of, engine)
-            self._planner = Planner(nodes, self._definitions, self._manifest_of, set(selected), digest_input)
+            self._selected = set(selected)
+            self._planner = Planner(nodes, self._definitions, self._manifest_of, self._selected, digest_input)
         if nodes[node_id]["resource_type"] == NodeType.Test:
             passes = PassedTests(catalog.warehouse)
             return passes.plan(self._planner, nodes[node_id], self._definitions.of(node_id), full_refresh)
@@ -209,10 +233,20 @@ class PlannedRuns(metaclass=AdapterMeta):
         return plan
 
     def _manifest_of(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
-        key = _key(node["schema"], node.get("alias") or node["name"])
+        key = self._table_read(node)
         if key not in self._manifests:
             self._manifests[key] = connection.catalog_of(self.config.credentials).warehouse.trusted_manifest(*key)
         return self._manifests[key]
+
+    def _table_read(self, node: Mapping[str, Any]) -> tuple[str, str]:
+        """Return schema and name of the table that dbt reads for a node; with `--defer`, it may be the state's."""
+        own = _key(node["schema"], node.get("alias") or node["name"])
+        deferred, flags = node.get("defer_relation"), get_flags()
+        if not deferred or not flags.DEFER or node["unique_id"] in self._selected:
+            return own
+        if not flags.FAVOR_STATE and connection.catalog_of(self.config.credentials).warehouse.find(*own):
+            return own
+        return _key(deferred["schema"], deferred["alias"])
 
     def _vars_of(self, node: Mapping[str, Any]) -> dict[str, Any]:
         of_package = self.config.vars.vars_for(SimpleNamespace(**node), self.type())

@@ -1,0 +1,195 @@
+"""dbt's options for several states of a project: `--defer`, `state:modified`, `retry`, `clone`, `source freshness`."""
+
+import csv
+import shutil
+from pathlib import Path
+
+import pytest
+
+from conftest import DATA, ROOT, DbtProject
+from dbt_projects import installing
+
+MODELS = ("+feeds", "ssb_rejects")
+#: The tables of a run, and its rows in them, differ from run to run.
+OF_RUNS = {"runs", "run_changes", "int_run_inputs"}
+
+
+def statuses(result) -> dict[str, str]:
+    """Return the messages of the models of a successful command by name; `unchanged` for reused tables."""
+    assert result.success, result.exception or [(r.node.name, r.message) for r in result.result]
+    models = [r for r in result.result if r.node.resource_type == "model"]
+    return {r.node.name: r.adapter_response.get("_message") or str(r.status) for r in models}
+
+
+def failure(result) -> str:
+    """Return the errors of a failed command."""
+    assert not result.success
+    return str(result.exception or "") + "".join(str(r.message) for r in result.result or [] if r.status == "error")
+
+
+def tables(built: DbtProject) -> set[str]:
+    """Return the names of the published tables."""
+    return {path.name for path in (built.warehouse / f"{built.schema}.db").glob("[!.]*")} - OF_RUNS
+
+
+def rows(built: DbtProject, name: str) -> list[str]:
+    """Return the sorted rows of a table."""
+    return sorted(map(repr, built.rows(name)))
+
+
+def keep_state(built: DbtProject, folder: Path) -> str:
+    """Copy the manifest of the last command, as a deployment keeps it."""
+    folder.mkdir()
+    shutil.copy(built.warehouse / "target" / built.schema / "manifest.json", folder)
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def production(project, tmp_path_factory) -> tuple[DbtProject, str]:
+    """A build of the small log without its last lines, and its state."""
+    folder = tmp_path_factory.mktemp("production")
+    log = folder / "log.jsonl"
+    lines = (DATA / "ssb" / "small.jsonl").read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:-20]))
+    built = project("habits", ssb_log=str(log))
+    assert set(statuses(built.invoke("run", "--select", *MODELS)).values()) == {"OK"}
+    return built, keep_state(built, folder / "state")
+
+
+def test_clone_copies_tables_that_the_next_build_reuses(production, project):
+    built, state = production
+    copy = project("habits_clone", **built.vars)
+    assert set(statuses(copy.invoke("clone", "--select", *MODELS, "--state", state)).values()) == {"cloned"}
+    assert tables(copy) == tables(built) >= {"feeds", "ssb_rejects", "ssb_messages", "stg_ssb__lines"}
+    for name in tables(built):
+        assert rows(copy, name) == rows(built, name), name
+    place = [each.warehouse / f"{each.schema}.db" / "stg_ssb__lines" for each in (built, copy)]
+    files = [{path.stat().st_ino for path in folder.glob("*.parquet")} for folder in place]
+    assert files[0] == files[1], "files are links"
+    assert [folder.stat().st_mode & 0o777 for folder in place] == [0o700, 0o700], "only the owner reads keys of groups"
+    assert set(statuses(copy.invoke("run", "--select", *MODELS)).values()) == {"unchanged"}
+
+
+def test_a_damaged_table_is_not_cloned(production, project, tmp_path):
+    built, state = production
+    source = project("habits_damaged", **built.vars)
+    statuses(source.invoke("clone", "--select", *MODELS, "--state", state))
+    damaged = source.warehouse / f"{source.schema}.db" / "feeds"
+    file = next(damaged.glob("*.parquet"))
+    file.unlink()  # its clone and this file are links to the same bytes
+    file.write_bytes(b"")
+    copy = project("habits_damaged_copy", **built.vars)
+    said = failure(copy.invoke("clone", "--select", "feeds", "--state", keep_state(source, tmp_path / "state")))
+    assert "habits_damaged.feeds is not a complete parquet table of this warehouse: build it again" in said
+    assert tables(copy) == set()
+
+
+def test_a_deferred_build_reads_the_tables_of_the_state(production, project):
+    """A first build, an unchanged one, and one after the state's tables have grown: working sets then lack groups."""
+    built, state = production
+    options = ("--defer", "--state", state)
+    own = project("habits_defer", **built.vars)
+    alone = failure(own.invoke("run", "--select", "feeds"))
+    assert "Build feeds with its inputs: --select +feeds" in alone
+    assert statuses(own.invoke("run", "--select", "feeds", *options)) == {"feeds": "OK"}
+    assert tables(own) == {"feeds"} and rows(own, "feeds") == rows(built, "feeds")
+    assert statuses(own.invoke("run", "--select", "feeds", *options)) == {"feeds": "unchanged"}
+    tested = own.invoke("test", "--select", "feeds", *options)
+    assert tested.success
+    assert "model.tangles.feeds" in {getattr(r.node, "attached_node", None) for r in tested.result}
+
+    log = Path(built.vars["ssb_log"])
+    log.write_bytes((DATA / "ssb" / "small.jsonl").read_bytes())
+    assert statuses(built.invoke("run", "--select", *MODELS))["feeds"] == "OK"
+    assert statuses(own.invoke("run", "--select", "feeds", *options)) == {"feeds": "OK"}
+    assert rows(own, "feeds") == rows(built, "feeds")
+    other = project("habits_defer_first", **built.vars)
+    assert "Build feeds with its inputs: --select +feeds" in failure(other.invoke("run", "--select", "feeds", *options))
+    favored = ("run", "--select", "+feeds", *options, "--favor-state")
+    assert set(statuses(other.invoke(*favored)).values()) == {"OK"}
+    assert rows(other, "feeds") == rows(built, "feeds")
+
+
+SOURCES = """
+sources:
+  - name: received
+    schema: "{{ target.schema }}"
+    tables:
+      - name: ssb_lines
+        config:
+          loaded_at_field: cast(loaded_at as timestamp)
+          freshness: {warn_after: {count: 1, period: day}, error_after: {count: 30, period: day}}
+"""
+BROKEN = "select no_such_column from {{ ref('tangles', 'feeds') }}"
+
+
+@pytest.fixture(scope="module")
+def forum(project, tmp_path_factory) -> DbtProject:
+    """A project that installs this one: its log is a source, and one of its models fails."""
+    models = {"names.sql": BROKEN, "count_names.sql": "select count(*) as n from {{ ref('names') }}", "s.yml": SOURCES}
+    folder = installing(
+        tmp_path_factory.mktemp("habits") / "forum",
+        models,
+        models={"installer": {"+materialized": "table", "+file_format": "parquet"}},
+        seeds={"installer": {"+file_format": "parquet"}},
+        vars={"tangles": {"ssb_log": {"source": ["received", "ssb_lines"]}}},
+    )
+    lines = (DATA / "ssb" / "small.jsonl").read_text().splitlines()[:30]
+    (folder / "macros").mkdir()
+    page = (ROOT / "docs" / "how-to" / "nightly-runs.md").read_text()
+    (folder / "macros" / "clone.sql").write_text(page.split("```sql\n")[1].split("```")[0])
+    (folder / "seeds").mkdir()
+    with open(folder / "seeds" / "ssb_lines.csv", "w", newline="") as file:
+        csv.writer(file).writerows([["raw", "loaded_at"], *([line, "2026-01-02 03:04:05"] for line in lines)])
+    built = project("habits_forum", folder)
+    assert built.invoke("seed").success
+    return built
+
+
+def test_freshness_of_a_log_that_is_a_source(forum):
+    """Its loading time is long ago, so the check fails, as it should."""
+    result = forum.invoke("source", "freshness")
+    (found,) = [r for r in result.result if r.node.resource_type == "source"]
+    assert (found.node.name, str(found.status)) == ("ssb_lines", "error")
+    assert found.max_loaded_at.isoformat().startswith("2026-01-02T03:04:05")
+    assert found.age > 30 * 24 * 3600
+
+
+def test_retry_builds_what_failed_and_what_was_skipped(forum):
+    result = forum.invoke("run", "--select", "+feeds", "names+")
+    assert {r.node.name: str(r.status) for r in result.result if r.status != "success"} == {
+        "names": "error",
+        "count_names": "skipped",
+    }
+    (forum.project_dir / "models" / "names.sql").write_text("select author from {{ ref('tangles', 'feeds') }}")
+    assert statuses(forum.invoke("retry")) == {"names": "OK", "count_names": "OK"}
+    assert forum.rows("count_names") == [{"n": len(forum.rows("feeds"))}]
+
+
+def test_a_project_that_installs_this_one_clones_with_a_macro(forum, tmp_path):
+    """The macro is that of the page; the project's own tables are copied likewise."""
+    state = keep_state(forum, tmp_path / "state")
+    copy = DbtProject(forum.warehouse, "habits_forum_clone", forum.project_dir)
+    cloned = statuses(copy.invoke("clone", "--select", "+names", "--state", state))
+    assert set(cloned.values()) == {"cloned"} and cloned.keys() >= {"names", "feeds"}
+    assert rows(copy, "names") == rows(forum, "names") and rows(copy, "feeds") == rows(forum, "feeds")
+
+
+def test_state_modified_names_the_changed_models(forum, tmp_path):
+    """Without a change it is empty, also with another log and another path of the project's folder."""
+    assert forum.invoke("parse").success
+    state = keep_state(forum, tmp_path / "state")
+
+    def modified(built: DbtProject) -> list[str]:
+        result = built.invoke("ls", "--select", "state:modified+", "--resource-type", "model", "--state", state)
+        assert result.success, result.exception
+        return [name.rpartition(".")[2] for name in result.result]
+
+    assert modified(forum) == []
+    moved = tmp_path / "moved"
+    shutil.copytree(forum.project_dir, moved, symlinks=True)
+    elsewhere = DbtProject(forum.warehouse, forum.schema, moved)
+    assert modified(elsewhere) == []
+    path = moved / "models" / "names.sql"
+    path.write_text(f"{path.read_text()} where author is not null")
+    assert modified(elsewhere) == ["count_names", "names"]
