@@ -2,11 +2,11 @@
     from the copy. -#}
 {% materialization clone, adapter='spark' %}
     {%- if not adapter.is_planned() or not defer_relation or (load_cached_relation(this) and not flags.FULL_REFRESH) -%}
-        {{ return(dbt_spark.materialization_clone_spark()) }}
+        {{ return(dbt.materialization_clone_spark()) }}
     {%- endif -%}
     {%- set source = load_cached_relation(defer_relation) -%}
     {%- if source is not none and source.type == 'view' -%}
-        {{ return(dbt_spark.materialization_view_spark()) }}
+        {{ return(dbt.materialization_view_spark()) }}
     {%- endif -%}
     {%- if not adapter.clone_table(this, defer_relation) -%}
         {% do exceptions.raise_compiler_error(
