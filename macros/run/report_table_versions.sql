@@ -1,4 +1,4 @@
-{#- Prints which run built which tables, unless all of them come from one completed run. -#}
+{#- Prints how many tables each of the last five runs built, unless all tables come from one completed run. -#}
 {% macro report_table_versions(relation, tables) %}
     {%- set query -%}
         select
@@ -16,13 +16,16 @@
         {%- endif -%}
     {%- endfor -%}
     {%- if runs | length > 1 or runs | selectattr(1) | list -%}
-        {% do print('What stands in the warehouse is not all of one run:') %}
-        {%- for row in runs -%}
+        {% do print('The warehouse holds tables of several runs, or of a run that did not end:') %}
+        {%- for row in runs[:5] -%}
             {% do print(
                 '  ' ~ '%4d' | format(row[3]) ~ (' table' if row[3] == 1 else ' tables') ~ ' of the run of '
                 ~ row[0] ~ ' over ' ~ (row[2] or 'the fixtures') ~ (', which did not end' if row[1] else '')
             ) %}
         {%- endfor -%}
-        {% do print('  A build of everything (no --select) makes it so; the table runs says which is of which.') %}
+        {%- if runs | length > 5 -%}
+            {% do print('  ' ~ '%4d' | format(runs[5:] | map(attribute=3) | sum) ~ ' of ' ~ (runs | length - 5) ~ ' earlier runs') %}
+        {%- endif -%}
+        {% do print('  A build without --select builds them all in one run. The table runs lists the tables of each run.') %}
     {%- endif -%}
 {% endmacro %}

@@ -1,6 +1,7 @@
 """dbt's options for several states of a project: `--defer`, `state:modified`, `retry`, `clone`, `source freshness`."""
 
 import csv
+import re
 import shutil
 from pathlib import Path
 
@@ -54,6 +55,23 @@ def production(project, tmp_path_factory) -> tuple[DbtProject, str]:
     built = project("habits", ssb_log=str(log))
     assert set(statuses(built.invoke("run", "--select", *MODELS)).values()) == {"OK"}
     return built, keep_state(built, folder / "state")
+
+
+def test_a_run_for_each_model_builds_the_tables_of_one_run(production, project, capfd):
+    """As orchestrators do that make a task of each model. The log of a run names the last five runs."""
+    built, _ = production
+    own = project("habits_one_by_one", **built.vars)
+    order = [*statuses(built.invoke_parsed("run", "--select", *MODELS))]
+    assert len(order) > 6
+    for name in ("runs", *order):
+        capfd.readouterr()
+        assert statuses(own.invoke_parsed("run", "--select", name)) == {name: "OK"}
+    said = capfd.readouterr().out
+    assert "tables of several runs" in said and said.count(" of the run of ") == 5
+    assert re.search(r"^ +\d+ of \d+ earlier runs$", said, re.M)
+    assert tables(own) == tables(built)
+    for name in tables(built):
+        assert rows(own, name) == rows(built, name), name
 
 
 def test_clone_copies_tables_that_the_next_build_reuses(production, project):
