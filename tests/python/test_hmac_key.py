@@ -22,7 +22,7 @@ def test_a_wrong_key_is_refused_before_anything_runs(value, project, monkeypatch
     result = wrong.invoke("run")
     assert not result.success
     said = str(result.exception) + "".join(r.message for r in result.result or [])
-    assert f"{NAME} must be 32 bytes as canonical base64" in said
+    assert f"{NAME} is not 32 bytes as canonical base64" in said
     assert not [path for path in (wrong.warehouse / f"{schema}.db").glob("*") if any(path.iterdir())]
     written = [path for part in ("target", "logs") for path in (wrong.warehouse / part / schema).rglob("*")]
     assert len(written) > 3

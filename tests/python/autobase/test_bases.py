@@ -52,7 +52,7 @@ def expected(named: dict[str, Base], rule: str) -> Orders:
 
 
 @given(named_bases(), st.randoms(use_true_random=True), st.sampled_from(RULES))
-def test_each_observer_has_the_order_of_what_it_knows(named, rng, rule):
+def test_each_observer_has_the_order_of_its_known_nodes(named, rng, rule):
     rows = [row for base_id, base in named.items() for row in rows_of(base_id, base)]
     rng.shuffle(rows)
     table = table_of(rows)
@@ -73,7 +73,7 @@ def test_each_observer_has_the_order_of_what_it_knows(named, rng, rule):
         kernel.VIEW_ENTRIES, kernel.ROWS_PER_BATCH = entries, batch
 
 
-def test_no_base_depends_on_its_company():
+def test_bases_do_not_depend_on_each_other():
     rng = random.Random(3)
     named = {f"base {at}": simulate(rng, rng.randint(0, 4), 1, 1, 25) for at in range(20)}
     whole = orders(table_of([row for base_id, base in named.items() for row in rows_of(base_id, base)]))
@@ -84,7 +84,7 @@ def test_no_base_depends_on_its_company():
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_an_observer_is_the_log_cut_where_it_stopped(rule):
+def test_an_observers_view_is_the_view_of_a_shorter_log(rule):
     rng = random.Random(4)
     for _ in range(20):
         base = simulate(rng, 3, 1, 0, 30)
@@ -93,7 +93,7 @@ def test_an_observer_is_the_log_cut_where_it_stopped(rule):
             assert orders(table_of(rows_of("b", cut)), rule=rule)["b", "all"] == found["b", who]
 
 
-def test_what_was_settled_before_is_not_counted():
+def test_nodes_settled_before_the_start_are_not_counted():
     rng = random.Random(5)
     seen = 0
     for _ in range(40):
@@ -110,7 +110,7 @@ def test_what_was_settled_before_is_not_counted():
     assert seen > 10
 
 
-def test_a_relayed_writer_observes_and_has_no_place_where_nothing_settles_it():
+def test_a_relayed_writer_observes_but_unsettled_nodes_of_it_have_no_position():
     r, a = Id(b"r", 1), Id(b"a", 1)
     base = Base((b"a",), {r: oracle.Node(r, is_relayed=True), a: oracle.Node(a)})
     assert orders(table_of(rows_of("b", base))) == {
@@ -128,18 +128,18 @@ def test_a_large_base_has_one_observer():
     assert orders(table, entries - 1) == {key: order for key, order in whole.items() if key[1] == "all"}
 
 
-def test_nothing_gives_nothing():
+def test_an_empty_table_gives_no_rows():
     assert list(order_bases(INPUT_SCHEMA.empty_table(), NO_LIMIT)) == []
     assert list(order_base_batches(iter([]), NO_LIMIT)) == []
     empty = INPUT_SCHEMA.empty_table().to_batches() or [pa.RecordBatch.from_pylist([], INPUT_SCHEMA)]
     assert list(order_base_batches(iter(empty), NO_LIMIT)) == []
 
 
-def test_tables_that_cannot_be():
+def test_inconsistent_tables_are_refused():
     base = simulate(random.Random(7), 2, steps=20)
     rows = rows_of("b", base)
     for name in ("base_id", "node_id", "writer", "length", "batch", "is_relayed"):
-        with pytest.raises(ValueError, match=f"a {name} is null"):
+        with pytest.raises(ValueError, match=f"a {name} of the nodes is null"):
             orders(table_of([{**rows[0], name: None}, *rows[1:]]))
     with pytest.raises(ValueError, match="is in base b twice"):
         orders(table_of([*rows, rows[3]]))

@@ -22,41 +22,41 @@ def shown(base: Base) -> tuple[str, str]:
     return " ".join(names[:confirmed]), " ".join(names[confirmed:])
 
 
-def test_two_of_three_who_know_of_each_other_settle():
+def test_two_of_three_indexers_that_see_each_other_settle_a_node():
     assert shown(drawing("abc", "a1 b1:a1")) == ("", "a1 b1")
     assert shown(drawing("abc", "a1 b1:a1 a2:b1")) == ("a1", "b1 a2")
     assert shown(drawing("abc", "a1 b1:a1 c1:b1")) == ("a1", "b1 c1")
 
 
-def test_a_single_ack_settles_what_nobody_is_beside():
+def test_a_single_ack_settles_a_node_without_concurrent_nodes():
     assert shown(drawing("ab", "a1 b1:a1")) == ("a1", "b1")
     assert shown(drawing("abc", "a1 b1:a1 c1:a1")) == ("a1", "b1 c1")
 
 
-def test_forks_may_be_merged_by_who_does_not_index():
+def test_a_non_indexing_writer_may_merge_forks():
     assert shown(drawing("abc", "a1 c1 n1:a1,c1 b1:n1")) == ("", "a1 c1 n1 b1")
     assert shown(drawing("abc", "a1 c1 n1:a1,c1 b1:n1 a2:b1 b2:a2")) == ("a1 c1 n1 b1", "a2 b2")
 
 
-def test_what_is_settled_may_contradict_the_order_of_keys():
+def test_the_settled_order_may_contradict_the_order_of_keys():
     base = drawing("xyz", "x1 y1:x1 a1 z1:a1 x2:y1")
     assert shown(base) == ("x1", "a1 y1 x2 z1")
 
 
-def test_without_indexers_nothing_is_settled():
+def test_without_indexers_no_node_is_settled():
     assert shown(drawing("", "b1 a1 a2:b1 c1:b1")) == ("", "a1 b1 a2 c1")
 
 
-def test_one_indexer_settles_whatever_it_knows():
+def test_one_indexer_settles_all_its_known_nodes():
     assert shown(drawing("b", "a1 c1 b1:c1 a2 b2 c2")) == ("c1 b1 b2", "a1 a2 c2")
     assert shown(drawing("b", "")) == ("", "")
 
 
-def test_indexers_of_whom_nothing_is_known_count_for_the_majority():
+def test_unknown_indexers_count_for_the_majority():
     assert shown(drawing("abcde", "a1 b1:a1 a2:b1 b2:a2")) == ("", "a1 b1 a2 b2")
 
 
-def test_a_batch_is_settled_as_a_whole_as_far_as_it_is_known():
+def test_the_known_part_of_a_batch_is_settled_as_a_whole():
     assert shown(drawing("a", "b1*3 b2*2 b3 a1:b3")) == ("b1 b2 b3 a1", "")
     assert shown(drawing("a", "a1*3 a2*2 b1")) == ("a1 a2", "b1")
     # The middle of a batch is not followed; if a node does, the rest of the batch is settled with all its ancestors.
@@ -76,7 +76,7 @@ def test_a_relayed_node_is_in_the_order_once_it_is_settled():
     assert shown(drawing("", "r1 r2:c1 c1 b1:r2 r3:b1", relayed="r")) == ("", "c1 b1")
 
 
-def test_lengths_count_from_what_was_settled_before():
+def test_lengths_count_from_the_settled_start():
     base = drawing("abc", "a5 b7:a5 a6:b7 d9:a4")
     base.floor = {b"a": 4, b"b": 6, b"c": 3}
     assert shown(base) == ("a5", "b7 a6 d9")
@@ -95,12 +95,12 @@ def altered(column: int, at: int, value: int) -> tuple[np.ndarray, ...]:
         ("do not fit together", altered(0, 1, 3)),
         ("do not fit together", altered(1, 4, 3)),
         ("floors are not those", altered(8, 1, 1)),
-        ("leaves its view", altered(2, 0, 4)),
-        ("leaves its view", altered(2, 0, -1)),
+        ("an edge of a view leaves it", altered(2, 0, 4)),
+        ("an edge of a view leaves it", altered(2, 0, -1)),
         ("close a cycle", altered(2, 2, 1)),
         ("ascend by writer", altered(3, 3, 1)),
         ("ascend by writer", altered(4, 1, 1)),
-        ("same indexer", altered(6, 1, -1)),
+        ("several indexer numbers", altered(6, 1, -1)),
         ("is relayed", altered(7, 0, 1)),
         ("has no floor", altered(6, 3, 2)),
         ("two logs", altered(6, 3, 1)),
@@ -108,18 +108,18 @@ def altered(column: int, at: int, value: int) -> tuple[np.ndarray, ...]:
         ("not above its floor", altered(9, 0, 1)),
     ],
 )
-def test_arrays_that_cannot_be(message, arrays):
+def test_inconsistent_arrays_are_refused(message, arrays):
     with pytest.raises(ValueError, match=message):
         order_views(ViewArrays(*arrays))
 
 
-def test_columns_of_other_nodes():
+def test_columns_of_different_lengths_are_refused():
     arrays, _ = arrays_of([drawing("ab", "a1 b1:a1")])
-    with pytest.raises(ValueError, match="same nodes"):
+    with pytest.raises(ValueError, match="differ in length"):
         order_views(arrays._replace(batch=arrays.batch[:1]))
 
 
 def test_an_indexer_follows_its_own_log():
     arrays, _ = arrays_of([drawing("a", "a1 a2")])
-    with pytest.raises(ValueError, match="the one before"):
+    with pytest.raises(ValueError, match="does not follow its previous node"):
         order_views(arrays._replace(start=np.zeros(3, np.int64), previous=arrays.previous[:0]))

@@ -132,7 +132,7 @@ def test_number_of_indexers():
 
 
 @given(named_bases(), st.integers(1, 5))
-def test_quorums_are_what_sets_say(named, max_degree):
+def test_quorums_agree_with_an_oracle_on_sets(named, max_degree):
     bases = list(named.values())
     expected = [plain_quorums(base, max_degree) for base in bases]
     assert array_quorums(bases, max_degree) == expected
@@ -154,7 +154,7 @@ def test_any_two_quorums_have_a_writer_in_common(named):
 
 
 @given(named_bases(), st.randoms(use_true_random=True))
-def test_rows_in_any_order_and_company(named, rng):
+def test_rows_may_come_in_any_order_with_other_bases(named, rng):
     rows = [row for base_id, base in named.items() for row in rows_of(base_id, base)]
     rng.shuffle(rows)
     expected = {}
@@ -172,7 +172,7 @@ def test_rows_in_any_order_and_company(named, rng):
     assert sum(batch.num_rows for batch in quorum_batches(iter(parts), 3)) == len(expected)
 
 
-def test_what_was_settled_before_is_not_counted():
+def test_nodes_settled_before_the_start_are_not_counted():
     base = drawing("abc", "a5 b7:a5 c1:b7")
     base.floor = {b"a": 4, b"b": 6}
     found = table_quorums(table_of(rows_of("b", base, base.floor)), 2)
@@ -180,10 +180,10 @@ def test_what_was_settled_before_is_not_counted():
     assert len(found) == 3
 
 
-def test_nothing_gives_nothing_and_degrees_begin_with_one():
+def test_an_empty_table_gives_no_rows_and_degrees_begin_with_one():
     assert list(quorums_of_bases(INPUT_SCHEMA.empty_table(), 3)) == []
     assert list(quorum_batches(iter([]), 3)) == []
-    with pytest.raises(ValueError, match="the highest degree is 0"):
+    with pytest.raises(ValueError, match="max_degree is 0"):
         table_quorums(table_of(rows_of("b", drawing("a", "a1"))), 0)
 
 

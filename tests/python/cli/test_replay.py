@@ -105,18 +105,23 @@ WRONG = {
     "order": ("timeline_edits", 3, {"to_position": 2}, "at position 1 the edits put 'a', published is 'c'"),
     "event": ("timeline_edits", 3, {"event_id": "d"}, "at position 1 the edits put 'd', published is 'c'"),
     "moved": ("timeline_edits", 2, {"event_id": "b"}, "batch 10, step 1: it moves 'b', but 'a' is at 0"),
-    "nowhere": ("timeline_edits", 2, {"from_position": 2}, "batch 10, step 1: mov 'a': position 2 is none of the 2"),
-    "put": ("timeline_edits", 1, {"to_position": 2}, "batch 2, step 1: ins 'b': position 2 is none of the 2"),
-    "op": ("timeline_edits", 1, {"op": "del"}, "batch 2, step 1: it is none: 'del', from None, to 1"),
+    "nowhere": ("timeline_edits", 2, {"from_position": 2}, "batch 10, step 1: mov 'a': position 2 is not one of the 2"),
+    "put": ("timeline_edits", 1, {"to_position": 2}, "batch 2, step 1: ins 'b': position 2 is not one of the 2"),
+    "op": (
+        "timeline_edits",
+        1,
+        {"op": "del"},
+        "batch 2, step 1: it is neither an ins nor a mov: 'del', from None, to 1",
+    ),
     "step": ("timeline_edits", 2, {"step": 3}, "at position 0 the edits put 'c', published is 'b'"),
     "fewer": ("timeline_edits", 3, None, "at position 1 the edits put 'a', published is 'c'"),
     "more": ("timeline_events", 2, None, "the edits make 3 events, published are 2"),
     "gap": ("timeline_events", 2, {"position": 3}, "timeline_events has no position 2, or has it twice"),
     "twice": ("timeline_events", 2, {"position": 1}, "timeline_events has no position 2, or has it twice"),
     "update event": ("timeline_updates", 1, {"event_id": "d"}, "step 2: it puts 'd' at 1, but 'c' is there"),
-    "update put": ("timeline_updates", 1, {"to_position": 3}, "step 2 (ins 'c'): position 3 is none of the 3"),
-    "update from": ("timeline_updates", 0, {"from_position": 9}, "step 1 (mov 'a'): position 9 is none of the 2"),
-    "update op": ("timeline_updates", 0, {"op": "ins"}, "step 1: it is no command: 'ins', from 0, to 1"),
+    "update put": ("timeline_updates", 1, {"to_position": 3}, "step 2 (ins 'c'): position 3 is not one of the 3"),
+    "update from": ("timeline_updates", 0, {"from_position": 9}, "step 1 (mov 'a'): position 9 is not one of the 2"),
+    "update op": ("timeline_updates", 0, {"op": "ins"}, "step 1: it is neither an ins nor a mov: 'ins', from 0, to 1"),
     "update starts": ("timeline_updates", 0, {"previous_publication": "d0"}, "more than one previous_publication"),
 }
 
@@ -181,7 +186,8 @@ def test_a_missing_table(name, write, tables_folder, capsys):
 
 def test_an_unknown_timeline(write, capsys):
     assert run([*write(good_tables()), "--timeline", "t", "--timeline", "nobody"]) == 2
-    assert capsys.readouterr().err.endswith("there is no timeline 'nobody'\n")
+    said = "there is no timeline 'nobody'; `tangles sql 'select timeline_id from timeline_stats'` lists them\n"
+    assert capsys.readouterr().err.endswith(said)
 
 
 def test_builds_without_edits(write, capsys):
@@ -240,7 +246,7 @@ def _not_unicode(file):
         (_not_unicode, "cannot be read"),
     ],
 )
-def test_what_is_no_table(damage, message, write, tables_folder, capsys):
+def test_a_table_that_cannot_be_read(damage, message, write, tables_folder, capsys):
     arguments = write(good_tables())
     for file in (tables_folder / "timeline_events").glob("*.parquet"):
         damage(file)
@@ -274,7 +280,7 @@ def test_many_commands_are_read_in_parts(write, monkeypatch, capsys):
     assert run(write(tables)) == 0
     tables["timeline_edits"][3]["to_position"] = 9
     assert run(write(tables)) == 1
-    assert "batch 10, step 2: ins 'c': position 9 is none of the 3" in capsys.readouterr().out
+    assert "batch 10, step 2: ins 'c': position 9 is not one of the 3" in capsys.readouterr().out
 
 
 def test_as_data(write, capsys):

@@ -210,15 +210,15 @@ def test_a_cycle_in_one_timeline_touches_no_other():
     assert (verdicts[:, 0] == ACCEPTED).all() and verdicts[:, 1].tolist() == [ACCEPTED, CYCLE, ACCEPTED, CYCLE]
 
 
-def test_nothing_at_all():
+def test_no_arrivals():
     assert len(admit(*pack([]))) == 0
     assert len(admit(*pack([[], []]))) == 0
 
 
-def test_what_does_not_fit_together_is_an_error():
+def test_inconsistent_arrays_are_refused():
     timeline_start, event, cause_start, cause, refused = pack([[("a", []), ("b", ["a"])], [("a", [])]])
     for stranger in (2, -1, 99):
-        with pytest.raises(ValueError, match="no event of the timeline"):
+        with pytest.raises(ValueError, match="not an event of its timeline"):
             admit(timeline_start, event, cause_start, np.full_like(cause, stranger), refused)
     for wrong in (
         (timeline_start[:-1], event, cause_start, cause, refused),
@@ -229,7 +229,7 @@ def test_what_does_not_fit_together_is_an_error():
     ):
         with pytest.raises(ValueError):
             admit(*wrong)
-    with pytest.raises(ValueError, match="no number"):
+    with pytest.raises(ValueError, match="has no number"):
         admit(timeline_start, event - 1, cause_start, cause, refused)
 
 

@@ -108,7 +108,7 @@ def test_a_stream(bound):
 def test_wrong_streams():
     """An event arrives once, and links have no cycle."""
     none = np.full((2, 2), -1, np.int32)
-    with pytest.raises(ValueError, match="arrives again"):
+    with pytest.raises(ValueError, match="arrives twice"):
         order_stream(none, np.array([0, 1, 0]))
     with pytest.raises(ValueError, match="its own cause"):
         order_stream(np.array([[1, -1], [0, -1]]), np.array([0, 1]))

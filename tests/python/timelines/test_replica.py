@@ -15,7 +15,7 @@ from dbt_tangles.algorithms.timeline.replica import EditError, Replica, follow
 
 
 @given(st.integers(2, 9), st.integers(0, 40), st.lists(st.tuples(st.booleans(), st.integers(0), st.integers(0))))
-def test_does_what_a_list_does(block, size, choices):
+def test_a_replica_equals_a_python_list(block, size, choices):
     plain = [f"e{number}" for number in range(size)]
     replica = Replica(plain, block)
     for number, (inserts, first, second) in enumerate(choices):
@@ -47,7 +47,7 @@ def test_many_commands_keep_blocks_few(seed):
     assert len(replica._blocks) <= 16 + 8 * 400 // 8
 
 
-def test_events_are_taken_for_good():
+def test_taken_events_leave_the_order():
     replica = Replica("abcdefgh", block=2)
     assert [replica.take(position) for position in (3, 0, 5)] == ["d", "a", "h"]
     assert replica.order() == list("bcefg") and len(replica) == 5
@@ -56,10 +56,10 @@ def test_events_are_taken_for_good():
 def test_positions_out_of_range_are_an_error_and_change_nothing():
     replica = Replica("abc")
     for position in (-1, 4):
-        with pytest.raises(IndexError, match=f"position {position} is none of the 4"):
+        with pytest.raises(IndexError, match=f"position {position} is not one of the 4"):
             replica.on_insert(position, "x")
     for taken, put in ((-1, 0), (3, 0), (0, -1), (0, 3)):
-        with pytest.raises(IndexError, match="is none of the 3"):
+        with pytest.raises(IndexError, match="is not one of the 3"):
             replica.on_move(taken, put)
     for position in (-1, 3):
         with pytest.raises(IndexError):
@@ -104,16 +104,16 @@ def test_a_listener_gets_contents():
 @pytest.mark.parametrize(
     ("command", "problem"),
     [
-        (("ins", "c", None, 3), "position 3 is none of the 3"),
-        (("ins", "c", None, None), "it is none"),
-        (("ins", "c", 0, 0), "it is none"),
-        (("mov", "a", None, 0), "it is none"),
-        (("mov", "a", 0, None), "it is none"),
-        (("mov", "a", 0, 2), "position 2 is none of the 2"),
+        (("ins", "c", None, 3), "position 3 is not one of the 3"),
+        (("ins", "c", None, None), "it is neither an ins nor a mov"),
+        (("ins", "c", 0, 0), "it is neither an ins nor a mov"),
+        (("mov", "a", None, 0), "it is neither an ins nor a mov"),
+        (("mov", "a", 0, None), "it is neither an ins nor a mov"),
+        (("mov", "a", 0, 2), "position 2 is not one of the 2"),
         (("mov", "a", -1, 0), "position -1"),
         (("mov", "b", 0, 1), "it moves 'b', but 'a' is at 0"),
-        (("del", "a", 0, None), "it is none: 'del'"),
-        ((None, None, None, None), "it is none"),
+        (("del", "a", 0, None), "it is neither an ins nor a mov: 'del'"),
+        ((None, None, None, None), "it is neither an ins nor a mov"),
     ],
 )
 def test_commands_that_cannot_be_followed(command, problem):

@@ -83,7 +83,9 @@ def zip_package(name: str) -> Path:
     """
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
-        raise ModuleNotFoundError(f"ship_packages names {name!r}, which is not installed")
+        raise ModuleNotFoundError(
+            f"ship_packages names {name!r}, which is not installed: install it with pip, or remove the name"
+        )
     root = Path(next(iter(spec.submodule_search_locations)))
     target = Path(tempfile.mkdtemp(prefix="dbt_spark_python_")) / f"{name}.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -215,7 +215,7 @@ def number_bases(table: pa.Table) -> Bases:
     """
     for name in _NEEDED:
         if table[name].null_count:
-            raise ValueError(f"a {name} is null")
+            raise ValueError(f"a {name} of the nodes is null; fill it in")
     base, base_count = group_rows(strings_of(table["base_id"]))
     indexers, indexer_base, floors, floor_base = _base_columns(table, base, base_count)
     place, names = _place_writers([*table["writer"].chunks, indexers, pc.struct_field(floors, "writer")])

@@ -61,7 +61,7 @@ def depths(view_start: np.ndarray, start: np.ndarray, previous: np.ndarray) -> n
     """
     depth = generations(view_start, start, children(start, previous))
     if (depth < 0).any():
-        raise ValueError("edges close a cycle")
+        raise ValueError("edges close a cycle within a view; leave out the nodes on it")
     return depth
 
 

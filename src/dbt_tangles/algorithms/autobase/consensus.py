@@ -66,11 +66,13 @@ def order_views(views: ViewArrays) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """
     nodes, view_start, start, previous = len(views.writer), views.view_start, views.start, views.previous
     if view_start[0] != 0 or view_start[-1] != nodes or len(start) != nodes + 1 or start[-1] != len(previous):
-        raise ValueError("views, nodes and edges do not fit together")
+        raise ValueError(
+            "views, nodes and edges do not fit together; view_start and start must end at the number of nodes and edges"
+        )
     if any(len(column) != nodes for column in (views.length, views.batch, views.indexer, views.is_relayed)):
-        raise ValueError("columns are not of the same nodes")
+        raise ValueError("columns of the views differ in length; pass one value per node in each")
     if len(views.floor_start) != len(view_start) or views.floor_start[-1] != len(views.floor):
-        raise ValueError("the floors are not those of the views")
+        raise ValueError("the floors are not those of the views; pass one floor per view and indexer")
     check_views(views)
     graph = Graph(start, previous, *children(start, previous), views.writer, views.batch, views.indexer)
     causal = causal_order(view_start, depths(view_start, start, previous))

@@ -86,7 +86,9 @@ def order_views(views: ViewArrays) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     sizes = np.diff(views.view_start)
     if sizes.max(initial=0) > DESIGN_LIMIT:
         at = int(np.argmax(sizes))
-        raise ValueError(f"view {at} has {sizes[at]} nodes; the design document's rule is for at most {DESIGN_LIMIT}")
+        raise ValueError(
+            f"view {at} has {sizes[at]} nodes; the design document's rule takes at most {DESIGN_LIMIT}: leave it out"
+        )
     indexed, depth = index_views(views)
     edges = (views.view_start, views.start, views.previous)
     return _order_by_design(indexed, first_followers(*edges, views.indexer, views.floor_start, depth))

@@ -108,7 +108,7 @@ def quorums(
         ValueError: The edges close a cycle, or `max_degree` is less than 1.
     """
     if max_degree < 1:
-        raise ValueError(f"the highest degree is {max_degree}, and the first is 1")
+        raise ValueError(f"max_degree is {max_degree}; the first degree is 1, so pass 1 or more")
     depth = depths(view_start, start, previous)
     indexed = _IndexedLogs(
         view_start,

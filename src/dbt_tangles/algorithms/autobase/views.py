@@ -122,29 +122,31 @@ def check_views(views):
             follows_own = False
             for e in range(start[x], start[x + 1]):
                 if previous[e] < begin or previous[e] >= end:
-                    raise ValueError("an edge leaves its view")
+                    raise ValueError("an edge of a view leaves it; number the nodes within each view")
                 follows_own |= previous[e] == x - 1
             is_first = x == begin or writer[x - 1] != writer[x]
             if x > begin and (writer[x] < writer[x - 1] or (not is_first and length[x] <= length[x - 1])):
-                raise ValueError("nodes do not ascend by writer and length")
+                raise ValueError("nodes of a view do not ascend by writer and length; sort them")
             k = indexer[x]
             if not is_first and indexer[x - 1] != k:
-                raise ValueError("a writer is not always the same indexer")
+                raise ValueError("a writer of a view has several indexer numbers; give all its nodes the same")
             if k < 0:
                 continue
             if is_relayed[x]:
-                raise ValueError("an indexer's node is relayed")
+                raise ValueError("an indexer's node is relayed; give a writer of a view one role")
             if k >= floor_start[v + 1] - floor_start[v]:
-                raise ValueError("an indexer has no floor")
+                raise ValueError("an indexer of a view has no floor; pass one floor per indexer")
             f = floor_start[v] + k
             if is_first:
                 if log_of[f] >= 0:
-                    raise ValueError("an indexer has two logs")
+                    raise ValueError("an indexer of a view has two logs; give each writer a number of its own")
                 log_of[f] = writer[x]
             if length[x] != (floor[f] if is_first else length[x - 1]) + 1:
-                raise ValueError("an indexer's log has a hole, or is not above its floor")
+                raise ValueError(
+                    "an indexer's log in a view has a hole, or is not above its floor; pass all nodes above the floor"
+                )
             if not is_first and not follows_own:
-                raise ValueError("an indexer's node does not follow the one before")
+                raise ValueError("an indexer's node in a view does not follow its previous node; add that edge")
 
 
 @inner

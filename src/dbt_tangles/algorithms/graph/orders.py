@@ -52,7 +52,9 @@ def positions(graph_start, depth):
         begin[: end - first + 1] = 0
         for node in range(first, end):
             if depth[node] >= end - first:
-                raise ValueError("a depth is larger than any path in its graph can be")
+                raise ValueError(
+                    "a depth exceeds the longest possible path of its graph; compute the depths with generations"
+                )
             if depth[node] >= 0:
                 begin[depth[node] + 1] += 1
         for d in range(end - first):
@@ -190,7 +192,9 @@ def _renumber(graph_start, start, previous, position):
             for e in range(start[n], start[n + 1]):
                 p = position[previous[e]]
                 if p < 0 or p >= position[n]:
-                    raise ValueError("an edge does not lead to an earlier position")
+                    raise ValueError(
+                        "an edge does not lead to an earlier position of its graph; pass a topological order"
+                    )
                 new_previous[count] = members[g] + p
                 count += 1
             new_start[k + 1] = count

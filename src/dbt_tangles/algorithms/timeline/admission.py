@@ -70,9 +70,9 @@ def admit(
     """
     rows = len(event)
     if len(cause_start) != rows + 1 or len(refused) != rows or timeline_start[-1] != rows:
-        raise ValueError("timelines, events, causes and refusals are not of the same rows")
+        raise ValueError("timelines, events, causes and refusals differ in length; pass one entry per arrival in each")
     if cause_start[-1] != len(cause) or block < 1:
-        raise ValueError("the causes are not those of the rows, or a block holds nothing")
+        raise ValueError("cause_start does not end at the number of causes, or block is below 1; correct them")
     arrivals = _Arrivals(event, cause_start, cause)
     verdict, knotted = _admit_all(timeline_start, arrivals, refused)
     if knotted.any():
@@ -227,12 +227,12 @@ def _admit_all(timeline_start, arrivals, refused):
             lowest = min(lowest, event[row])
             highest = max(highest, event[row])
         if lowest < 0:
-            raise ValueError("an event has no number")
+            raise ValueError("an event of the arrivals has no number; number them from 0")
         count = 0
         for row in range(first, end):
             for e in range(cause_start[row], cause_start[row + 1]):
                 if cause[e] < lowest or cause[e] > highest:
-                    raise ValueError("a cause is no event of the timeline")
+                    raise ValueError("a cause is not an event of its timeline; leave out causes that never arrive")
             if refused[row]:
                 continue
             if chosen[event[row]] >= 0:

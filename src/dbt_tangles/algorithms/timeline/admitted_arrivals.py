@@ -83,7 +83,7 @@ def number_names(table: pa.Table | Rows) -> Names:
     """
     ids = strings_of(chunks_of(table, "event_id"))
     if not ids.valid.all():
-        raise ValueError("an event_id is null")
+        raise ValueError("an event_id of the arrivals is null; fill it in")
     timeline, timeline_count = group_rows(strings_of(chunks_of(table, "timeline_id")))
     nodes = number_nodes(timeline, timeline_count, ids)
     is_new = np.ones(len(table), np.bool_)

@@ -19,6 +19,8 @@ from dbt_tangles.kernel_runtime.compiled import compiled, inner
 CAPACITY = 256
 RANK, BLOCK, FRESH, SEEN = range(4)
 COUNT, LIFT, PLACE = range(3)
+#: The fault of links that close a cycle, for the callers of these functions.
+OWN_CAUSE = "an event is its own cause: the links of a timeline close a cycle; admit the arrivals first"
 
 
 class Order(NamedTuple):

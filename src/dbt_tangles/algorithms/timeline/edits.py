@@ -93,11 +93,11 @@ def edit_stream(
     batch = np.ascontiguousarray(batch, np.int64)
     published = np.ascontiguousarray(published, np.int64)
     if np.any(published < 0) or np.any(published > np.diff(event_start)):
-        raise ValueError("more arrivals are published than there are")
+        raise ValueError("published exceeds the arrivals of a timeline; pass at most their number")
     some = (published > 0) & (published < np.diff(event_start))
     cut = event_start[:-1][some] + published[some]
     if np.any(batch[cut] == batch[cut - 1]):
-        raise ValueError("a batch is published in part")
+        raise ValueError("published ends within a batch of a timeline; pass the end of a batch")
     return Commands(
         *_edit_stream(
             event_start,
@@ -249,10 +249,12 @@ def _scripts(event_start, old_position, new_position):
             old, new = old_position[event], new_position[event]
             if new < 0:
                 if old >= 0:
-                    raise ValueError("an event is in the old order only")
+                    raise ValueError(
+                        "an event is in the old order only; the new order of a timeline must have all old events"
+                    )
                 continue
             if old >= changed or new >= items or s.old_of[new] > -2 or (old >= 0 and seen[old]):
-                raise ValueError("positions are not those of an order")
+                raise ValueError("positions of a timeline repeat or leave gaps; number them from 0")
             s.item[new] = event
             s.old_of[new] = max(old, -1)
             s.before_new[new] = 0

@@ -19,7 +19,17 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.algorithms.structures.heap import drop_first, push
-from dbt_tangles.algorithms.timeline.blocks import BLOCK, COUNT, FRESH, clear, insert, new_order, rank_of, remove
+from dbt_tangles.algorithms.timeline.blocks import (
+    BLOCK,
+    COUNT,
+    FRESH,
+    OWN_CAUSE,
+    clear,
+    insert,
+    new_order,
+    rank_of,
+    remove,
+)
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 VISITED, RAISED, MOVED = range(3)
@@ -137,7 +147,7 @@ def _raise_effects(order, slots, x, rank):
         while z >= 0:
             visited += 1
             if z == x:
-                raise ValueError("an event is its own cause")
+                raise ValueError(OWN_CAUSE)
             if spot[z, FRESH] < 0:
                 old = rank_of(order, z)
                 if old < target:
@@ -193,7 +203,7 @@ def _order_stream(cause, arrived):
     for i in range(len(arrived)):
         x = np.int64(arrived[i])
         if order.spot[x, BLOCK] >= 0:
-            raise ValueError("an event arrives again")
+            raise ValueError("an event arrives twice; pass each event of a stream once")
         work[i, VISITED], work[i, RAISED], work[i, MOVED] = _arrive(order, slots, x)
     listed, rank = np.empty(len(arrived), np.int32), np.full(events, np.int32(-1))
     _read_order(order, listed, rank)

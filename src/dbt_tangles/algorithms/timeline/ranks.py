@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.algorithms.structures.heap import drop_first, push
-from dbt_tangles.algorithms.timeline.blocks import BLOCK, COUNT, FRESH, LIFT, RANK, SEEN, find, rank_of
+from dbt_tangles.algorithms.timeline.blocks import BLOCK, COUNT, FRESH, LIFT, OWN_CAUSE, RANK, SEEN, find, rank_of
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 NO_LIMIT = 1 << 62
@@ -116,7 +116,7 @@ def rank_alone(order, links, event):
     bottom = np.int64(NO_LIMIT)
     for e in range(links.span[event, 0], links.span[event, 1]):
         if links.effect[e] == event:
-            raise ValueError("an event is its own cause")
+            raise ValueError(OWN_CAUSE)
         bottom = min(bottom, rank_of(order, links.effect[e]))
     return rank, bottom
 
@@ -196,7 +196,7 @@ def _raise_above(order, links, work, events, limit):
                 if known < 0 or known >= target:
                     continue
                 if z == x:
-                    raise ValueError("an event is its own cause")
+                    raise ValueError(OWN_CAUSE)
                 if spot[z, FRESH] < 0:
                     touched[changed] = z
                     changed += 1
@@ -276,7 +276,7 @@ def _rank_again(order, links, work, events, limit):
                 ready[tail] = z
                 tail += 1
     if tail < size:
-        raise ValueError("an event is its own cause")
+        raise ValueError(OWN_CAUSE)
     changed = 0
     for k in range(len(events), size):
         z = queue[k]

@@ -61,7 +61,7 @@ class Replica:
             ValueError: A block is too short.
         """
         if block < 2:
-            raise ValueError("a block must have room for two events")
+            raise ValueError(f"block is {block}; a block of a replica needs room for at least two events")
         self._block = block
         self._length = 0
         self._fill(list(events))
@@ -154,7 +154,7 @@ class Replica:
     @staticmethod
     def _check(position: int, end: int) -> None:
         if not 0 <= position < end:
-            raise IndexError(f"position {position} is none of the {end}")
+            raise IndexError(f"position {position} is not one of the {end}")
 
     def _find(self, position: int) -> tuple[int, int]:
         """Return the block that holds a position, and the index within the block."""
@@ -230,7 +230,7 @@ def follow(commands: Iterable[Command], listener: Listener, content: Callable[[A
             elif op == "ins" and taken is None and put is not None:
                 insert(put, event if content is None else content(event))
             else:
-                raise EditError(place, f"it is none: {op!r}, from {taken}, to {put}")
+                raise EditError(place, f"it is neither an ins nor a mov: {op!r}, from {taken}, to {put}")
         except IndexError as error:
             raise EditError(place, f"{op} {event!r}: {error}") from error
     return place + 1

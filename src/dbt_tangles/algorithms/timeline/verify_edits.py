@@ -85,7 +85,7 @@ def read(folder: str, name: str, types: dict[str, pa.DataType], timelines: list[
         raise TableError(f"{where}: cannot be read: {error}") from error
     for column in types:
         if column not in _MAY_BE_NULL and table[column].null_count:
-            raise TableError(f"{where}: {column} is null in {table[column].null_count} rows")
+            raise TableError(f"{where}: {column} is null in {table[column].null_count} rows; build the table again")
     return table
 
 
@@ -190,7 +190,7 @@ def check_updates(events: Sorted, updates: Sorted, timeline: int) -> str | None:
     for step, (op, event, taken, put) in zip(reversed(steps), reversed(commands), strict=True):
         where = f"timeline_updates, step {step}"
         if op not in ("ins", "mov") or (op == "ins") != (taken is None):
-            return f"{where}: it is no command: {op!r}, from {taken}, to {put}"
+            return f"{where}: it is neither an ins nor a mov: {op!r}, from {taken}, to {put}"
         try:
             found = replica.take(put)
             if found != event:
@@ -255,7 +255,8 @@ def replay(
     names, (events, edits, *updates) = by_timeline(tables, [["position"], ["batch", "step"], ["step"]][: len(tables)])
     unknown = sorted(set(timelines or ()) - set(names))
     if unknown:
-        raise TableError(f"{folder}: there is no timeline {unknown[0]!r}")
+        hint = "`tangles sql 'select timeline_id from timeline_stats'` lists them"
+        raise TableError(f"{folder}: there is no timeline {unknown[0]!r}; {hint}")
     if len(tables[0]) and not len(tables[1]):
         raise TableError(f"{folder}/timeline_edits: there are no edits; build with `edit_batch_size` above 0")
     unwritten = without_edits(folder)

@@ -26,5 +26,7 @@ def hmac_key(environ: Mapping[str, str] = os.environ) -> bytes | None:
     except ValueError:
         key = b""
     if len(key) != HMAC_KEY_BYTES or base64.b64encode(key).decode() != text:
-        raise ValueError(f"{HMAC_KEY_NAME} must be {HMAC_KEY_BYTES} bytes as canonical base64 (its value is not shown)")
+        raise ValueError(
+            f"{HMAC_KEY_NAME} is not {HMAC_KEY_BYTES} bytes as canonical base64 (not shown here); correct or unset it"
+        )
     return key

@@ -85,7 +85,9 @@ class VerifyOptions(LineOptions):
     def __post_init__(self) -> None:
         """Reject a key of the wrong size, which would silently fail every message."""
         if self.hmac_key is not None and len(self.hmac_key) != HMAC_KEY_BYTES:
-            raise ValueError(f"hmac_key has {len(self.hmac_key)} bytes; it must have {HMAC_KEY_BYTES}")
+            raise ValueError(
+                f"hmac_key has {len(self.hmac_key)} bytes; pass the {HMAC_KEY_BYTES} bytes of the network's key"
+            )
 
 
 def verify_batches(batches: Iterator[pa.RecordBatch], options: VerifyOptions) -> Iterator[pa.RecordBatch]:
