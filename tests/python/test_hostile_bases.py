@@ -55,7 +55,7 @@ def test_hostile_bases(log, hostile):
     assert hostile.bases.keys() == log.known.keys() | {"wide indexers"}
 
 
-def test_what_becomes_of_hostile_bases(hostile):
+def test_hostile_bases_have_their_status(hostile):
     """Some bases by name: counts of nodes and heads, confirmed length and status."""
     names = ("node_count", "confirmed_length", "head_count", "status")
     found = {base_id: tuple(row[name] for name in names) for base_id, row in hostile.bases.items()}

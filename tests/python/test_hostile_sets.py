@@ -158,7 +158,7 @@ def test_order_files_and_partitions(table, hostile, shuffled):
 # Small logs
 
 
-def test_one_line(project, tmp_path):
+def test_a_log_of_one_line(project, tmp_path):
     """A log of one moot without an end of line; the tables of logs that are not given are empty."""
     moot = moot_of(hash_of("one line"), FOLLOWS, Device.from_name("laptop"))
     (tmp_path / "log.jsonl").write_bytes(to_line(moot))

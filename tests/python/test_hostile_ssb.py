@@ -118,7 +118,7 @@ def test_trusted_timelines(trusted):
     assert taken | free == {f"{name}:{root}" for name in COLON_NAMES for root in COLON_ROOTS}
 
 
-def test_reasons(trusted):
+def test_every_reason_occurs(trusted):
     """The reasons of candidates that are set aside."""
     thread = {r["message_id"]: r for r in trusted.rows("tangle_messages") if r["tangle_name"] == "thread"}
     assert {key: row["set_aside_reason"] for key, row in thread.items() if row["root_id"] == "%root"} == {

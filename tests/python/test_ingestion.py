@@ -47,7 +47,7 @@ def test_bombs_are_read_up_to_the_limit(log, odd_files):
 
 
 @EVERY_LOG
-def test_many_lines_that_are_alike_are_one_row(log, odd_files):
+def test_many_equal_lines_share_a_row(log, odd_files):
     """Many equal lines are one row with their number, few are a row each. Data tests count every line."""
     rows = odd_files.rejects(log, "mistakes")["repeated.jsonl"]
     assert [(row["line"], row["line_count"]) for row in rows] == [
@@ -61,7 +61,7 @@ def test_many_lines_that_are_alike_are_one_row(log, odd_files):
 
 @EVERY_LOG
 @pytest.mark.parametrize("line", [2, 3, BAD_LINES, 2 * BAD_LINES + 3])
-def test_each_of_them_is_explained(log, line, odd_files):
+def test_why_explains_each_fault_of_a_file(log, line, odd_files):
     """`tangles why --line` finds the row for each of many equal lines."""
     answer = explain(Tables(odd_files.built.warehouse, odd_files.built.schema), f"repeated.jsonl:{line}")
     (row,) = [each for each in answer["lines"] if each["log"] == log]

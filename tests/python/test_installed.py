@@ -53,7 +53,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_with_a_log_no_fixture_is_there(way, project, tmp_path):
+def test_with_a_log_there_are_no_fixtures(way, project, tmp_path):
     """Each way to name a log: the staging model reads it, and all fixtures are disabled."""
     system, make = WAYS[way]
     folder, variables = make(tmp_path / "p", {LOGS[system]: "/logs/*.jsonl"})
@@ -124,7 +124,7 @@ def test_a_build_in_another_project(project, tmp_path):
 
 
 @pytest.mark.parametrize("model", ["stg_ssb__lines", "int_tangle_levels"])
-def test_other_projects_may_not_read_what_is_not_public(model, project, tmp_path):
+def test_other_projects_cannot_read_private_models(model, project, tmp_path):
     """Staging holds secrets; the models between staging and the marts have no contract."""
     read = f"select * from {{{{ ref('{model}') }}}}"
     result = project(f"private_{model}", installing(tmp_path / "p", {"mine.sql": read})).invoke("parse")
@@ -139,7 +139,7 @@ def test_other_projects_may_not_read_what_is_not_public(model, project, tmp_path
     assert f"model.installer.mine reads model.tangles.{model}, which is private" in said
 
 
-def test_the_marts_are_public_and_nothing_else(manifest):
+def test_only_the_marts_are_public(manifest):
     """Exactly the models in the folder of marts are public."""
     access = {node.name: node.access for node in manifest.nodes.values() if node.resource_type == "model"}
     marts = {path.stem for path in (ROOT / "models" / "marts").rglob("*.sql")}

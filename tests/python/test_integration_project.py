@@ -299,7 +299,7 @@ def test_events_alone(project, tmp_path):
     assert [row["reason"] for row in built.rows("timeline_rejects")] == ["malformed"]
 
 
-def test_a_name_that_dbt_would_hand_to_us_is_refused(changed):
+def test_a_var_name_that_dbt_would_pass_to_tangles_is_refused(changed):
     """Without the flag dbt confuses the installing project's model with ours."""
     project = changed(lambda settings: settings["flags"].pop("require_ref_searches_node_package_before_root"))
     said = refused(project.invoke("run", "--select", "own_vars"))
@@ -307,7 +307,7 @@ def test_a_name_that_dbt_would_hand_to_us_is_refused(changed):
     assert "flags: {require_ref_searches_node_package_before_root: true}" in said
 
 
-def test_a_name_of_what_is_switched_off_is_refused(changed):
+def test_a_reference_to_a_disabled_part_is_refused(changed):
     """Dbt applies the yml of our disabled model to the installing project's model."""
     said = refused(changed(models={"sets.sql": "select 1 as item"}).invoke("run", "--select", "own_vars"))
     assert "model.integration.sets has the name of a disabled model of tangles" in said
@@ -319,7 +319,7 @@ def test_one_schema_for_two_models_of_one_name_is_dbts_own_error(changed):
     assert "database representation" in said
 
 
-def test_a_model_with_a_way_of_its_own_keeps_it(changed):
+def test_a_model_keeps_its_own_configuration(changed):
     """A materialization that is set for a whole folder is refused for a model that needs its own."""
     project = changed(lambda settings: settings["models"]["tangles"]["marts"].update({"+materialized": "view"}))
     said = refused(project.invoke("run", "--select", "ssb_messages"))
@@ -330,7 +330,7 @@ def test_a_model_with_a_way_of_its_own_keeps_it(changed):
 @pytest.mark.parametrize(
     "given", ["", {"ref": ""}, {"ref": ["a"]}, {"source": "a"}, {"table": "a"}, {"ref": "a", "source": ["a", "b"]}, 7]
 )
-def test_what_names_no_table_is_refused(given, manifest, project):
+def test_an_input_that_is_not_a_table_is_refused(given, manifest, project):
     """The error names the var and its allowed forms; a bare table name is refused, as dbt could not order its build."""
     result = project("no_table", event_log=given).invoke("run", "--select", "stg_tables__lines", manifest=manifest)
     said = refused(result)
@@ -338,7 +338,7 @@ def test_what_names_no_table_is_refused(given, manifest, project):
     assert "{source: [name, table]}" in said
 
 
-def test_the_example_is_what_is_documented():
+def test_the_example_agrees_with_the_documentation():
     """Each YAML example in docs/how-to/package.md that names a file is a part of that file."""
     text = (ROOT / "docs" / "how-to" / "package.md").read_text()
     blocks = [block.split("```")[0] for block in text.split("```yaml\n")[1:]]
@@ -359,7 +359,7 @@ def is_part(some, whole) -> bool:
     return some == whole
 
 
-def test_the_parts_are_those_that_are_documented():
+def test_the_parts_agree_with_the_documentation():
     """The table in docs/how-to/package.md lists each part, its folders and the parts that it requires."""
     text = (ROOT / "docs" / "how-to" / "package.md").read_text()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| **")]

@@ -90,7 +90,7 @@ def test_timelines_that_are_too_large(built):
     assert {row["detail"] for row in rejects if row["line"]} == {f"its timeline has more than {LIMIT} arrivals"}
 
 
-def test_why_says_so(built):
+def test_why_names_the_limit(built):
     *_, said = built
     assert "tangle_too_large. The tangle has more candidates than" in said
     assert "what to do: build with a larger graph_limit" in said

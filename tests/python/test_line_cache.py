@@ -86,7 +86,7 @@ def runs(project, tmp_path_factory):
 
 
 @pytest.mark.both
-def test_cached_results_stay(runs):
+def test_cached_lines_are_not_verified_again(runs):
     """Covers unchanged, moved, copied, new, removed and overlong lines, and lines of a damaged file."""
     assert runs({"a.txt": f"one\ntwo\ntwo\n{LONG}\n\n", "b.gz": "not packed\n"}) == [
         ("a.txt", 0, "run 0: one"),

@@ -37,7 +37,7 @@ def others(lines: list[bytes]) -> dict[str, list[bytes]]:
 
 
 @pytest.mark.both_at_length
-def test_any_way_ends_in_the_same_rows(project, tmp_path):
+def test_any_sequence_of_logs_ends_in_the_same_rows(project, tmp_path):
     """After any history, the tables equal one build of the last state."""
     given = variables(tmp_path)
     grown, at_once = project("growing", **given), project("grown_at_once", **given | LATER)
@@ -113,7 +113,7 @@ def mark(built, table: str, column: str, value: object = "marked") -> None:
     (place / "_table.json").write_text(json.dumps(manifest))
 
 
-def test_known_lines_and_other_groups_stay(project, logs, capsys):
+def test_cached_lines_and_unchanged_groups_stay(project, logs, capsys):
     """Each line is checked once, and only changed groups are rebuilt; a changed var or file rebuilds all groups."""
     folder, given = logs
     models = ("--select", "+autobase_nodes", "stg_pzp__lines")
@@ -247,7 +247,7 @@ def test_tests_look_at_changed_groups(project, logs):
     ],
     ids=["feeds", "sets", "all"],
 )
-def test_one_command_a_model(project, logs, selected, compared):
+def test_models_built_one_by_one_end_in_the_same_rows(project, logs, selected, compared):
     """An orchestrator builds the models one by one, each after its inputs."""
     folder, given = logs
     built = project(f"one_by_one_{len(selected)}", **given)

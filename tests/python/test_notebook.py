@@ -195,6 +195,6 @@ def test_outputs_are_kept():
     assert notebook.NOTEBOOK.stat().st_size < 400_000
 
 
-def test_it_says_what_it_is_of():
+def test_the_notebook_names_its_log():
     assert "tests/data/ssb/medium.jsonl.gz" in "".join(KEPT["cells"][0]["source"])
     assert (ROOT / "tests" / "data" / "ssb" / "medium.jsonl.gz").exists()

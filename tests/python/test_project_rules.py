@@ -28,7 +28,7 @@ def project_of_ours(manifest) -> Project:
     return Project(manifest.writable_manifest().to_dict(omit_none=False), "tangles")
 
 
-def test_exceptions_are_of_rules_that_there_are():
+def test_exceptions_name_existing_rules():
     assert exceptions().keys() <= RULES.keys()
     assert sum(map(len, exceptions().values())) > 10
 
@@ -254,7 +254,7 @@ def test_a_sound_project_breaks_no_rule():
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_a_rule_finds_what_breaks_it(rule):
+def test_each_rule_finds_a_violation(rule):
     change, broken = TWINS[rule]
     manifest = sound()
     change(manifest)

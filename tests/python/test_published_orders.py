@@ -143,7 +143,7 @@ def test_timelines_without_news_are_left_alone(runs):
     assert not set(led_on) & set(same)
 
 
-def test_what_leaves_the_log_leaves_the_tables(project, tmp_path):
+def test_removed_messages_leave_the_tables(project, tmp_path):
     """A file is corrected in place, and a timeline is removed."""
     log = tmp_path / "log.jsonl"
     event = {"after": [], "arrival": 1}

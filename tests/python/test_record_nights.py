@@ -13,7 +13,7 @@ TABLES = ("records", "record_fields", "tangle_messages", "tangles")
 
 
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.exhaustive)])
-def test_any_order_and_nights(project, tmp_path, seed):
+def test_records_do_not_depend_on_order_or_nights(project, tmp_path, seed):
     lines = random_lines(150, seed)
     given = {"ssb_log": str(tmp_path / "log.jsonl"), "tangle_types": TYPES, "log_timeline": False}
     grown, at_once = project(f"records_grown_{seed}", **given), project(f"records_at_once_{seed}", **given)

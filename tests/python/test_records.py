@@ -119,7 +119,7 @@ def test_records_by_hand(project, tmp_path, story):
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_any_order_and_nights(project, tmp_path, story, seed):
+def test_records_do_not_depend_on_order_or_nights(project, tmp_path, story, seed):
     """Lines in a random order, in two nights; the second night replaces the records that changed."""
     lines = random.Random(seed).sample(story.lines, len(story.lines))
     build(project, f"records_{seed}", tmp_path, lines[: 5 + 2 * seed])

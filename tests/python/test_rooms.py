@@ -35,7 +35,7 @@ def test_seeds_are_data():
     assert {path.suffix for path in (ROOT / "seeds").rglob("*.*")} == {".csv", ".yml"}
 
 
-def test_nobody_imports_what_is_not_shipped():
+def test_shipped_code_imports_only_shipped_code():
     """Shipped code imports only shipped code: workers get `src`, without the code that signs test data."""
     for path in (ROOT / "src").rglob("*.py"):
         assert not any(line.startswith(("import fixtures", "from fixtures")) for line in path.read_text().splitlines())

@@ -48,7 +48,7 @@ def test_a_thread_of_two_kinds_has_one_row(warehouse, tmp_path):
     assert (row["tangle_name"], row["member_count"]) == ("legacy_thread", 3)
 
 
-def test_no_file_names_a_place_of_one_machine(tmp_path):
+def test_no_file_names_a_path_of_a_machine(tmp_path):
     """Files name no local path after `init` and after dbt has written its lock; Git-ignored files are excluded."""
     folder = tmp_path / "forum"
     init.make_project(folder)
@@ -83,7 +83,7 @@ def test_a_clone_needs_its_link(tmp_path):
         (clone / init.LINK).symlink_to(tmp_path / "gone")
 
 
-def test_a_link_is_made_in_projects_alone(tmp_path):
+def test_a_link_is_made_only_in_projects(tmp_path):
     """`--link` works in projects alone, and never replaces a file."""
     refused = CliRunner().invoke(main, ["init", "--link", str(tmp_path)])
     assert refused.exit_code == 2

@@ -67,7 +67,7 @@ def check(built, log: LetteredLog) -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_any_order_and_nights(project, tmp_path, log, seed):
+def test_verdicts_do_not_depend_on_order_or_nights(project, tmp_path, log, seed):
     """The root may come after the messages that it refuses."""
     lines = random.Random(seed).sample(log.lines, len(log.lines))
     first = build(project, f"writers_{seed}", tmp_path, lines[:6])

@@ -96,7 +96,7 @@ def test_a_log_that_grows(project, logs):
         assert rows(grown, table) == rows(at_once, table), table
 
 
-def test_what_decides_makes_it_again(project, logs, monkeypatch):
+def test_every_kind_of_changed_input_rebuilds_a_table(project, logs, monkeypatch):
     """A changed var, secret, file name or table and --full-refresh each cause a rebuild, and so does the way back."""
     folder, _ = logs
     built = project("decided", **variables(folder))
@@ -157,7 +157,7 @@ def test_tests_that_failed_or_were_asked_for_run(project, logs):
     assert tables(ran) == ALWAYS
 
 
-def test_a_table_whose_input_failed_is_not_taken_for_new(project, logs):
+def test_a_table_after_a_failed_input_is_not_current(project, logs):
     """The log is missing in one run: tables behind it stay, and are rebuilt when it returns with other lines."""
     folder, lines = logs
     built = project("gone", **variables(folder))

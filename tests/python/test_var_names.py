@@ -39,7 +39,7 @@ def test_an_unknown_name_is_refused(name, nearest, manifest, project):
     assert not (here.warehouse / "unknown_var.db" / "stg_tables__lines").exists()
 
 
-def test_all_unknown_names_are_said_at_once(manifest, project):
+def test_all_unknown_names_are_reported_at_once(manifest, project):
     said = answer(project("unknown_var", ssb_logs="a", edit_limits=1).invoke(*FEW, manifest=manifest))
     assert refusal("--vars", "ssb_logs", "ssb_log") in said
     assert refusal("--vars", "edit_limits", "edit_limit") in said

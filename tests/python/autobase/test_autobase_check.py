@@ -423,7 +423,7 @@ def test_values(value, text):
     assert text_of(text.encode()) == text
 
 
-def test_all_of_a_line_that_is_read_the_long_way():
+def test_the_slow_reader_reads_every_field():
     """The slow reader fills all columns."""
     odd = rb'{"x":["\ud800",1e400,"\\\"]}"],'
     for document in (BASE, NODE):
@@ -434,7 +434,7 @@ def test_all_of_a_line_that_is_read_the_long_way():
 
 
 @pytest.mark.parametrize("share", [10, pytest.param(1, marks=pytest.mark.exhaustive)])
-def test_as_much_as_a_line_can_hold(share):
+def test_a_line_of_the_greatest_length_is_read(share):
     """A tenth of the longest line, or all of it: linear time, without recursion."""
     names = [f"{number:064x}" for number in range(25_000 // share)]
     heads = [[name, 7] for name in names]

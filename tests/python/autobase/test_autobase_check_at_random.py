@@ -181,7 +181,7 @@ def sorted_all(value):
 
 
 @given(value=json_values, is_raw=st.booleans(), indent=st.sampled_from([None, 1]))
-def test_the_exact_way_is_the_way_of_orjson(value, is_raw, indent):
+def test_the_exact_parser_and_printer_agree_with_orjson(value, is_raw, indent):
     """Parser and printer agree with orjson on all values that orjson accepts."""
     line = json.dumps(value, ensure_ascii=not is_raw, indent=indent).encode("utf-8", "surrogatepass")
     try:
@@ -195,7 +195,7 @@ def test_the_exact_way_is_the_way_of_orjson(value, is_raw, indent):
 
 
 @given(listed=st.lists(st.fixed_dictionaries(near_node), min_size=1, max_size=6))
-def test_the_short_way_is_the_long_way(listed):
+def test_the_fast_reader_agrees_with_the_slow_one(listed):
     """The fast reader agrees with the slow one, and accepts every batch of sound lines."""
     lines = [json.dumps(document).encode() for document in listed]
     short = kernel._read_node_columns(lines)
@@ -218,7 +218,7 @@ def is_read_by_orjson(line):
     return True
 
 
-def test_the_short_way_is_taken(monkeypatch):
+def test_sound_lines_take_the_fast_reader(monkeypatch):
     """By many lines at a time, with the result of the slow reader."""
     lines = random_nodes(random.Random(3), 4000)
     assert sum(kernel._read_node_columns(lines[at : at + 10]) is not None for at in range(0, 4000, 10)) > 300

@@ -198,7 +198,7 @@ def test_lines_are_in_no_order():
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_the_kernel_takes_the_lines_for_what_they_are(file):
+def test_the_kernel_reads_the_lines_as_intended(file):
     found = {at: row["reject_reason"] for at, row in enumerate(CHECKED[file], start=1)}
     if file == "examples.jsonl":
         assert set(found.values()) == {None}
@@ -414,7 +414,7 @@ def test_real_peers_answered_as_stated():
             ]
 
 
-def test_what_the_document_states_is_stated():
+def test_every_statement_of_the_document_is_expected():
     docs = {VECTORS[case_id]: case["doc"] for case_id, case in vectors().items()}
 
     def design(example, observer="all"):
@@ -449,7 +449,7 @@ def test_what_the_document_states_is_stated():
 
 
 @pytest.mark.parametrize("name", DOCUMENT)
-def test_views_by_design_are_what_the_document_states(name):
+def test_views_by_the_design_rule_agree_with_the_document(name):
     judged = JUDGED[name]
     found = {
         (observer, str(position)): (judged.name_of(i), "true" if position < confirmed else "false")
@@ -462,7 +462,7 @@ def test_views_by_design_are_what_the_document_states(name):
         assert row["is_confirmed"] in ("", is_confirmed)
 
 
-def test_where_peers_and_the_document_part():
+def test_peers_and_the_document_differ_only_in_these_examples():
     """Peers settle the nodes that the document states; they order the unsettled ones by key."""
     views = {(r["example"], r["observer"], r["position"]): r for r in expected("autobase_views")}
     rows = expected("autobase_views_design")

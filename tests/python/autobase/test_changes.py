@@ -65,7 +65,7 @@ def shown(base: Base, rule: str = "autobase") -> dict[str, str]:
 
 
 @given(named_bases(), st.randoms(use_true_random=True), st.sampled_from(RULES))
-def test_changes_are_what_views_ordered_afresh_say(named, rng, rule):
+def test_changes_agree_with_views_ordered_from_scratch(named, rng, rule):
     of_bases = [row for base_id, base in named.items() for row in rows_of(base_id, base)]
     rng.shuffle(of_bases)
     table = table_of(of_bases)
@@ -108,12 +108,12 @@ def test_caveat_example_has_a_contender():
     assert shown(drawing("abc", "a1 c1 c2:a1 a2:c2 b1:c2 a3:b1")) == {"c2": "0-1+3", "a3": "4-0+2 a1/c1 c1 c2"}
 
 
-def test_relayed_nodes_come_in_when_they_are_settled():
+def test_relayed_nodes_enter_the_view_when_they_are_settled():
     assert shown(drawing("ab", "a1 f1:a1 b1:f1 a2:b1 f2", relayed="f")) == {"b1": "0-0+2 a1", "a2": "1-0+3 a1 f1 b1"}
     assert shown(drawing("ab", "c1 f1:c1 a1:f1 c2 b1:a1,c2 a2:b1", relayed="f"))["a2"] == "1-1+5 c1 f1 a1 c2 b1"
 
 
-def test_what_was_settled_before_and_nobody_who_indexes():
+def test_earlier_settled_nodes_and_bases_without_indexers():
     base = drawing("abc", "a5 b7:a5 c1:b7")
     base.floor = {b"a": 4, b"b": 6}
     assert changes(table_of(rows_of("b", base, base.floor))) == expected({"b": base})
@@ -121,7 +121,7 @@ def test_what_was_settled_before_and_nobody_who_indexes():
     assert not changes(table_of(rows_of("b", drawing("x", "b1"))))
 
 
-def test_a_base_beyond_the_limit_says_so():
+def test_a_base_beyond_the_limit_is_marked():
     base = simulate(random.Random(6), 3, steps=40)
     table = table_of([*rows_of("b", base), *rows_of("c", base)])
     writers = {i.writer for i in base.nodes}
@@ -138,7 +138,7 @@ def test_a_base_beyond_the_limit_says_so():
         rows(large, rule="other")
 
 
-def test_nothing_gives_nothing():
+def test_an_empty_table_gives_no_rows():
     assert rows(INPUT_SCHEMA.empty_table()) == []
     assert list(view_change_batches(iter([]), NO_LIMIT)) == []
 
@@ -174,7 +174,7 @@ def forked(rounds: int, writers: int = 5) -> pa.Table:
     return table_of(rows_of("b", drawing("".join(k.decode() for k in keys), " ".join(words))))
 
 
-def test_forks_without_end_cost_no_square():
+def test_endless_forks_take_less_than_quadratic_time():
     rows(forked(3))
     seconds = []
     for rounds in (500, 2_000):
@@ -187,7 +187,7 @@ def test_forks_without_end_cost_no_square():
     assert seconds[1] < 8 * seconds[0] + 1
 
 
-def test_who_asks_too_much_is_left_out_from_there(monkeypatch):
+def test_an_observer_beyond_the_step_limit_is_left_out(monkeypatch):
     table = forked(30)
     whole = {row["at_node"]: row for row in rows(table)}
     monkeypatch.setattr(following, "STEPS_PER_NODE", 0)

@@ -126,7 +126,7 @@ def test_restarts_and_broken_batches(drawn):
 
 
 @given(st.lists(gossips(most_steps=300), min_size=1, max_size=4))
-def test_nothing_depends_on_numbers_or_company(drawn):
+def test_orders_do_not_depend_on_numbering_or_other_views(drawn):
     bases = [gossip.base() for gossip, _ in drawn] + [Base((), {}), Base((b"a",), {})]
     rng = drawn[0][1]
     expected = answers(bases)
@@ -154,7 +154,7 @@ def test_chains_of_many_writers(indexers, forking, rng):
 
 
 @given(gossips())
-def test_clocks_are_what_is_known_of_each_indexer(drawn):
+def test_clocks_hold_the_known_length_of_each_indexers_log(drawn):
     gossip, _ = drawn
     bases = [gossip.base(), Base((), gossip.nodes)]
     arrays, ids = arrays_of(bases)
@@ -211,7 +211,7 @@ def test_by_a_broken_rule_some_observers_contradict_each_other(rule):
     assert any(fails(seed) for seed in range(3000))
 
 
-def test_observers_agree_where_it_matters_which_merge_is_looked_below_first():
+def test_observers_agree_although_the_choice_of_merge_matters():
     # The only base of about 83,000 random ones in which the chosen merge, or the number of rounds, changes the settled
     # nodes.
     base = drawing("abcdefg", (VECTORS / "two_merges.txt").read_text())

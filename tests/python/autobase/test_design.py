@@ -43,26 +43,26 @@ def bases(draw) -> Base:
 
 
 @given(st.lists(bases(), max_size=4))
-def test_the_order_is_what_a_plain_reading_gives(drawn):
+def test_the_order_agrees_with_a_plain_implementation(drawn):
     assert answers(drawn, "design") == [plain_order(base) for base in drawn]
 
 
 # Nodes count from 0 in the document, and from 1 here.
 
 
-def test_conflict_example_nobody_settles_anything():
+def test_in_the_conflict_example_no_observer_settles_a_node():
     assert shown(drawing("abc", "a1 c1 c2:a1 b1:c1")) == ("", "a1 c1 b1 c2")
     assert shown(drawing("abc", "a1")) == ("", "a1")
     assert shown(drawing("abc", "c1 b1:c1")) == ("", "c1 b1")
     assert shown(drawing("abc", "a1 c1 c2:a1")) == ("", "a1 c1 c2")
 
 
-def test_higher_quorums_settle_what_is_before_the_quorum():
+def test_higher_quorums_settle_the_nodes_before_the_quorum():
     assert shown(drawing("abc", "c1 b1:c1")) == ("", "c1 b1")
     assert shown(drawing("abc", "c1 b1:c1 c2:b1")) == ("c1", "b1 c2")
 
 
-def test_a_third_degree_settles_no_more_below_but_the_next_node():
+def test_a_third_degree_settles_only_the_next_node():
     assert shown(drawing("abc", "a1 b1:a1 c1:b1")) == ("a1", "b1 c1")
     assert shown(drawing("abc", "a1 b1:a1 c1:b1 a2:c1")) == ("a1 b1", "c1 a2")
 
@@ -96,14 +96,14 @@ def test_recursive_example_is_ordered_by_key():
     assert shown(a3)[0].endswith("b1")
 
 
-def test_a_competitor_needs_to_be_two_degrees_behind():
+def test_a_node_is_settled_two_degrees_ahead_of_its_competitor():
     # A second degree over a1 and over b1 alike; a third makes no difference of two.
     assert shown(drawing("abc", "a1 b1 c1:a1 c2:b1 b2:c2"))[0] == ""
     # Only its own writer knows b1.
     assert shown(drawing("abc", "a1 b1 c1:a1 b2:c1")) == ("a1", "b1 c1 b2")
 
 
-def test_what_an_unseen_node_could_settle_comes_before_what_keys_have_first():
+def test_nodes_that_an_unseen_node_could_settle_precede_lesser_keys():
     # The next node of b, on top of c1. The next node of a, whose log is unknown, would do as well.
     assert shown(drawing("abc", "a1 b1 c1:b1")) == ("", "b1 a1 c1")
     assert shown(drawing("abc", "x1 b1 c1:b1")) == ("", "b1 c1 x1")
@@ -115,7 +115,7 @@ def test_what_an_unseen_node_could_settle_comes_before_what_keys_have_first():
     assert shown(drawing("abc", "a1 b1 c1:b1 c2:a1 b2:a1")) == ("", "a1 b1 b2 c1 c2")
 
 
-def test_an_unseen_node_may_be_of_an_indexer_of_whom_nothing_is_known():
+def test_an_unseen_node_may_belong_to_an_unknown_indexer():
     # All others know b1 too well, or wrote it.
     words = "b1 c1 d1:c1 e1:d1 d2:e1 e2:b1 c2:e2"
     assert shown(drawing("abcde", words)) == ("", "c1 b1 d1 e1 d2 e2 c2")
@@ -134,7 +134,7 @@ def test_an_unseen_node_follows_one_node_besides_its_writers_last():
 
 
 @given(bases())
-def test_what_comes_before_its_key_is_what_an_unseen_node_settles(base):
+def test_nodes_before_their_key_are_those_that_an_unseen_node_settles(base):
     """In bases without settled nodes, all unseen nodes start from the same state."""
     ((order, confirmed),) = answers([base], "design")
     assume(confirmed == 0)
@@ -150,13 +150,13 @@ def test_what_comes_before_its_key_is_what_an_unseen_node_settles(base):
 
 
 @given(st.lists(bases(), max_size=4))
-def test_what_is_settled_is_settled_without_a_look_at_what_is_unseen(drawn):
+def test_settled_nodes_do_not_depend_on_unseen_nodes(drawn):
     for base, (order, confirmed) in zip(drawn, answers(drawn, "design"), strict=True):
         assert order[:confirmed] == settled_order(base)
 
 
 @given(bases(), st.randoms(use_true_random=True))
-def test_what_one_view_has_settled_every_larger_view_has_settled(base, rng):
+def test_a_larger_view_settles_the_same_nodes(base, rng):
     """A view is the ancestors of one node, or of several nodes."""
     ids = sorted(base.nodes)
     views = [pasts_of(base, [i]) for i in ids]
@@ -195,7 +195,7 @@ def test_batches_and_relayed_nodes():
     ],
     ids=["one quorum that all may know", "nothing but one's own", "contradiction", "another order"],
 )
-def test_cases_in_which_the_rules_part(indexers, words, autobase, by_design):
+def test_the_two_rules_differ_in_these_cases(indexers, words, autobase, by_design):
     base = drawing(indexers, words)
     found = [" ".join(map(name, ids)) for ids in rule_search.settled_by_both([base])[0]]
     assert found == [autobase, by_design]
@@ -211,13 +211,13 @@ def test_cases_in_which_the_rules_part(indexers, words, autobase, by_design):
         ("a1 b1 c1:a1 a2:c1 a3:b1", "a2", "a1"),
     ],
 )
-def test_a_lead_that_one_node_knew_stands_though_others_catch_up(words, at, known):
+def test_a_lead_that_a_node_saw_remains_after_others_catch_up(words, at, known):
     base = drawing("abc", words)
     assert shown(base.cut(base.past[Id(at[0].encode(), int(at[1]))]))[0] == known
     assert shown(base)[0] == known
 
 
-def test_what_a_writer_settled_in_one_order_is_not_settled_in_another_with_what_came_later():
+def test_later_nodes_do_not_settle_another_order():
     # At b3, b has settled b2, and neither b1 nor c1 leads below it. Later c1 leads by two, but b2 came first.
     base = drawing("abc", "b1 c1 a1:b1,c1 b2:c1 c2:b2 b3:c2 b4:a1 a2:b4 b5:a2")
     assert shown(base.cut(base.past[Id(b"b", 3)]))[0] == "b1 c1 b2"
@@ -225,7 +225,7 @@ def test_what_a_writer_settled_in_one_order_is_not_settled_in_another_with_what_
     assert rule_search.contradiction(base) is None
 
 
-def test_the_documents_rule_contradicts_itself_and_the_one_in_use_does_not():
+def test_the_documents_rule_contradicts_itself_and_our_rule_does_not():
     # a has settled b2 at a2, and b1 and c1 go by key below it; b, without a2, has settled c1 first.
     base = drawing("abc", "a1 b1 c1 b2:c1 c2:b2 a2:c2 b3:a1,c2 c3:b3 b4:c3")
     assert shown(base.cut(base.past[Id(b"a", 2)]))[0] == "b1 c1 b2"
@@ -245,7 +245,7 @@ def test_the_search_finds_the_same_each_time():
 
 
 @pytest.mark.parametrize("indexers", [2, 3])
-def test_unsettled_nodes_stand_more_often_as_they_are_settled_later(indexers):
+def test_unsettled_nodes_mostly_keep_their_later_order(indexers):
     found = rule_search.count(indexers, rule_search.SEED, 20)
     assert 0 < found["moved"] < found["views"]
     assert found["views by unseen"] < found["views by key"]

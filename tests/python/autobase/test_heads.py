@@ -34,7 +34,7 @@ def plain_heads(base: Base) -> set[Id]:
 
 
 @given(named_bases(), st.randoms(use_true_random=True))
-def test_heads_are_what_nothing_that_can_be_followed_follows(named, rng):
+def test_heads_are_the_nodes_that_no_usable_node_follows(named, rng):
     expected = {base_id: {node_id(i) for i in plain_heads(base)} for base_id, base in named.items()}
     assert heads(named, rng) == expected
     for base in named.values():
@@ -62,7 +62,7 @@ def test_relayed_nodes_and_unfinished_batches_are_no_heads():
     assert shown(drawing("ab", "a1 b1*2:a1 b2")) == "b2"
 
 
-def test_nothing_gives_nothing():
+def test_an_empty_table_gives_no_rows():
     assert list(heads_of_bases(INPUT_SCHEMA.empty_table())) == []
     assert list(head_batches(iter([]))) == []
     parts = table_of(rows_of("b", drawing("a", "a1 a2 a3"))).to_batches(max_chunksize=1)

@@ -57,7 +57,7 @@ def test_an_order_that_ends_earlier():
 
 
 @given(named_bases(), st.randoms(use_true_random=True))
-def test_rows_are_the_positions_that_differ(named, rng):
+def test_each_row_covers_positions_that_differ(named, rng):
     rows = [row for base_id, base in named.items() for row in rows_of(base_id, base)]
     rng.shuffle(rows)
     stated = expected(named)

@@ -105,7 +105,7 @@ def test_a_fork_without_a_merge_has_a_contender():
     ]
 
 
-def test_writers_who_do_not_index_give_no_votes():
+def test_non_indexing_writers_have_no_votes():
     assert shown(drawing("a", "a1 d1:a1")) == ["d1 needs_votes - - a a:d1"]
 
 
@@ -124,7 +124,7 @@ def test_without_a_majority_of_writers_who_can_write_no_next_nodes_are_found():
 
 
 @given(named_bases(), st.sampled_from(RULES))
-def test_reasons_are_what_sets_say(named, rule):
+def test_reasons_agree_with_an_oracle_on_sets(named, rule):
     rows = found(table_of(named), rule)
     expected = {}
     for base_id, base in named.items():
@@ -203,7 +203,7 @@ def test_most_of_a_long_base_is_outside_of_its_window():
 
 
 @given(named_bases(), st.randoms(use_true_random=True), st.sampled_from(RULES))
-def test_rows_in_any_order_and_company(named, rng, rule):
+def test_rows_may_come_in_any_order_with_other_bases(named, rng, rule):
     expected: dict = {}
     for base_id, base in named.items():
         expected |= found(table_of({base_id: base}), rule)

@@ -111,7 +111,7 @@ def test_a_tangle_by_the_names_of_columns(warehouse):
     assert "order: at place" in check(warehouse, {**line, "order": members[::-1]}).stdout
 
 
-def test_what_the_tables_have_not(warehouse):
+def test_subjects_outside_the_tables_are_unknown(warehouse):
     result = check(warehouse, {"feed": "@nobody", "sequence": 1}, {"root": story.ROOT, "tangle": "x", "members": 1})
     assert result.exit_code == 1 and "0 agree, 0 differ, 2 unknown" in result.stdout
 

@@ -34,14 +34,14 @@ def test_why(warehouse, id_):
         assert f"tangle {name} on {story.ROOT}: " in warehouse.ask("why", id_, "--in", name).stdout
 
 
-def test_why_where_they_do_not_agree(warehouse):
+def test_why_shows_duplicate_tangles_that_differ(warehouse):
     change(warehouse, "tangle_messages", "thread", position=7)
     text = warehouse.ask("why", A1).stdout
     assert f"tangle legacy_thread on {story.ROOT}: member, depth 1, position 1" in text
     assert f"tangle thread on {story.ROOT}: member, depth 1, position 7" in text
 
 
-def test_why_of_an_id_that_both_wait_for(warehouse):
+def test_why_of_an_id_that_both_tangles_await(warehouse):
     text = warehouse.ask("why", GONE).stdout
     waiting = "1 message lists it as previous, 2 are set aside because of it, 2 become members once it arrives"
     assert f"tangle {BOTH} on {story.ROOT} wait for it: {waiting}" in text
@@ -88,7 +88,7 @@ def test_status(warehouse):
 
 
 @pytest.mark.parametrize(("table", "value"), [("tangles", {"set_aside_count": 9}), ("tangle_messages", {"depth": 9})])
-def test_status_where_they_do_not_agree(warehouse, table, value):
+def test_status_counts_duplicate_tangles_that_differ(warehouse, table, value):
     assert "are equal" in warehouse.ask("status").stdout
     change(warehouse, table, "thread", **value)
     text = warehouse.ask("status").stdout
@@ -96,7 +96,7 @@ def test_status_where_they_do_not_agree(warehouse, table, value):
     assert "are equal" not in text
 
 
-def test_status_where_the_writers_faults_differ(warehouse):
+def test_status_counts_tangles_whose_writer_faults_differ(warehouse):
     fault = {"root_id": story.ROOT, "message_id": A2, "fault": "redundant_previous"}
     both = [{**fault, "tangle_name": name} for name in ("thread", "legacy_thread")]
     warehouse.write("tangle_writer_faults", *both)
@@ -134,7 +134,7 @@ def test_diff(warehouse, tmp_path):
     assert "… and 3 more" in limited and limited.count(BOTH) == 3 + 2
 
 
-def test_diff_where_they_do_not_agree(warehouse, tmp_path):
+def test_diff_of_duplicate_tangles_that_differ(warehouse, tmp_path):
     other = story.write_twins(tmp_path / "other")
     change(other, "tangles", "thread", member_count=2)
     change(other, "tangles", "legacy_thread", member_count=4)

@@ -58,11 +58,11 @@ def test_ids_that_are_not_unicode(warehouse):
         assert_harmless(result)
 
 
-def test_colours_are_for_terminals_alone(tmp_path):
+def test_only_terminals_get_colours(tmp_path):
     assert "\x1b" not in story.write(tmp_path / "wh").ask("why", story.A1).output
 
 
-def test_a_time_that_is_none(tmp_path):
+def test_impossible_times_are_shown_as_numbers(tmp_path):
     for time in (float("inf"), float("nan"), -1e300, 1e18):
         warehouse = Warehouse(tmp_path / str(time))
         warehouse.write("ssb_messages", story.message(story.A1, story.ALICE, 1, asserted_at=time))

@@ -35,7 +35,7 @@ finally:
     ],
     ids=" ".join,
 )
-def test_what_is_loaded(tmp_path, words):
+def test_commands_import_only_the_modules_that_they_need(tmp_path, words):
     warehouse = story.write(tmp_path / "wh")
     (tmp_path / "answers.jsonl").write_text(json.dumps({"feed": story.ALICE, "sequence": 9}))
     for form in ([], ["--json"]) if words[0] in ("why", "status", "check", "sql") else ([],):

@@ -23,7 +23,7 @@ def warehouse(tmp_path):
     return cli_story.write(tmp_path / "wh")
 
 
-def test_what_stands_in_values_is_no_sql(warehouse):
+def test_values_are_never_run_as_sql(warehouse):
     tables = Tables(warehouse.root, "tangles")
     for hostile in ("' or 1=1 --", '"; drop table x', "{ssb_messages}", "$id", "?", "\0"):
         assert tables.rows("select message_id from {ssb_messages} where message_id = $id", id=hostile) == []
@@ -46,7 +46,7 @@ def test_a_table_that_is_not_there_is_named(warehouse):
     assert "feed_next" in warehouse.json("why", cli_story.B1)["missing_tables"]
 
 
-def test_of_what_is_not_built_nothing_is_said(warehouse):
+def test_tables_that_are_not_built_give_no_text(warehouse):
     """Without a table the answer states neither that rows are absent nor that all is well."""
     for table in ("feeds", "tangle_messages"):
         shutil.rmtree(warehouse.folder / table)
@@ -74,7 +74,7 @@ def test_a_table_that_is_replaced_is_listed_again(warehouse, monkeypatch):
     assert len(tables.rows("select * from {feeds}")) == 2
 
 
-def test_a_build_goes_on_meanwhile(warehouse, tmp_path):
+def test_answers_are_consistent_during_a_build(warehouse, tmp_path):
     """A build replaces tables during the queries; each answer comes from one complete table."""
     tables = Tables(warehouse.root, "tangles")
     folder, other, done = warehouse.folder / "feeds", tmp_path / "other", threading.Event()
@@ -100,13 +100,13 @@ def test_a_build_goes_on_meanwhile(warehouse, tmp_path):
         builder.join()
 
 
-def test_files_that_are_gone_are_looked_for_in_the_whole_table(warehouse):
+def test_a_removed_file_makes_the_whole_table_be_listed_again(warehouse):
     tables = Tables(warehouse.root, "tangles")
     gone = [str(warehouse.folder / "feeds" / "gone.parquet")]
     assert len(tables.rows("select * from {feeds}", only=gone)) == 2
 
 
-def test_what_parquet_readers_pass_over(warehouse):
+def test_hidden_files_are_ignored(warehouse):
     (warehouse.folder / "feeds" / "_table.json").write_text("{}")
     (warehouse.folder / "feeds" / ".part-0.parquet.crc").write_text("x")
     (warehouse.folder / "feeds" / "_x.parquet").write_text("x")
@@ -129,7 +129,7 @@ def test_a_table_of_another_version(warehouse):
 
 
 @pytest.mark.parametrize("schema", ["../tangles", "Tangles", "1", "", "a b"])
-def test_a_schema_of_no_such_name(warehouse, schema):
+def test_an_unknown_schema(warehouse, schema):
     with pytest.raises(CommandError, match=r"--schema .*: not a schema name; use lower-case"):
         Tables(warehouse.root, schema)
 
@@ -162,7 +162,7 @@ def test_defaults_are_those_of_the_profile():
     assert {each.default for each in function.__click_params__} == {warehouse, schema}
 
 
-def test_nothing_is_read_that_holds_secrets():
+def test_files_with_secrets_are_not_read():
     """Staging holds the keys of groups: only one module reads it, and only ids and places of lines."""
     for path in (ROOT / "src" / "dbt_tangles").glob("*/*.py"):
         if path.parent.name in ("cli", "report") and path.name != "log_places.py":

@@ -54,7 +54,7 @@ def test_a_message_that_one_lacks(pair):
     assert "1 message of SSB only in A" in text and "the logs differ" in text
 
 
-def test_the_same_messages_and_something_else_of_them(pair):
+def test_equal_messages_with_different_verdicts(pair):
     a, b = pair
     b.write("feeds", story.feed(story.ALICE, 2, story.A1), story.feed(story.BOB, 2, story.B2))
     assert differences(a, b) == {"feeds": (0, 0, 1)}

@@ -68,7 +68,7 @@ def test_a_message_of_an_account_that_one_lacks(tmp_path, lacks):
     assert row["cause"] == {"id": lacks, "side": "only in A"}
 
 
-def test_a_message_that_one_takes_otherwise(pair):
+def test_a_message_that_one_replica_judges_differently(pair):
     a, _ = pair
     other = story.write(a.root.parent / "c")
     other.write("ssb_messages", story.message(A1, ALICE, 2, is_usable=False, check_error="bad_signature"))
@@ -86,7 +86,7 @@ def test_no_cause(pair):
     assert row["cause"] is None and "both have the same messages of it" in shown(a, other)
 
 
-def test_where_orders_part(pair):
+def test_the_first_position_where_orders_differ(pair):
     a, b = pair
     order = tables(a, b)["tangle_messages.position"]["differ"]
     (row,) = order["first"]
@@ -120,7 +120,7 @@ def test_confirmed_prefixes(tmp_path, one, other, prefix, order):
     assert [row["values"] for row in found["autobase_views.position"]["differ"]["first"]] == [order]
 
 
-def test_what_the_other_refused(tmp_path):
+def test_messages_that_the_other_replica_refused(tmp_path):
     a, b = views(Warehouse(tmp_path / "a"), "xyz", 1), views(Warehouse(tmp_path / "b"), "x", 1)
     b.write("autobase_rejects", {"base_id": "base", "node_id": "y", "reason": "missing_head"})
     found = tables(a, b)

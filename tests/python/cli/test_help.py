@@ -53,7 +53,7 @@ def test_help_does_not_send_readers_to_files_that_wheels_lack():
     assert [name for name in COMMANDS if "docs/" in help_of(name) or ".venv" in help_of(name)] == []
 
 
-def test_limits_are_told_alike():
+def test_all_commands_describe_limits_alike():
     """Commands with a limit of rows describe it in the same words, with their default; a report counts drawings."""
     told = {name: help_of(name, width=200).partition("--limit N")[2].partition("\n")[0] for name in COMMANDS}
     told = {name: in_one_line(text) for name, text in told.items() if text and name != "report"}

@@ -20,7 +20,7 @@ def graphs(draw_):
 
 
 @given(graphs())
-def test_what_is_drawn_is_the_graph(parents):
+def test_the_drawing_has_the_links_of_the_graph(parents):
     keys = {node: (0, node) for node in parents}
     nodes = order(keys, parents)
     assert sorted(nodes) == sorted(parents)
@@ -35,7 +35,7 @@ def test_what_is_drawn_is_the_graph(parents):
 
 
 @given(st.dictionaries(st.sampled_from("abcde"), st.lists(st.sampled_from("abcde"), max_size=3)))
-def test_cycles_are_drawn_somehow(parents):
+def test_cycles_are_cut_and_drawn(parents):
     nodes = order({node: (node,) for node in parents}, parents)
     assert sorted(nodes) == sorted(parents)
     assert [row.node for row in draw(nodes, parents) if row.node] == nodes
@@ -58,10 +58,10 @@ def test_lines_that_pass():
     assert picture({"a": "", "b": "a", "c": "", "d": "c", "e": "cba"}).splitlines()[:2] == ["● e", "├─┬─╮"]
 
 
-def test_who_has_nothing_below_stands_aside():
+def test_an_unlinked_node_has_a_lane_of_its_own():
     """A node in the column of a lane that just ended would look linked to it."""
     assert picture({"a": "", "b": "", "c": ""}) == "● c\n  ● b\n● a"
 
 
-def test_what_is_left_out_goes_on():
+def test_lanes_to_nodes_outside_the_drawing_continue():
     assert picture({"a": "xy"}) == "● a\n├─╮\n⋮ ⋮"

@@ -133,7 +133,7 @@ def test_what_is_shown(warehouse, kind, id_):
 
 
 @pytest.mark.parametrize(("id_", "whole"), [(NODE, BASE), (EVENT, TIMELINE), (PZP, PZP)])
-def test_in_what(warehouse, id_, whole):
+def test_the_option_in_takes_pasted_ids(warehouse, id_, whole):
     for text in (f"<{whole}>", quote(whole, safe="")):
         assert warehouse.ask("why", id_, "--in", text).exit_code == 0
     assert warehouse.ask("why", id_, "--in", "another").exit_code == 1

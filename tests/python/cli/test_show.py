@@ -43,7 +43,7 @@ def test_in_the_terminal(warehouse):
     assert lines[6].endswith("not in the log") and "root" in lines[3]
 
 
-def test_d_did_not_know_c(tmp_path):
+def test_concurrent_messages_are_shown_side_by_side(tmp_path):
     """Thread A to E, section 2: C and D stand side by side, and D stands behind C by convention."""
     warehouse = story.write_diamond(tmp_path / "wh")
     words = {node["id"]: node["words"] for node in warehouse.json("show", "%a")["nodes"]}
@@ -85,7 +85,7 @@ def test_a_feed_that_is_broken(tmp_path):
     assert links(answer) >= {(story.C2, story.C1), (story.C2B, story.C1), (story.C7, story.C6), (story.ELSEWHERE, A1)}
 
 
-def test_a_feed_shown_in_part_lacks_nothing(tmp_path):
+def test_a_feed_shown_in_part_has_no_false_gaps(tmp_path):
     """Nodes that are left out do not count as missing."""
     warehouse = story.write_broken_feed(Warehouse(tmp_path / "wh"))
     answer = warehouse.json("show", "@carol", "--limit", "1")
@@ -200,7 +200,7 @@ def test_tables_that_are_not_there(tmp_path):
     assert result.exit_code == 1 and "not built" in result.stderr and "tangles," in result.stderr
 
 
-def test_what_may_be_meant(warehouse):
+def test_ambiguous_ids_list_all_meanings(warehouse):
     assert warehouse.ask("show", "%nobody").exit_code == 1
     tangle = {"tangle_name": "other", "root_id": story.ROOT, "root_status": "present"}
     warehouse.write("tangles", tangle, {**tangle, "tangle_name": "thread"}, {**tangle, "tangle_name": "feed"})
@@ -274,7 +274,7 @@ def test_labels_are_prefixes():
     assert label("figure_2") == "figure_2"
 
 
-def test_wide_graphs_stay_on_the_line(tmp_path):
+def test_wide_graphs_fit_the_terminal(tmp_path):
     roots = [story.sigil(f"r{n:03}") for n in range(80)]
     warehouse = story.write(tmp_path / "wh")
     warehouse.write("tangle_messages", *(story.candidate(id_, "x", 1) for id_ in roots), story.candidate(A1, "x", 2))

@@ -78,7 +78,7 @@ def test_internal_tables_are_no_views(warehouse):
         "select * from files",
     ],
 )
-def test_a_query_reads_nothing_else(warehouse, tmp_path, query):
+def test_a_query_cannot_read_other_files(warehouse, tmp_path, query):
     """Other files, networks and Python variables are out of reach."""
     (tmp_path / "secret.txt").write_text("hidden words")
     result = warehouse.ask("sql", query)

@@ -30,7 +30,7 @@ def test_counts(warehouse):
     assert "5 messages in tangles: member 3, missing_previous 1, previous_set_aside 1" in text
 
 
-def test_what_to_look_at(warehouse):
+def test_problems_come_with_commands(warehouse):
     (missing,) = warehouse.json("status")["look_at"]
     assert missing["ask"] == f"tangles why {story.GONE}" and "2 messages become members" in missing["words"]
     warehouse.write("sets", {"set_id": "s", "root_status": "missing"}).write(
@@ -196,7 +196,7 @@ def test_names_of_tests():
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"results": [1]}', '{"results": [{"unique_id": 1}]}', "\x00"])
-def test_results_that_are_none(warehouse, tmp_path, text):
+def test_unreadable_results_are_ignored(warehouse, tmp_path, text):
     (tmp_path / "target").mkdir()
     (tmp_path / "target" / "run_results.json").write_text(text)
     result = warehouse.ask("status")

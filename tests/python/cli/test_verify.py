@@ -102,7 +102,7 @@ def test_a_manifest_that_says_something_else(built):
     assert "not verified, because `_table.json` has no digests: feeds, tangles" in text
 
 
-def test_a_pipe_keeps_no_question_waiting(tmp_path):
+def test_a_pipe_in_place_of_a_file_does_not_block(tmp_path):
     warehouse = story.write(tmp_path / "wh")
     os.mkfifo(warehouse.folder / "feeds" / "part-2.parquet")
     result = warehouse.ask("status")
@@ -110,7 +110,7 @@ def test_a_pipe_keeps_no_question_waiting(tmp_path):
     assert "feeds/part-2.parquet: not a regular file" in result.stderr
 
 
-def test_a_damaged_table_is_named_to_whoever_asks(tmp_path):
+def test_other_commands_name_the_damaged_table(tmp_path):
     warehouse = story.write(tmp_path / "wh")
     os.truncate(warehouse.folder / "feeds" / "part-0.parquet", 50)
     result = warehouse.ask("status")

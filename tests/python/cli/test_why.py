@@ -22,7 +22,7 @@ def test_a_member(warehouse):
     assert "verified" in text and "member, depth 1, position 1" in text and "next message of the feed" not in text
 
 
-def test_d_did_not_know_c(tmp_path):
+def test_concurrent_messages_are_counted(tmp_path):
     """Thread A to E, section 2: neither D follows C nor C follows D, and the order of both is a convention."""
     warehouse = story.write_diamond(tmp_path / "wh")
     a, b, c, d, _ = story.DIAMOND
@@ -34,7 +34,7 @@ def test_d_did_not_know_c(tmp_path):
     assert f"by convention (time, then id) and not by cause it stands behind {c}" in " ".join(texts[d].split())
 
 
-def test_who_waits_for_what_is_missing(warehouse):
+def test_a_missing_message_lists_the_messages_that_await_it(warehouse):
     answer = warehouse.json("why", B2)
     (tangle,) = answer["tangles"]
     assert answer["is_verified"] and not answer["is_well"]
@@ -73,13 +73,13 @@ def test_the_alphabet_of_uris(tmp_path):
     assert warehouse.json("why", f"ssb:message/classic/{odd[1:44].replace('+', '-').replace('/', '_')}")["id"] == odd
 
 
-def test_a_prefix_of_several(warehouse):
+def test_an_ambiguous_prefix_lists_the_ids(warehouse):
     result = warehouse.ask("why", "%a")
     assert result.exit_code == 2
     assert A1 in result.stderr and A2 in result.stderr and B1 not in result.stderr
 
 
-def test_a_whole_id_is_itself_whatever_else_begins_so(tmp_path):
+def test_a_whole_id_is_never_ambiguous(tmp_path):
     names = ["x", *(f"x{n:02}" for n in range(40))]
     warehouse = story.write(tmp_path / "wh")
     warehouse.write("ssb_messages", *(story.message(name, story.ALICE, 1) for name in reversed(names)))
@@ -88,7 +88,7 @@ def test_a_whole_id_is_itself_whatever_else_begins_so(tmp_path):
     assert several.exit_code == 2 and several.stderr.endswith("x09 (message)\n")
 
 
-def test_an_id_that_somebody_waits_for(warehouse):
+def test_an_awaited_id(warehouse):
     result = warehouse.ask("why", GONE[:4])
     assert result.exit_code == 1 and GONE in result.stdout
     answer = warehouse.json("why", GONE)
@@ -96,7 +96,7 @@ def test_an_id_that_somebody_waits_for(warehouse):
     assert answer["awaited_by"][0]["unlocks"] == 2 and answer["near"] == []
 
 
-def test_an_id_that_nobody_knows(warehouse):
+def test_an_unknown_id(warehouse):
     result = warehouse.ask("why", "%a1x")
     assert result.exit_code == 1
     assert "the log has no reference to it" in result.stdout and A1 in result.stdout
@@ -168,11 +168,11 @@ def test_only_one_tangle(warehouse):
 
 
 @pytest.mark.parametrize("words", [[], [""], ["%a1", "--line", "x:1"], ["--line", "x"], ["%a1", "--kind", "other"]])
-def test_questions_that_cannot_be_asked(warehouse, words):
+def test_wrong_arguments_are_refused(warehouse, words):
     assert warehouse.ask("why", *words).exit_code == 2
 
 
-def test_a_way_of_many_steps(tmp_path):
+def test_a_long_path_to_the_cause_is_shortened(tmp_path):
     """JSON has the whole path, the terminal its two ends."""
     ids = [story.sigil(f"n{number:04}") for number in range(3000)]
     aside = {"set_aside_reason": "previous_set_aside", "blocked_by": [GONE]}
@@ -209,7 +209,7 @@ def test_a_cause_that_is_bad_itself(tmp_path):
         ("bad_link", {}, "2 does not follow it"),
     ],
 )
-def test_what_breaks_the_chain(tmp_path, status, columns, said):
+def test_the_message_that_breaks_the_chain_is_named(tmp_path, status, columns, said):
     warehouse = story.write(tmp_path / "wh")
     place = {"author": story.BOB, "in_chain": False}
     broken = {"gap": [], "forked": [A1, A2], "bad_link": [A1]}[status]

@@ -153,7 +153,7 @@ def test_staging_in_a_schema_of_its_own(tmp_path):
 @pytest.mark.parametrize(
     "name", ["../../x.stg_ssb__lines", "x.../stg_ssb__lines", "stg_ssb__lines", ".", "gone.stg_ssb__lines"]
 )
-def test_runs_that_place_tables_nowhere(tmp_path, name):
+def test_runs_without_the_schema_of_staging(tmp_path, name):
     warehouse = story.write(tmp_path / "wh").write("stg_ssb__lines", {**place(0), "message_id": A1})
     warehouse.write("runs", story.run("one", 1, tables=[name]))
     assert [line["id"] for line in warehouse.json("why", "--line", "a b.jsonl:1")["lines"]] == [A1]

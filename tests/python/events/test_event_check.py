@@ -160,7 +160,7 @@ def test_author_may_be_missing(author, read):
         (["\0", "é", "e\u0301", "😀", " "], ["\0", "é", "e\u0301", "😀", " "]),
     ],
 )
-def test_causes_are_distinct_and_others(after, causes):
+def test_causes_are_distinct_and_never_the_event_itself(after, causes):
     """In the order of first occurrence, alone or among lines without causes."""
     lines = [to_line(after=[]), to_line(after=after), to_line(after=["x"])]
     assert [row["causes"] for row in check(lines)] == [[], causes, ["x"]]

@@ -87,7 +87,7 @@ def test_only_the_first_causes_are_kept():
 
 
 @pytest.mark.parametrize("waits_for", [[], ["nobody"]])
-def test_every_node_waits_for_something_that_is_there(waits_for):
+def test_a_node_without_a_known_awaited_id_is_refused(waits_for):
     row = {"graph_kind": "t", "graph_id": "g", "node_id": "a", "is_cause": False, "waits_for": waits_for}
     with pytest.raises(ValueError, match="waits for nothing"):
         root_causes(pa.Table.from_pylist([row], SCHEMA))

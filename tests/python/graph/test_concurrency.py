@@ -60,7 +60,7 @@ def history(seed: int, size: int, span: int, most: int) -> list[list[int]]:
     return links
 
 
-def test_d_did_not_know_c():
+def test_the_example_has_two_concurrent_messages():
     """Thread A to E, section 2: C and D were written without knowledge of each other; all other pairs are ordered."""
     answers = walk(thread({"A": None, "B": ["A"], "C": ["B"], "D": ["B"], "E": ["C", "D"]}))
     assert {id_: out["concurrent_count"] for id_, out in answers.items()} == {"A": 0, "B": 0, "C": 1, "D": 1, "E": 0}

@@ -119,7 +119,7 @@ def test_redundancy_on_large_random_histories():
         assert walk_graphs(table_of(rows)).to_pylist() == naive_walk(rows)
 
 
-def test_the_longest_path_need_not_be_the_last_one_found():
+def test_depth_is_the_longest_path_in_any_order_of_edges():
     """From M, A is four links away by X, Y and R, and two by B, which is visited later on the way down."""
     links = {"A": None, "B": ["A"], "R": ["A"], "Y": ["A", "R"], "X": ["Y"], "M": ["B", "X"]}
     assert {(a, d) for m, a, d in pairs_of(thread(links)) if m == "M"} == {
@@ -208,7 +208,7 @@ def test_claim_errors_are_kept_as_they_are():
     assert [out["set_aside_reason"] for out in answers.values()] == ["malformed_tangle", "wrong_type", "missing_root"]
 
 
-def test_what_is_refused():
+def test_wrong_tables_are_refused():
     """Errors of the caller, not of the log."""
     rows = thread({"A": None, "B": ["A"]})
     with pytest.raises(ValueError, match="node_id"):

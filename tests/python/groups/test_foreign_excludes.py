@@ -93,7 +93,7 @@ def some_groups(draw) -> list[dict]:
 
 
 @given(some_groups(), st.integers(1, 50))
-def test_as_sets_have_it(rows, batch_rows):
+def test_foreign_excludes_agree_with_an_oracle_on_sets(rows, batch_rows):
     found = answers(foreign_exclude_batches(iter(batches_of(rows, batch_rows))))
     assert found == {key: (names, len(names)) for key, names in naive_foreign(rows).items()}
 
@@ -146,7 +146,7 @@ def test_siblings_are_charged_with_each_others_excludes():
     assert foreign(FORK) == {"e1": ["x2"], "e2": ["x1"]}
 
 
-def test_a_chain_has_none():
+def test_a_chain_of_epochs_has_no_foreign_excludes():
     chain = [ROOT]
     for i in range(200):
         chain.append(message(f"x{i}", [chain[-1]["message_id"]], excluded_epoch=chain[-1]["message_id"]))
@@ -168,7 +168,7 @@ def test_a_merge_that_follows_both():
     assert foreign([*FORK, *posts, only_one, late])["merge"] == ["x4", "x5"]
 
 
-def test_who_is_no_member_follows_nothing_and_is_followed_by_none():
+def test_messages_outside_the_tangle_have_no_links():
     outside = message("x3", ["nobody"], excluded_epoch="root", is_member=False)
     assert foreign([*FORK, outside]) == {"e1": ["x2", "x3"], "e2": ["x1", "x3"]}
     assert foreign([*FORK[:-1], FORK[-1] | {"is_member": False}, outside]) == {"e1": ["x2", "x3"]}
@@ -184,7 +184,7 @@ def test_groups_do_not_mix():
     assert found == {("g", "e1"): (["x2"], 1), ("g", "e2"): (["x1"], 1), ("h", "e1"): (["x2"], 1)}
 
 
-def test_more_than_a_hundred():
+def test_more_excludes_than_a_machine_word_has_bits():
     many = [message(f"x{i:04}", ["root"], excluded_epoch="root") for i in range(1000)]
     inits = [message(f"e{i:04}", ["x0001", f"x{i:04}"], previous_epochs=["root"]) for i in range(130)]
     rows = with_depths([ROOT, *many, *inits])
@@ -214,7 +214,7 @@ def test_many_groups_are_passed_over():
     assert answers(batches) == {(f"{g}", None): (None, None) for g in range(150)}
 
 
-def test_nothing_to_do():
+def test_groups_without_forks_give_no_rows():
     assert list(foreign_exclude_batches(iter([]))) == []
     assert list(foreign_exclude_batches(iter(batches_of([ROOT | {"depth": 0}], 1)[:0]))) == []
     assert list(foreign_excludes(FOREIGN_INPUT_SCHEMA.empty_table())) == []
@@ -223,7 +223,7 @@ def test_nothing_to_do():
         list(foreign_excludes(FOREIGN_INPUT_SCHEMA.empty_table(), chunk_rows=63))
 
 
-def test_what_should_not_be_there_does_no_harm():
+def test_unexpected_rows_are_ignored():
     """Absent and null ids, cycles, huge depths, repeated rows, unknown flags."""
     rng = np.random.default_rng(3)
     names = ["a", "b", "c", "d", "e", "f", "g", None]

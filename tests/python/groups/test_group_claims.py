@@ -215,7 +215,7 @@ def test_no_value_raises(content):
 
 
 @pytest.mark.parametrize("content", CONTENTS[::3])
-def test_what_comes_out_holds_no_secret(content):
+def test_claims_hold_no_secret(content):
     """The secret in its own field; the redaction handles copies elsewhere."""
     text = repr(group_claim(content))
     for secret in [content.get("secret"), *(content.get("oldSecrets") or [])]:
@@ -231,7 +231,7 @@ def test_a_root_init_has_a_fingerprint_and_nothing_else():
     assert message == type(message)(ROOT_INIT, key_fingerprint=sha256(b64decode(content["secret"])).hexdigest()[:16])
 
 
-def test_an_epoch_init_names_what_it_follows():
+def test_an_epoch_init_names_its_previous_epochs():
     """Ids in the sigil form, repeated as listed, null for other values than strings."""
     content = content_of(EPOCH_INIT)
     previous = content["tangles"]["epoch"]["previous"][:1]
@@ -244,7 +244,7 @@ def test_an_epoch_init_names_what_it_follows():
     assert (message.epoch_id, message.feeds, message.unchecked_count) == (None, (), 2)
 
 
-def test_what_peers_let_through_is_counted():
+def test_list_entries_that_peers_do_not_check_are_counted():
     """Only the first entry has a pattern."""
     content = content_of(EXCLUDE)
     feed = content["excludes"][0]
@@ -301,7 +301,7 @@ def broken(kind):
 
 
 @pytest.mark.parametrize("kind", list(SCHEMAS))
-def test_of_several_reasons_the_first_counts(kind):
+def test_the_first_of_several_reasons_counts(kind):
     """In the order of the enumeration, for each kind."""
     ways = broken(kind)
     for reason in ways:

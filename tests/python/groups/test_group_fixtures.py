@@ -399,7 +399,7 @@ def test_every_rule_has_an_example():
     assert reasons == {reason.value for reason in GroupReason} | {"", "unconnected_epoch", "unknown_epoch"}
 
 
-def test_other_ties_would_be_broken_otherwise():
+def test_other_tie_breaks_would_give_other_preferred_epochs():
     """Where keys decide, ids, fingerprints and base64 forms of keys would prefer another epoch."""
     for example in ("group_fork_charged", "group_same_members", "group_disjoint", "group_many_tips"):
         group = Group(example)

@@ -64,7 +64,7 @@ def test_circles_of_pairwise_choices_end():
     assert preferred(rows) == ("many_tips", ["S"])
 
 
-def test_the_least_key_may_be_behind_many_that_are_beaten():
+def test_the_preferred_epoch_may_come_after_many_beaten_ones():
     """All tips of the first words include a small set in the last word."""
     rows = [init("g")]
     for number in range(150):
@@ -88,7 +88,7 @@ def test_witnesses_are_the_last_ones():
     assert reduced(rows) == oracle(rows)
 
 
-def test_an_add_that_was_excluded_on_one_path_stands_on_no_path_that_merges_it():
+def test_an_add_excluded_on_one_path_falls_where_that_path_is_merged():
     """Epoch d merges b, which excludes p, with c, which does not. The add to a falls with b; the add to c stands."""
     rows = [init("g"), init("a", ["g"]), init("b", ["a"]), init("c", ["a"]), init("d", ["b", "c"])]
     rows += [exclude("x", "g", ["p"]), add("1", "a", ["p"]), add("2", "b", ["p"]), exclude("y", "b", ["p"])]
@@ -99,7 +99,7 @@ def test_an_add_that_was_excluded_on_one_path_stands_on_no_path_that_merges_it()
     assert reduced(rows) == oracle(rows)
 
 
-def test_who_is_dropped_stays_dropped_in_silence():
+def test_a_dropped_member_is_reported_once():
     """Only the first epochs on each path are listed: b and c, not their successors."""
     rows = [init("g"), init("a", ["g"]), init("b", ["a"]), init("c", ["a"]), init("d", ["b", "c"]), init("e", ["d"])]
     rows += [exclude("x", "g", ["p"]), add("1", "a", ["p"])]
@@ -107,7 +107,7 @@ def test_who_is_dropped_stays_dropped_in_silence():
     assert reduced(rows) == oracle(rows)
 
 
-def test_what_is_missing_beyond_the_limit_is_counted():
+def test_missing_members_beyond_the_limit_are_only_counted():
     rows = [*chain(5), add("m", "g", ["a", "b", "c", "d", "p"]), exclude("x", "e02", ["p"])]
     epochs, members, _ = reduced(rows, missing_limit=18)
     assert (epochs, members) == oracle(rows)[:2] and len(members) == 23
@@ -147,7 +147,7 @@ def test_groups_beyond_the_step_limit_keep_what_needs_no_ancestors():
     assert found[1] == named and len(named) == 5
 
 
-def test_groups_with_too_many_people_dropped_are_as_if_beyond_the_step_limit():
+def test_too_many_dropped_members_count_as_beyond_the_step_limit():
     assert reduced(returned(), dropped_limit=2) == oracle(returned())
     assert is_unknown(reduced(returned(), dropped_limit=1))
 
@@ -177,14 +177,14 @@ def test_limits_are_those_of_each_group():
     assert reduced(both, dropped_limit=2) == oracle(both)
 
 
-def test_groups_do_not_know_of_each_others_members():
+def test_groups_with_equal_feeds_stay_apart():
     """If the tips belonged to one group, both feeds would be shared."""
     both = fork(["a"], ["b"], 1, 2) + elsewhere(fork(["b"], ["a"], 1, 2))
     assert {row["preference"] for row in reduced(both)[0].values()} == {"disjoint"}
     assert reduced(both) == oracle(both)
 
 
-def test_where_many_are_dropped_each_is_told_once():
+def test_each_of_many_dropped_members_has_one_row():
     """Seventy people return in an epoch with two hundred successors."""
     feeds = [f"p{number}" for number in range(70)]
     rows = [init("g"), init("back", ["g"]), exclude("x", "g", feeds), add("a", "back", feeds)]
@@ -212,13 +212,13 @@ def test_long_strings_make_short_batches(monkeypatch):
     assert reduced(rows, 50_000) == oracle(rows)
 
 
-def test_a_message_that_names_a_feed_twice_says_it_once():
+def test_a_feed_named_twice_in_a_message_counts_once():
     rows = [init("g"), add("m", "g", ["a", "b", "a", "a"]), exclude("x", "g", ["a", "a"])]
     members = reduced(rows)[1]
     assert members["g", "g", "a"]["added_by"] == ["m"] and members["g", "g", "a"]["excluded_by"] == ["x"]
 
 
-def test_nothing_gives_nothing():
+def test_an_empty_table_gives_no_rows():
     assert reduced([]) == ({}, {}, {})
     assert list(reduce_group_batches(iter(INPUT_SCHEMA.empty_table().to_batches()))) == []
     assert list(reduce_group_batches(iter([]))) == []
@@ -232,7 +232,7 @@ def test_statements_without_a_group_and_groups_without_statements():
         assert (len(epochs), members, dropped) == (1, {}, {})
 
 
-def test_a_group_whose_root_is_no_root_init_is_none():
+def test_a_group_without_a_root_init_is_left_out():
     assert reduced([init("g") | {"kind": "epoch_init"}, init("e", ["g"]), add("m", "g", ["f"])]) == ({}, {}, {})
 
 
@@ -254,13 +254,13 @@ SECRET = b"in this test a secret of 32 byte"
         ([init("g") | {"epoch_id": None}], "is not its message_id"),
     ],
 )
-def test_what_cannot_be_is_refused_and_not_told(rows, message):
+def test_wrong_tables_are_refused_without_naming_secrets(rows, message):
     with pytest.raises(ValueError, match=message) as error:
         reduced(rows)
     assert "secret" not in str(error.value)
 
 
-def test_wide_offsets_and_more_columns_are_no_matter():
+def test_wide_offsets_and_more_columns_are_accepted():
     table = table_of(returned())
     wide = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary(), pa.bool_(): pa.bool_()}
     lists = pa.large_list(pa.large_string())

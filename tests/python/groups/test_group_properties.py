@@ -58,13 +58,13 @@ def groups(draw) -> list[dict]:
 
 
 @given(groups())
-def test_small_groups_are_what_sets_say(rows):
+def test_small_groups_agree_with_an_oracle_on_sets(rows):
     assert reduced(rows) == oracle(rows)
 
 
 @settings(max_examples=30)
 @given(groups(), st.integers(1, 9), st.randoms(use_true_random=False))
-def test_neither_order_nor_batches_matter(rows, batch_rows, rng):
+def test_results_do_not_depend_on_order_or_batches(rows, batch_rows, rng):
     expected = reduced(rows)
     rng.shuffle(rows)
     assert reduced_batches(rows, batch_rows) == expected
@@ -94,7 +94,7 @@ def test_groups_with_more_than_a_word_of_feeds(seed):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_many_tips(seed):
+def test_groups_with_many_tips(seed):
     """Every epoch but the root is a tip; the sets are small, so many include one another."""
     rng = random.Random(seed)
     rows = [init("g")]

@@ -85,7 +85,7 @@ def test_files_that_end_early(suffix):
 
 
 @pytest.mark.parametrize("suffix", ["gz", "deflate"])
-def test_nothing_is_lost_before_the_end(suffix):
+def test_data_before_an_early_end_are_read(suffix):
     """Only the checksum is missing, so all lines are read."""
     assert lines_and_fault(f"log.{suffix}", WHOLE[suffix][:-1]) == (LINES, FileFault.TRUNCATED_FILE)
     assert lines_and_fault(f"log.{suffix}", WHOLE[suffix] * 2 + WHOLE[suffix][:1]) == (

@@ -108,12 +108,12 @@ def said(process: subprocess.Popen) -> list[str]:
     return out.split()
 
 
-def test_it_is_kept_beside_the_source(toy: Path):
+def test_machine_code_is_kept_beside_the_source(toy: Path):
     assert [twice(), twice(), twice(1.5), twice(1.5)] == [(8, True), (8, False), (5.0, True), (5.0, False)]
     assert len(list((toy / "__pycache__").glob("caller.twice*.nbc"))) == 2
 
 
-def test_a_small_call_loads_what_is_there_and_makes_none(toy: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_small_call_loads_machine_code_but_makes_none(toy: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv(TIER, "auto")
     assert twice() == (8, True)  # interpreted: the cache had no code
     assert not list(toy.rglob("*.nbc")) and not list(toy.rglob("*.lock"))
@@ -145,7 +145,7 @@ def test_an_edit_of_another_module_keeps_the_code(toy: Path):
         "from toy.inner.more import constant",
     ],
 )
-def test_all_ways_to_import_count(toy: Path, line: str):
+def test_imports_of_every_form_are_followed(toy: Path, line: str):
     (toy / "caller.py").write_text(f"{CALLER}\n{line}\n")
     (toy / "inner" / "more.py").write_text("constant = 1")
     assert twice() == (8, True)
@@ -153,7 +153,7 @@ def test_all_ways_to_import_count(toy: Path, line: str):
     assert twice() == (8, True)
 
 
-def test_code_of_other_sources_goes_after_a_while(toy: Path):
+def test_code_of_old_sources_is_deleted_after_a_while(toy: Path):
     twice()
     (old,) = (toy / "__pycache__").glob("caller.twice*.nbc")
     edit(toy, "x + 2")

@@ -7,7 +7,7 @@ from pathlib import Path
 import dbt_tangles
 
 
-def test_no_compiled_name_twice():
+def test_compiled_names_are_unique():
     sources = (path.read_text("utf-8") for path in Path(dbt_tangles.__file__).parent.rglob("*.py"))
     names = [
         name

@@ -105,7 +105,7 @@ def placed(child_start, child, waiting, hidden):
 
 
 @given(st.lists(st.integers(-8, 12), min_size=1, max_size=60), st.booleans())
-def test_heap(steps, is_keyed):
+def test_heaps_return_the_least_entry(steps, is_keyed):
     key = np.array([7, 7, 3, 9, 1, 1, 0, 5, 5, 2, 4, 4, 8], np.uint64)
     rank = (lambda x: (int(key[x]), x)) if is_keyed else (lambda x: (0, x))
     heap, expected = [], []
@@ -118,7 +118,7 @@ def test_heap(steps, is_keyed):
 
 
 @given(NUMBERS)
-def test_sums(values):
+def test_fenwick_trees_sum_prefixes(values):
     sums, is_built_alike, found = sums_before(np.array([*values, 1]))
     assert sums.tolist() == [sum(values[:i]) for i in range(len(values) + 1)] + [sum(values) + 1]
     assert is_built_alike

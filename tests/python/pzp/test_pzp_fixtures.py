@@ -291,7 +291,7 @@ def test_the_fixtures_state_the_next_message():
         assert (listed, opened) == tuple({*ids_of(example, stated[name])} for name in ("prev", "should_supersede"))
 
 
-def test_the_growth_is_the_documents():
+def test_the_growth_agrees_with_the_document():
     """The blue messages after each step, and the value after the last."""
     stated = [row for row in expected("sets") if row["example"].startswith("growth_")]
     blue = [set(row["item_roots"].split()) for row in stated]

@@ -86,7 +86,7 @@ def replay(rows, order):
 
 
 @pytest.mark.parametrize("kind", ["validate", "real", "worked_example"])
-def test_orders_of_the_log_do_not_matter(kind):
+def test_verdicts_do_not_depend_on_the_order_of_the_log(kind):
     shuffle = random.Random(7).shuffle
     for case in cases(kind)[::4]:
         log = case.get("log") or case["localTangle"] + [

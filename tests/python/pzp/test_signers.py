@@ -32,16 +32,16 @@ def test_a_root_brings_its_key():
     assert ask([root()], *asked) == [True, False, False]
 
 
-def test_only_questions_have_an_answer():
+def test_only_questions_have_a_result():
     assert answers_of([question("k0", ["A"]), root(), add("b", "k1", ["k0"])]) == [True, None, None]
 
 
-def test_nothing_is_implied_of_the_root():
+def test_the_root_adds_no_key_by_itself():
     messages = [root(is_signing_key=False, may_add_keys=None), add("b", "k1", ["k0"])]
     assert ask(messages, question("k0", ["A"]), question("k1", ["b"])) == [False, False]
 
 
-def test_the_key_of_a_root_is_added_whoever_signed_it():
+def test_a_root_adds_its_key_by_any_signer():
     assert ask([root(signers=None)], question("k0", ["A"])) == [True]
 
 
@@ -140,7 +140,7 @@ def test_a_key_added_again_has_the_powers_of_the_new_addition_only():
     assert ask(messages, *(question("k1", [tip]) for tip in "bcd"), question("k2", ["e"])) == [True, False, True, False]
 
 
-def test_of_a_concurrent_addition_and_deletion_the_later_in_order_counts():
+def test_the_later_of_a_concurrent_addition_and_deletion_counts():
     def at_both(added, deleted):
         messages = [root(), add(added, "k1", ["k0"]), delete(deleted, "k1", ["k0"])]
         return ask(messages, *(question("k1", tips) for tips in ([added], [deleted], [added, deleted])))
@@ -153,13 +153,13 @@ def test_of_a_concurrent_addition_and_deletion_the_later_in_order_counts():
     assert at_both("9", "B") == [True, False, False]
 
 
-def test_tips_that_are_no_messages_of_the_account_are_passed_over():
+def test_tips_outside_the_account_are_ignored():
     messages = [root(), add("b", "k1", ["k0"])]
     assert ask(messages, question("k1", ["?", "A", None]), question("k1", ["?", "b"])) == [False, True]
 
 
 @pytest.mark.parametrize("tips", [None, [], ["?"], [None], [""], ["?", None, "??"]])
-def test_without_a_known_tip_all_is_seen(tips):
+def test_without_a_known_tip_the_whole_account_counts(tips):
     messages = [root(), add("b", "k1", ["k0"]), add("c", "k2", ["k0"], ["A"])]
     assert ask(messages, *(question(f"k{n}", tips) for n in range(4))) == [True, True, True, False]
 
@@ -251,7 +251,7 @@ def test_depth_and_prev_of_the_root_are_ignored():
     assert ask([root(depth=None)], question("k0", ["A"])) == [True]
 
 
-def test_of_several_signers_one_needs_the_power():
+def test_one_of_several_signers_needs_the_power():
     messages = [
         root(),
         add("b", "k1", ["k9", None, "k0", "k0"], powers="sd"),
@@ -349,7 +349,7 @@ def test_tables_in_chunks_and_slices():
         ([root(), add("b", "k1", ["k0"], depth=None)], "message b has no depth"),
     ],
 )
-def test_what_is_refused(rows, message):
+def test_wrong_tables_are_refused(rows, message):
     with pytest.raises(ValueError, match=message):
         answers_of([*rows, question("k0", ["A"])])
 

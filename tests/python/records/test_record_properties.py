@@ -44,7 +44,7 @@ def records(draw) -> list[Member]:
 
 
 @given(records())
-def test_the_rules_word_for_word(members):
+def test_records_agree_with_a_literal_implementation_of_the_rules(members):
     found, oracle = reduce_record(members, STRATEGIES), Oracle(members, STRATEGIES)
     assert found.status == REDUCED
     assert found.tips == oracle.tips()

@@ -18,7 +18,7 @@ def out(tmp_path_factory):
     return make(story.write(tmp_path_factory.mktemp("browser") / "wh"))
 
 
-def test_glance(out):
+def test_the_overview_counts_every_table(out):
     page = dump(out)
     said = text(page)
     assert "5 messages in tangles" in said and "missing_previous 1" in said
@@ -154,7 +154,7 @@ def test_moving_by_keys_wheel_and_drag(out):
     assert drive(out, "#tangle", script) == "true | true | true | 40 | true"
 
 
-def test_what_has_the_focus_is_in_sight(tmp_path):
+def test_the_focused_element_is_visible(tmp_path):
     """Keys that focus a node scroll the drawing to it, from any distance."""
     warehouse = story.write(tmp_path / "wh")
     chain = [f"%c{n:02}" for n in range(60)]
@@ -206,7 +206,7 @@ def test_a_table_behind_each_picture(out, where):
     assert int(count) > 0 and are_there == "true"
 
 
-def test_nobody_else_can_be_asked(out):
+def test_the_page_sends_no_requests(out):
     """The kit detects requests: the policy forbids them, and the console reports it."""
     for script in (
         "fetch('https://example.com/');",
@@ -216,7 +216,7 @@ def test_nobody_else_can_be_asked(out):
             drive(out, "", script)
 
 
-def test_what_is_not_there(out):
+def test_an_unknown_id_shows_a_message(out):
     page = text(dump(out, address("set", "elsewhere")))
     assert "This report does not draw it." in page and "tangles show 'elsewhere' --as set" in page
     assert "At a glance" in text(dump(out, "#<script>alert(1)</script>"))

@@ -11,7 +11,7 @@ from report_kit import EVIL, hostile_row, make
 ASSETS = resources.files("dbt_tangles.report") / "assets"
 
 
-def test_what_is_bundled():
+def test_the_notice_lists_every_bundled_file():
     lines = (ASSETS / "vendor" / "NOTICE").read_text().splitlines()
     join_names = {line.split()[0]: line.split()[1:] for line in lines if re.match(r"d3-\S+\.js ", line)}
     there = {path.name: path for path in (ASSETS / "vendor").iterdir() if path.name != "NOTICE"}
@@ -24,7 +24,7 @@ def test_what_is_bundled():
     assert sum(len(path.read_bytes()) for path in there.values()) < 160_000
 
 
-def test_page_asks_nobody():
+def test_the_policy_of_the_page_forbids_requests():
     page = (ASSETS / "index.html").read_text()
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page)
     assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self';") and "unsafe" not in policy
@@ -87,7 +87,7 @@ def test_a_report_that_fails_leaves_no_folder(tmp_path, monkeypatch):
     assert not (tmp_path / "new" / "report").exists()
 
 
-def test_what_a_killed_report_left_goes(tmp_path):
+def test_leftovers_of_a_killed_report_are_removed(tmp_path):
     warehouse = story.write(tmp_path / "wh")
     out = make(warehouse)
     (out / ".new-killed" / "data").mkdir(parents=True)

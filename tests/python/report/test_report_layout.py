@@ -36,12 +36,12 @@ def test_no_two_nodes_share_a_place():
         assert lane["start"] <= node["x"] < lane["start"] + lane["width"]
 
 
-def test_links_to_what_is_left_out():
+def test_links_to_left_out_nodes_are_counted():
     view = lay_out(graph([Node("a", IN, 6)], [("a", "b"), ("a", "c")]), {})
     assert view["edges"] == [] and view["nodes"][0]["cut"] == 2
 
 
-def test_what_is_missing_is_bounded():
+def test_missing_nodes_are_bounded():
     """A message may name many missing ids; the drawing limits them and counts the links left out."""
     gone = [Node(f"gone{n}", MISSING) for n in range(1000)]
     view = lay_out(graph([Node("a", IN, 6), *gone], [("a", node.id) for node in gone]), {})

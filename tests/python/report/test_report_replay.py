@@ -30,7 +30,7 @@ def stream(seed: int, count: int) -> tuple[list[dict], list[str]]:
 
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("most", [5, 20, 1000])
-def test_what_is_played_ends_in_the_order(seed, most):
+def test_the_replay_ends_in_the_published_order(seed, most):
     edits, order = stream(seed, 40)
     played, low = window(edits[::-1], len(order), most)
     assert played == edits[len(edits) - len(played) :] and len(order) - low <= most
@@ -44,7 +44,7 @@ def test_what_is_played_ends_in_the_order(seed, most):
     assert now == order[low:]
 
 
-def test_as_a_replica_has_it():
+def test_each_step_equals_a_replica():
     edits, order = stream(7, 30)
     replica = Replica()
     for each in edits:

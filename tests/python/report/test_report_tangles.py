@@ -26,7 +26,7 @@ def warehouse(tmp_path):
     return warehouse.write("tangles", thread, *others, {**thread, "tangle_name": "feed", "candidate_count": 99})
 
 
-def test_glance(warehouse):
+def test_the_overview_counts_every_tangle(warehouse):
     glance = shard(make(warehouse), "glance")
     tangles = {row["low"]: row for row in glance["sizes"]}
     assert tangles[4] == {"low": 4, "high": 7, "well": 4, "troubled": 1}
@@ -139,7 +139,7 @@ def test_tables_that_are_not_there(tmp_path):
     assert shard(out, "index")["kinds"]["tangle"] == {"total": 0, "parts": []}
 
 
-def test_nothing_else_is_replaced(warehouse, tmp_path):
+def test_other_files_of_the_folder_stay(warehouse, tmp_path):
     (tmp_path / "report").mkdir()
     (tmp_path / "report" / "thesis.txt").write_text("mine")
     result = warehouse.ask("report", "--out", str(tmp_path / "report"))

@@ -100,7 +100,7 @@ def test_the_sets_of_the_document_are_without_fault(step):
     assert faults_of(*GROWTH[step]) == []
 
 
-def test_the_last_on_the_item_has_to_be_superseded():
+def test_the_latest_message_about_an_item_must_be_superseded():
     again = {"prev": [2], "depth": 3, "add": ["alice"]}
     assert faults_of(ROOT, ALICE, BOB, again) == [(3, "must", "alice", [1])]
     given_away = (3, "supersedes_standing_item", "bob", [2])
@@ -110,7 +110,7 @@ def test_the_last_on_the_item_has_to_be_superseded():
     assert faults_of(ROOT, ALICE, BOB, again | {"supersedes": [1]}, last) == [(4, "must", "alice", [3])]
 
 
-def test_of_two_equally_deep_one_is_enough():
+def test_superseding_one_of_two_equally_deep_messages_is_enough():
     alice = ALICE | {"prev": [1], "depth": 2}
     merge = {"prev": [2, 3], "depth": 3, "add": ["alice"]}
     messages = ROOT, ALICE, *[alice | {"supersedes": [1]}] * 2
@@ -121,7 +121,7 @@ def test_of_two_equally_deep_one_is_enough():
     assert faults_of(*messages, merge | {"prev": [3]}) == [(4, "must", "alice", [3])]
 
 
-def test_whoever_adds_should_supersede_deletions():
+def test_an_addition_should_supersede_known_deletions():
     bob = BOB | {"prev": [2], "depth": 3}
     assert faults_of(ROOT, ALICE, NO_ALICE, bob) == [(3, "should", "alice", [2])]
     assert faults_of(ROOT, ALICE, NO_ALICE, bob | {"supersedes": [2]}) == []
@@ -152,25 +152,25 @@ def test_deletions_left_out_are_listed_by_item():
     ]
 
 
-def test_a_deletion_that_a_known_message_supersedes_is_done_with():
+def test_a_deletion_superseded_by_a_known_message_is_settled():
     bob = BOB | {"prev": [2], "depth": 3, "supersedes": [2]}
     carol = {"prev": [3], "depth": 4, "add": ["carol"]}
     assert faults_of(ROOT, ALICE, NO_ALICE, bob, carol) == []
 
 
-def test_a_deletion_that_only_an_unknown_message_supersedes_is_not():
+def test_a_deletion_superseded_only_by_an_unknown_message_is_pending():
     bob = BOB | {"prev": [2], "depth": 3, "supersedes": [2]}
     carol = {"prev": [2], "depth": 3, "add": ["carol"]}
     assert faults_of(ROOT, ALICE, NO_ALICE, bob, carol) == [(4, "should", "alice", [2])]
 
 
-def test_a_deletion_is_done_with_even_if_who_superseded_it_did_not_know_it():
+def test_superseding_an_unknown_deletion_settles_it():
     bob = BOB | {"supersedes": [2]}
     carol = {"prev": [2, 3], "depth": 3, "add": ["carol"]}
     assert faults_of(ROOT, ALICE, NO_ALICE, bob, carol) == []
 
 
-def test_a_deletion_that_another_one_named_beforehand_is_not_done_with():
+def test_superseding_a_later_deletion_leaves_it_pending():
     early = {"prev": [0], "depth": 1, "add": ["bob"], "supersedes": [3, 2]}
     carol = {"prev": [2, 3], "depth": 3, "add": ["carol"]}
     assert faults_of(ROOT, ALICE, early, NO_ALICE, carol) == [(4, "should", "alice", [3])]
@@ -194,7 +194,7 @@ def test_an_item_both_added_and_deleted_is_deleted():
     assert faults_of(ROOT, both, again) == [(2, "must", "alice", [1]), (2, "should", "alice", [1])]
 
 
-def test_who_just_deletes_need_not_supersede_other_deletions():
+def test_a_deletion_need_not_supersede_other_deletions():
     no_bob = {"prev": [2], "depth": 3, "del": ["bob"]}
     assert faults_of(ROOT, ALICE, NO_ALICE, no_bob) == []
     no_alice = {"prev": [2], "depth": 3, "del": ["alice"]}
@@ -209,13 +209,13 @@ def test_links_lead_through_messages_without_data():
     assert faults_of(ROOT, ALICE, NO_ALICE, erased, alice) == [(4, "must", "alice", [2])]
 
 
-def test_nothing_is_known_where_the_link_is_missing():
+def test_a_missing_link_hides_earlier_messages():
     alice = ALICE | {"prev": [], "depth": 3}
     assert faults_of(ROOT, ALICE, NO_ALICE, alice) == []
     assert faults_of(ROOT, ALICE, NO_ALICE, alice | {"prev": [0]}) == []
 
 
-def test_who_supersedes_what_an_item_stands_on_repeats_the_item():
+def test_superseding_the_message_of_an_item_requires_adding_it_again():
     both = {"prev": [0], "depth": 1, "add": ["alice", "bob"]}
     no_alice = {"prev": [1], "depth": 2, "del": ["alice"], "supersedes": [1]}
     given_away = (2, "supersedes_standing_item", "bob", [1])
@@ -278,13 +278,13 @@ def random_set(rng: np.random.Generator, size: int, items: int) -> list[dict]:
 
 
 @given(st.lists(sets_of_messages(), max_size=4), st.integers(0, 2**32 - 1))
-def test_whatever_the_messages(sets, seed):
+def test_faults_agree_with_the_oracle_on_any_messages(sets, seed):
     rng = np.random.default_rng(seed)
     assert kernel(sets, rng) == [NaiveFaults(messages).faults() for messages in sets]
 
 
 @given(st.lists(sets_of_messages(), min_size=1, max_size=4), st.integers(0, 60), st.randoms(use_true_random=False))
-def test_companions_change_nothing(sets, room, random):
+def test_other_sets_do_not_change_the_faults(sets, room, random):
     alone = [kernel([messages], room=room)[0] for messages in sets]
     order = random.sample(range(len(sets)), len(sets))
     together = kernel([sets[s] for s in order], np.random.default_rng(room), room)
@@ -294,7 +294,7 @@ def test_companions_change_nothing(sets, room, random):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_writers_who_mostly_do_what_they_should(seed):
+def test_faults_of_writers_that_mostly_follow_the_rules(seed):
     rng = np.random.default_rng(seed)
     sets = [random_set(rng, int(rng.integers(1, 60)), int(rng.integers(1, 13))) for _ in range(40)]
     expected = [NaiveFaults(messages).faults() for messages in sets]
@@ -330,7 +330,7 @@ def test_a_set_beyond_a_bound_is_not_checked_and_leaves_the_others_alone(bound):
     assert kernel([SMALL, large, SMALL]) == [SMALL_FAULTS, NaiveFaults(large).faults(), SMALL_FAULTS]
 
 
-def test_lists_nobody_needs_make_way():
+def test_unused_lists_free_their_memory():
     # Two parallel branches: the next message always needs one of the lists.
     branches = [ROOT, {"prev": [0], "depth": 1, "del": ["000", "001"]}]
     for x in range(2, 80):

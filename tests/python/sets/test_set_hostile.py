@@ -36,7 +36,7 @@ def test_an_item_in_both_lists_ends_deleted_and_comes_back_at_the_end():
     assert items == {"b": "m1", "c": "m2", "a": "m4", "d": "m4"}
 
 
-def test_nothing_comes_back_from_another_set():
+def test_supersedes_does_not_reach_other_sets():
     rows = [moot("root", set_id="one"), row("m", set_id="one", add=["a", "b"], deleted=["b"])]
     rows += [moot("root", set_id="two"), row("m", set_id="two", add=["b", "a"])]
     assert {name: answer[0]["items"] for name, answer in reduced(rows).items()} == {"one": ["a"], "two": ["b", "a"]}
@@ -89,7 +89,7 @@ def test_a_trail_ends_where_a_message_is_missing():
     assert [m["purpose"] for m in only(rows, 3)[1].values()] == ["trail", "none", "ghost", "trail", "goal"]
 
 
-def test_without_a_root_nothing_is_ordered_and_nothing_given_up():
+def test_without_a_root_no_message_is_ordered_or_pruned():
     rows = chain(4, add=["a"])[1:]
     summary, messages, _ = only(rows)
     assert (summary["items"], summary["item_roots"], summary["tips"]) == ([], [], [])
@@ -123,7 +123,7 @@ def test_data_that_is_no_set_is_an_item_root_and_no_more():
     assert (reduction["items"], reduction["item_roots"]) == (["a"], ["m2", "m3"])
 
 
-def test_depths_that_lie():
+def test_wrong_depths():
     rows = [moot("root"), row("a", depth=2**53, prev=["b"], add=["x"]), row("b", depth=-3, prev=["a"], add=["x"])]
     rows += [row("c", depth=0, prev=["c", "a"]), row("d", depth=2**53, prev=["b", "d"], add=["y"])]
     only(rows)
@@ -145,7 +145,7 @@ def test_ten_thousand_entries():
     assert summary["item_roots"] == ["m399"]
 
 
-def test_pairs_all_across_a_wide_set():
+def test_pairs_across_a_wide_set():
     rng = random.Random(2)
     names = [f"a{k}" for k in range(3000)]
     partners = rng.sample(names, len(names))
@@ -157,7 +157,7 @@ def test_pairs_all_across_a_wide_set():
 
 
 @pytest.mark.parametrize("depths", [lambda k: k, lambda k: 1, lambda k: 2**53 - k])
-def test_long_sets_take_no_more_than_their_share(depths):
+def test_long_sets_take_linear_time(depths):
     rows = [moot("root")]
     for k in range(1, 30_000):
         before = [f"{k - 1:05d}", f"{k // 2:05d}", f"{k + 1:05d}"]
@@ -169,7 +169,7 @@ def test_long_sets_take_no_more_than_their_share(depths):
     assert time.process_time() - begin < 5
 
 
-def test_objects_are_equal_to_themselves_only_and_the_rest_by_value():
+def test_objects_are_equal_only_to_themselves_and_other_items_by_value():
     rows = chain(4)
     rows[1] |= {"add": ["\0{}", "\0[1]", "\x001", "1", "\0null", '\0"\\u0000"']}
     rows[2] |= {"add": ["\0{}", "\x001"], "del": ["\0{}", "\0[1]", "\0null"]}
@@ -201,6 +201,6 @@ def test_null_lists_flags_and_wide_types():
         ([moot("root"), moot("a")], "two roots"),
     ],
 )
-def test_what_is_no_table_of_messages_is_refused(wrong, message):
+def test_wrong_tables_are_refused(wrong, message):
     with pytest.raises(ValueError, match=message):
         reduce_sets(table_of(wrong))

@@ -56,7 +56,7 @@ def test_equals_the_oracle_in_any_order(log, ghost_span, rng):
 
 
 @given(logs)
-def test_many_sets_in_one_call_are_each_alone(log):
+def test_many_sets_in_one_call_do_not_mix(log):
     together = reduced([row for one in log for row in one])
     assert together == {name: answer for one in log for name, answer in reduced(one).items()}
 
@@ -141,7 +141,7 @@ def oldest_by_masks(rows: list[dict]) -> int:
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("count", [1, 4, 60])
-def test_both_ways_to_find_the_oldest_message_behind_an_item(seed, count):
+def test_both_searches_for_the_oldest_live_message_agree(seed, count):
     rng = random.Random(f"{seed}/{count}")
     rows = devices(rng, count, 900, rng.choice([20, 400, 900]))
     wanted = oldest_by_masks(rows)
@@ -149,7 +149,7 @@ def test_both_ways_to_find_the_oldest_message_behind_an_item(seed, count):
         assert reduced(rows, clock_entries=entries)["root"][0]["squeeze_potential"] == wanted
 
 
-def test_a_large_set_equals_the_oracle_in_what_is_quick_to_check():
+def test_a_large_set_agrees_with_a_partial_oracle():
     rows = devices(random.Random(7), 5, 3000, 300)
     naive = NaiveSet(rows)
     summary, messages, found = reduced(random.Random(8).sample(rows, len(rows)))["root"]

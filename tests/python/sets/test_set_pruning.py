@@ -59,13 +59,13 @@ def written(*messages: tuple[list[int], list[str], list[str]]) -> list[dict]:
     return found
 
 
-def test_backlinks_are_those_of_another_reckoning():
+def test_backlinks_agree_with_an_independent_computation():
     depths = [*range(-2, 3000), 2**53 - 1, 2**62]
     wanted = [backlink_depth(d) if 0 < d < 2**60 else None for d in depths]
     assert backlink_depths(pa.array(depths).to_numpy()).tolist() == [NO_BACKLINK if w is None else w for w in wanted]
 
 
-def test_whoever_follows_a_message_that_may_go_links_back_to_one_that_may_not():
+def test_followers_of_a_prunable_message_link_back_to_a_kept_one():
     """The lemma of the decision record on pruning."""
     long = [d for d in range(1, 20_000) if backlink_depth(d + 1) < d]
     assert long[:5] == [2, 6, 10, 11, 15]
@@ -103,7 +103,7 @@ def assert_largest(messages: list[dict]) -> None:
                 assert more != DELETE or action == DELETE
 
 
-def test_no_more_may_go_of_any_small_set():
+def test_pruning_is_maximal_for_every_small_set():
     for messages in small_sets():
         if len(messages) <= 3 or sum(len(m["add"]) + len(m["del"]) for m in messages) == 3:
             assert_largest(messages)
@@ -123,11 +123,11 @@ def test_no_more_may_go_of_any_small_set():
         written(([0], ["x", "y"], ["x"]), ([1], ["x"], ["y"]), ([1], ["y"], ["y"])),
     ],
 )
-def test_no_more_may_go_of_some_larger_ones(messages):
+def test_pruning_is_maximal_for_some_larger_sets(messages):
     assert_largest(messages)
 
 
-def test_where_a_backlink_is_left_out_what_is_left_can_do_without_it():
+def test_kept_messages_do_not_need_a_left_out_backlink():
     messages = written(([0], ["x"], []), ([1], ["y"], []), ([2], ["y"], []), ([3], ["x"], []))
     assert actions_of(messages) == ["keep", "erase", "delete", "keep", "keep"]
     messages[3]["prev"].remove(0)
@@ -159,7 +159,7 @@ def any_sets(draw):
 
 
 @given(any_sets(), st.randoms(use_true_random=False))
-def test_whatever_the_messages(messages, rng):
+def test_pruning_is_safe_for_any_messages(messages, rng):
     rows = rows_of(messages)
     found = answers(rng.sample(rows, len(rows)))
     naive, faults, small = NaiveSet(rows), NaiveFaults(as_entries(messages)), SmallSet(messages)
@@ -245,7 +245,7 @@ def test_the_next_message_has_no_fault(messages, item, adds, data):
     assert not any(others["is_tip"] for name, others in answers([*rows, more]).items() if name != "zz")
 
 
-def test_items_that_look_alike_and_items_that_nobody_can_name():
+def test_equal_looking_and_unnameable_items():
     rows = [moot("m0"), row("m1", add=["7", MARK + "7", MARK + '{"a":1}'], prev=["m0"])]
     found = answers(rows)["m1"]
     assert [(item["item"], item["is_string"]) for item in found["next_items"]] == [("7", True), ("7", False)]
@@ -258,7 +258,7 @@ def test_without_a_root_all_is_kept():
     assert all(a["next_items"] == [] and a["backlink_depth"] is None for a in found.values())
 
 
-def test_a_set_too_tangled_to_look_keeps_what_decides(monkeypatch):
+def test_a_set_beyond_the_bound_keeps_its_deciding_messages(monkeypatch):
     monkeypatch.setattr(reduction, "CLOCK_ENTRIES_PER_SET", 1)
     fan = [row(f"m{x}", depth=1, prev=["m0"], add=["x"]) for x in range(1, 6)]
     merges = [row(f"n{x}", depth=2, prev=["m1", "m2", "m3"], add=["y"]) for x in range(3)]

@@ -111,7 +111,7 @@ def test_the_document():
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_messages_behind_items_as_they_arrive_explain_every_squeeze_potential(name):
+def test_live_messages_explain_every_squeeze_potential(name):
     for case in CASES[name]:
         rows = rows_of(case)
         standing = standing_as_they_arrive(rows, case)

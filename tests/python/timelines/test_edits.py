@@ -102,7 +102,7 @@ def test_published_arrivals(many, size, data):
 
 
 @given(st.lists(graphs(8), max_size=5), st.integers(1, 4), st.integers(0, 20))
-def test_a_timeline_over_the_limit_has_no_command_and_the_others_have_theirs(many, size, limit):
+def test_only_a_timeline_over_the_limit_has_no_commands(many, size, limit):
     log = log_of(many)
     whole = stream(log, size)
     timeline = np.searchsorted(log.event_start, whole.event, side="right") - 1

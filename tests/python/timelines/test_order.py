@@ -185,7 +185,7 @@ def test_vectors(batch_size):
             assert sorted(row["event_id"] for row in rows if row["is_tip"]) == sorted(case["tips"])
 
 
-def test_timelines_do_not_meet():
+def test_timelines_do_not_mix():
     """Each timeline, of any size and beside any others in the table, has the result that it has alone."""
     logs = {}
     for name in ("small", "medium"):
@@ -199,7 +199,7 @@ def test_timelines_do_not_meet():
         assert lasting(answer) == sorted(row for name in some for row in lasting(alone[name]))
 
 
-def test_ties_are_settled_by_what_is_said():
+def test_lines_of_one_event_and_arrival_are_sorted_by_content():
     """Lines of one event with the same arrival are sorted by content; the order of rows and places is irrelevant."""
     for places in ((1, 2, 3), (3, 1, 2), (2, 3, 1)):
         said = (["c"], ["b"], ["b", "c"])
