@@ -1,4 +1,3 @@
-{#- Place of a member in its tangle by a time alone, then id, from 0; null for candidates set aside. -#}
 {% macro rank_members(time) -%}
     if(
         set_aside_reason is null,

@@ -1,4 +1,3 @@
-{#- The first hook: refuses wrong values with the names of their vars, all in one error. -#}
 {% macro check_vars() %}
     {% do refuse_jinja() %}
     {#- In another project, the schema is checked only if the command selects nodes of tangles. -#}

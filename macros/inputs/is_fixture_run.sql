@@ -1,4 +1,3 @@
-{#- Whether the seed fixtures are the input: no log is given, and this project is not installed in another. -#}
 {% macro is_fixture_run() %}
     {% do refuse_jinja() %}
     {%- set given = [] -%}

@@ -12,7 +12,6 @@
 {% endmacro %}
 
 
-{#- The tables that vars name, by var. -#}
 {% macro list_log_tables() %}
     {% do refuse_jinja() %}
     {%- set tables = {} -%}
@@ -23,7 +22,6 @@
 {% endmacro %}
 
 
-{#- Whether a var's value names a table. -#}
 {% macro is_table_reference(given) %}
     {%- if given is not mapping or given | length != 1 -%}
         {{ return(false) }}
@@ -39,13 +37,11 @@
 {% endmacro %}
 
 
-{#- The accepted forms of a log, in words. -#}
 {% macro describe_log_forms() %}
     {{ return('a path or glob, {ref: model}, {ref: [package, model]} or {source: [name, table]}') }}
 {% endmacro %}
 
 
-{#- Name of a log in the table `runs`: the path, or the reference to the table. -#}
 {% macro format_log_name(name) %}
     {%- if var(name) is not mapping -%}
         {{ return(var(name)) }}

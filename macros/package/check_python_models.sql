@@ -1,4 +1,3 @@
-{#- Refuses Python models without an engine, or with packages missing on the workers, before the first model is built. -#}
 {% macro check_python_models() %}
     {%- set models = [] -%}
     {%- for id in selected_resources if id in graph.nodes -%}

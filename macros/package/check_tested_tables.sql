@@ -1,4 +1,3 @@
-{#- Refuses tests of tables that do not exist and that the command does not build; each would fail with an error of its own. -#}
 {% macro check_tested_tables() %}
     {%- set tests, missing, known = [], [], {} -%}
     {%- for id in selected_resources if id in graph.nodes -%}

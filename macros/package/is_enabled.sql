@@ -20,7 +20,6 @@
 {% endmacro %}
 
 
-{#- An empty relation with given columns, which replaces a disabled model. -#}
 {% macro select_no_rows(columns) -%}
 (
     select

@@ -1,6 +1,3 @@
-{#- Rebuilds a table from a query that may read it. In a folder warehouse the new table replaces the old one in one step.
-    Elsewhere, a kill between the last two statements leaves the new table under its sibling name, and
-    `recover_interrupted_swap` finds it there. -#}
 {% macro rebuild_atomically(relation, query, file_format='parquet') %}
     {%- set next = tangles.sibling_relation(relation, 'next') -%}
     {% do adapter.drop_relation(next) %}
@@ -12,7 +9,6 @@
 {% endmacro %}
 
 
-{#- Recovers a table if a killed run left its replacement under the sibling name; returns whether the table exists now. -#}
 {% macro recover_interrupted_swap(relation) %}
     {%- if adapter.get_relation(relation.database, relation.schema, relation.identifier) is not none -%}
         {{ return(true) }}

@@ -1,4 +1,3 @@
-{#- Prints how many tables each of the last five runs built, unless all tables come from one completed run. -#}
 {% macro report_table_versions(relation, tables) %}
     {%- set query -%}
         select

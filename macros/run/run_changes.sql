@@ -1,5 +1,3 @@
-{#- In a materialization, the columns by which a row of a public table of this project is the same one, if changes are
-    counted. -#}
 {% macro counted_key_columns() %}
     {%- if model.package_name == 'tangles' and model.access == 'public' and var('count_changes') -%}
         {{ return(tangles.key_columns_of(model)) }}
@@ -8,7 +6,6 @@
 {% endmacro %}
 
 
-{#- The combinations of columns that a generic test says to be unique, the primary key first; none of a test without any. -#}
 {% macro unique_keys(test_metadata) %}
     {%- set given = test_metadata.kwargs.arguments or test_metadata.kwargs -%}
     {%- set keys = [] -%}
@@ -23,7 +20,6 @@
 {% endmacro %}
 
 
-{#- The columns, or the one, that a test of a model says to be unique; none where no test does. -#}
 {% macro key_columns_of(node) %}
     {%- for test in graph.nodes.values() if test.resource_type == 'test' and test.attached_node == node.unique_id
         and test.test_metadata -%}
@@ -35,8 +31,6 @@
 {% endmacro %}
 
 
-{#- As a run ends: writes into `run_changes` what the tables say that it changed, and what one before changed that was killed
-    and did not come to write it. -#}
 {% macro record_changes() %}
     {%- set model = graph.nodes.get('model.tangles.run_changes') -%}
     {%- if model is none or not model.config.enabled -%}
@@ -75,7 +69,6 @@
 {% endmacro %}
 
 
-{#- The tables of this project of which changes were counted: name, the run since which it has its rows, and counts. -#}
 {% macro counted_tables() %}
     {%- set ours, schemas, found = [], [], [] -%}
     {%- for node in project_nodes() if node.access == 'public' -%}

@@ -1,4 +1,3 @@
-{#- The table `runs`, or none where it is switched off. -#}
 {% macro runs_relation() %}
     {%- set node = graph.nodes.get('model.tangles.runs') -%}
     {%- if node is none or not node.config.enabled -%}
@@ -8,19 +7,16 @@
 {% endmacro %}
 
 
-{#- The file format that is set for `runs`. -#}
 {% macro runs_format() %}
     {{ return(graph.nodes['model.tangles.runs'].config.get('file_format') or 'parquet') }}
 {% endmacro %}
 
 
-{#- Whether the command builds tables of this project, and so is a run. -#}
 {% macro is_run() %}
     {{ return(execute and flags.WHICH in ['build', 'run', 'seed', 'retry'] and is_selected()) }}
 {% endmacro %}
 
 
-{#- As a run begins (on-run-start): says what stands in the warehouse, and writes the run's row. -#}
 {% macro begin_run() %}
     {%- if is_run() and runs_relation() is not none -%}
         {%- set relation = runs_relation() -%}
@@ -51,7 +47,6 @@
 {% endmacro %}
 
 
-{#- As a run ends (on-run-end): completes its row. -#}
 {% macro end_run(results) %}
     {%- if is_run() and runs_relation() is not none -%}
         {%- set relation = runs_relation() -%}
@@ -77,7 +72,6 @@
 {% endmacro %}
 
 
-{#- The row of this run as it begins, as a query. -#}
 {% macro run_row() -%}
     select
         '{{ invocation_id }}' as run_id,
@@ -93,7 +87,6 @@
 {%- endmacro %}
 
 
-{#- The logs given, before anything is known of them. -#}
 {% macro inputs_given() -%}
     cast(array(
     {%- for name in logs() if var(name) is not none -%}
@@ -107,7 +100,6 @@
 {%- endmacro %}
 
 
-{#- The column `inputs` as a run ends: with the files and lines that were counted in this run. -#}
 {% macro inputs_read(results, is_this) -%}
     {%- set built = {} -%}
     {%- for result in results if result.status == 'success' -%}
@@ -143,7 +135,6 @@
 {%- endmacro %}
 
 
-{#- The vars that are not logs, as JSON. -#}
 {% macro vars_given() -%}
     map(
     {%- for name in settings() -%}
@@ -154,7 +145,6 @@
 {%- endmacro %}
 
 
-{#- Whether nothing is taken over from earlier runs. -#}
 {% macro is_full_run() %}
     {%- set carried = [] -%}
     {%- for node in project_nodes() if node.resource_type == 'model' and node.name not in ['runs', 'run_changes'] -%}

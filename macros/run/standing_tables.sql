@@ -1,13 +1,9 @@
-{#- This project's models and seeds. -#}
 {% macro project_nodes() %}
     {{ return(graph.nodes.values() | selectattr('package_name', 'equalto', 'tangles')
         | selectattr('resource_type', 'in', ['model', 'seed']) | list) }}
 {% endmacro %}
 
 
-{#- The tables that stand in the warehouse, as `schema.table`, by a run: the last that built them or found them unchanged
-    (`run_id`), or the one since which they have had the rows they have (`changed_in`); none where the warehouse does not
-    tell. -#}
 {% macro standing_tables(by='run_id') %}
     {%- set ours, tables = [], {} -%}
     {%- for node in project_nodes() if node.name not in ['runs', 'run_changes'] -%}
@@ -26,8 +22,6 @@
 {% endmacro %}
 
 
-{#- The column `tables` or `changed_tables` of the rows of `runs`: as the warehouse tells, or else by the results of the
-    run that ends. -#}
 {% macro tables_of_runs(tables, results=none, column='tables') -%}
     {%- if tables is not none -%}
         case

@@ -1,4 +1,3 @@
-{#- Prints the row counts of the main tables after a build, and the command that shows more. -#}
 {% macro summarise(results) %}
     {%- if execute and flags.WHICH in ['build', 'run'] and is_selected() -%}
         {%- set built = {} -%}
@@ -33,7 +32,6 @@
 {% endmacro %}
 
 
-{#- Prints the folders of the tables and the command that shows more, for warehouses of folders. -#}
 {% macro print_table_locations(schemas) %}
     {%- set warehouse = adapter.warehouse_path() -%}
     {%- if warehouse is not none -%}
@@ -55,13 +53,11 @@
 {% endmacro %}
 
 
-{#- Number of steps of a run that left their result unchanged: tables with the same inputs, and tests of such tables. -#}
 {% macro count_unchanged(results) %}
     {{ return(results | selectattr('adapter_response._message', 'equalto', 'unchanged') | list | length) }}
 {% endmacro %}
 
 
-{#- Counts of the steps of a run by result: `251 passed, 1 failed, 3 skipped (240 unchanged)`. -#}
 {% macro describe_outcome(results) -%}
     {%- set counts = {'passed': 0, 'warned': 0, 'failed': 0, 'skipped': 0} -%}
     {%- for result in results if result.status != 'no-op' -%} {#- exposures -#}

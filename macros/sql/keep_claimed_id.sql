@@ -1,4 +1,3 @@
-{#- The id that a line claims for its message; null for a text without the form of an id, as the claim is unsigned. -#}
 {% macro keep_claimed_id(claimed, log) -%}
 {%- set forms = {
     'ssb': '%[A-Za-z0-9+/]{43}=[.][a-z0-9-]{1,20}|ssb:message/[a-z0-9-]{1,30}/[A-Za-z0-9_-]{43,44}=?',

@@ -1,5 +1,3 @@
-{#- The rows of a relation with `is_repeated`: whether another row has the same key. Where few rows repeat a key, a model
-    then sorts and compares those rows alone instead of all rows. -#}
 {% macro mark_repeated(rows, key) -%}
 {#- The few repeated keys are on the left, because some engines hold the left side of a join in memory. -#}
 select

@@ -10,7 +10,6 @@
 {% endmacro %}
 
 
-{#- The types as a query, with a row per type and the columns of the table `tangle_types`. -#}
 {% macro select_tangle_types() -%}
     {%- for name, type in tangle_types() | dictsort(true) %}
     select
@@ -30,7 +29,6 @@
 {%- endmacro %}
 
 
-{#- The names of the types whose roots restrict the authors of `content.tangles`. -#}
 {% macro list_restricted_types() %}
     {%- set names = [] -%}
     {%- for name, type in tangle_types() | dictsort(true) if type.writers in ['root_author', 'root_field'] and type.previous_rule != 'feed' -%}
@@ -40,7 +38,6 @@
 {% endmacro %}
 
 
-{#- An array of texts as SQL; none is null. -#}
 {% macro text_array(texts) -%}
     cast(
     {%- if texts is none or texts is not defined -%}
@@ -51,7 +48,6 @@
 {%- endmacro %}
 
 
-{#- The faults of the var `tangle_types`, each as a sentence that names the type. -#}
 {% macro find_type_faults(types) %}
     {%- if types is string or types is mapping or types is not sequence -%}
         {{ return([describe_wrong_value('tangle_types', types, 'a list of types')]) }}
@@ -74,7 +70,6 @@
 {% endmacro %}
 
 
-{#- The faults of one type, each as the predicate of a sentence. -#}
 {% macro find_faults_of_type(type) %}
     {%- set faults = [] -%}
     {%- set keys = [
@@ -123,7 +118,6 @@
 {% endmacro %}
 
 
-{#- Whether a value is a list of at least one text. -#}
 {% macro is_text_list(value) %}
     {{ return(
         value is sequence and value is not string and value is not mapping

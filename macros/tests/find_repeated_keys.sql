@@ -1,5 +1,3 @@
-{#- A query of the keys that several rows of a relation share, each once. Rows are compared by a hash of the key first: ids
-    are long, grouping by them moves all of them, and few rows share a hash. -#}
 {% macro find_repeated_keys(relation, columns, where) -%}
 select
     {{ string_literal('unique: ' ~ columns | join(', ')) }} as broken_rule,

@@ -1,4 +1,3 @@
-{#- The rules of single rows, as pairs of a name and a condition that is never null. -#}
 {% macro list_column_rules(not_null, accepted_values, holds) %}
     {%- set rules = [] -%}
     {%- for column in not_null -%}

@@ -1,6 +1,6 @@
-{#- Names and roots may hold anything, so the first `:` always ends the name: one within it is written `%3A`. A `%` is
-    written `%25` where it would be read as either, and stays as it is elsewhere. So `%25ssb` stands for no name: it is
-    what the one tangle gets whose timeline would be that of the log. -#}
+{#- Names and roots may hold any text, so the first `:` ends the name: within a name `:` is written `%3A`, and `%` is
+    written `%25` before `25` or `3A`. No other name is written `%25ssb`, so the tangle with the name and root of the log's
+    own timeline gets it. -#}
 {% macro tangle_timeline_id(tangle_name='tangle_name', root_id='root_id') -%}
 concat(
         if(
