@@ -45,11 +45,7 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
 
 
 def count(warehouse: Path) -> list[dict]:
-    """Count the commands of each arrival, of the whole log and of the tangles by size.
-
-    Args:
-        warehouse: The folder of the tables.
-    """
+    """Count the commands of each arrival, of the whole log and of the tangles by size."""
     read = {name: ds.dataset(warehouse / name, format="parquet") for name in TABLES}
     events = read["timeline_events"].to_table(columns=["timeline_id"])["timeline_id"].value_counts()
     edits = read["timeline_edits"].to_table(columns=["timeline_id", "batch"])

@@ -35,11 +35,6 @@ def known_version() -> str:
 def run(timelines: Timelines, seed: int = 0, limit_s: float | None = None) -> Run | None:
     """Order one timeline with the peer, one arrival at a time.
 
-    Args:
-        timelines: One timeline.
-        seed: The seed of the names.
-        limit_s: The limit of CPU seconds.
-
     Returns:
         The result; None if the run exceeded the limit.
     """

@@ -51,10 +51,6 @@ def shape(name: str, scale: float = 1.0, seed: int = 1) -> pa.Table:
 def make_ids(rng: np.random.Generator, count: int) -> np.ndarray:
     """Draw message ids.
 
-    Args:
-        rng: The random generator.
-        count: The number of ids.
-
     Returns:
         uint8[count, 52].
     """

@@ -17,12 +17,7 @@ _REMEDIES = {
 
 
 def explain(tables: Tables, author: str) -> dict:
-    """Collect the rows about the feed of an author of `feeds`.
-
-    Args:
-        tables: The warehouse's tables.
-        author: The feed's id.
-    """
+    """Collect the rows about the feed of an author of `feeds`."""
     feed = tables.row(
         """select author, message_count, max_sequence, verified_length, fork_sequence, gap_sequence, status,
             latest_message_id from {feeds} where author = $author""",

@@ -13,13 +13,7 @@ _COLUMNS = """timeline_id, rank, position, is_tip, is_tie_broken, missing_causes
 
 
 def explain(tables: Tables, event_id: str, only: str | None = None) -> dict:
-    """Collect the rows about an event, in every timeline that has an event of this id.
-
-    Args:
-        tables: The warehouse's tables.
-        event_id: The event's id.
-        only: Keep only this timeline.
-    """
+    """Collect the rows about an event, in every timeline that has an event of this id."""
     events = tables.rows_of("timeline_events", _COLUMNS, "event_id", event_id)
     rejects = tables.rows_of("timeline_rejects", "timeline_id, reason, detail, source_file, line", "event_id", event_id)
     events = [row for row in events if row.pop("message_id") is None]

@@ -187,12 +187,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         return ""
 
     def record_pass(self, node: Any, context: Mapping[str, Any]) -> None:
-        """Record that a planned test passed, if it did.
-
-        Args:
-            node: The test.
-            context: Its context, with its result.
-        """
+        """Record that a planned test passed, if it did."""
         plan = self._plans.get(node.unique_id)
         if plan is not None and plan.action != REUSE and passed(context):
             catalog = connection.catalog_of(self.config.credentials)

@@ -19,11 +19,7 @@ _UNREADABLE = re.compile(
 
 
 def list_damaged(root: Path) -> Iterator[str]:
-    """Yield a line for each damaged published table; rows are not read.
-
-    Args:
-        root: The warehouse.
-    """
+    """Yield a line for each damaged published table; rows are not read."""
     for folder in filter(is_public, sorted(root.glob("*.db/*"))):
         noted, wrong = manifest.load(folder)
         if faults := find_faults(folder, noted):

@@ -125,10 +125,6 @@ def _fault_of(path: Path, facts: list[int]) -> str | None:
 def find_altered(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str] | None:
     """Find the files of a table that have changed since they were published, by reading all bytes.
 
-    Args:
-        folder: The table's folder.
-        manifest: Its manifest.
-
     Returns:
         The faults by file name (under `.` if the manifest has a single digest of the whole table); None if the manifest
         lacks digests.

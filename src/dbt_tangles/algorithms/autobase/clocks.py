@@ -28,9 +28,6 @@ class Edges(NamedTuple):
 def index_views(views: ViewArrays) -> tuple[IndexedViews, np.ndarray]:
     """Link the nodes of many views, and compute their causal order and clocks.
 
-    Args:
-        views: The views.
-
     Returns:
         The indexed views, and the depth of each node, int32[nodes].
 

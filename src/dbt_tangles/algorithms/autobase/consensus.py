@@ -52,9 +52,6 @@ def order_views(views: ViewArrays) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
     Source: autobase 7.28.1. Relayed writers: the design document, Writer Roles.
 
-    Args:
-        views: The views.
-
     Returns:
         `order` int32[nodes], the nodes of each view from its start, and -1 behind them; int64[views], the ordered nodes
         of each view; int64[views], the confirmed ones of these.

@@ -44,10 +44,6 @@ def settled_nodes(view_start: np.ndarray, order: Order) -> np.ndarray:
 def cut_windows(views: ViewArrays, order: Order) -> tuple[ViewArrays, np.ndarray]:
     """Cut many views at their last necks.
 
-    Args:
-        views: The views.
-        order: Their order.
-
     Returns:
         The windows, one for each view; and int64[nodes of the windows], the node of the view that each is.
 

@@ -80,10 +80,6 @@ def number_nodes(graph: np.ndarray, graph_count: int, ids: Strings) -> Nodes:
 def number_ids(nodes: Nodes, ids: Strings) -> np.ndarray:
     """Number the distinct ids of each graph, where several rows may share one.
 
-    Args:
-        nodes: The numbered rows.
-        ids: The id of each row.
-
     Returns:
         int32[nodes]: equal for rows that share graph and id, ascending by graph, then id, without gaps.
     """

@@ -78,11 +78,6 @@ class Statements(NamedTuple):
 def build_pairs(statements: Statements, epoch_count: int, feed_count: int) -> Pairs:
     """Sort statements into pairs of an epoch and a feed, by three counting sorts in linear time.
 
-    Args:
-        statements: The adds and excludes.
-        epoch_count: The number of epochs.
-        feed_count: The number of feed codes.
-
     Returns:
         The pairs. A statement that names a feed twice is listed once.
     """

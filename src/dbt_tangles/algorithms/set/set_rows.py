@@ -86,12 +86,7 @@ def item_column(texts: OutputTexts, items: PlacedItems, found: Reachability) -> 
 
 
 def fault_column(texts: OutputTexts, faults: Faults) -> pa.Array:
-    """List the writer faults of each message.
-
-    Args:
-        texts: The texts of the sets.
-        faults: Their faults, by message.
-    """
+    """List the writer faults of each message."""
     rules = pa.array(RULES, pa.string())
     return _nested(
         texts,
@@ -103,12 +98,7 @@ def fault_column(texts: OutputTexts, faults: Faults) -> pa.Array:
 
 
 def next_column(texts: OutputTexts, deciding: DecidingMessages) -> pa.Array:
-    """List the messages that the next message on an item has to supersede, at the message that decides the item.
-
-    Args:
-        texts: The texts of the sets.
-        deciding: Their deciding messages.
-    """
+    """List the messages that the next message on an item has to supersede, at the message that decides the item."""
     named = np.flatnonzero(deciding.code < len(texts.is_string))
     code = deciding.code[named]
     open_start, still_open = keep_entries(deciding.deepest_start, deciding.deepest, deciding.is_open)

@@ -89,9 +89,6 @@ def _fixed_strings(texts: np.ndarray, digests: list[bytes | None]) -> pa.StringA
 def normalise(reference: str) -> str:
     """Convert a message reference to the sigil form.
 
-    Args:
-        reference: Any string.
-
     Returns:
         ``%<base64>.sha256`` for the URIs ``ssb:message/classic/<url-safe base64>`` and ``ssb:message/sha256/...``
         (``ssb://message/...`` too), with or without padding; every other string unchanged.

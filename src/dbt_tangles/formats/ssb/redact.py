@@ -44,9 +44,6 @@ _Region = tuple[int, int, str]
 def has_secrets(value: Any) -> bool:
     """Whether a value is of a kind that carries group secrets.
 
-    Args:
-        value: Any JSON value.
-
     Returns:
         True for an object whose type starts with ``group/``, and for an array that contains one at any depth.
     """
@@ -125,9 +122,6 @@ class Redaction:
 
     def text(self, text: str) -> str:
         """Replace the secrets in a string.
-
-        Args:
-            text: Any string.
 
         Returns:
             The string with the fingerprint in place of each secret, in base64 (of either alphabet, with or without

@@ -26,9 +26,6 @@ Exported = tuple[Any, dict[str, Any], Any, dict[str, Any] | None]
 def unwrap(document: Any) -> Exported | Reason:
     """Find the message in a parsed line.
 
-    Args:
-        document: The parsed line.
-
     Returns:
         The parts of `Exported`, or `Reason.NOT_A_MESSAGE` (a key alone, a live marker, a number, ...).
     """
