@@ -15,6 +15,7 @@ import pytest
 from bench import __main__ as command
 from bench import builds, cpu, event_log, graphs, logs, model_runner, one_part, report, session, verify
 from bench.cpu import Account, Process, Spent, Watch
+from cli_kit import declared
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="CPU seconds are read from /proc")
 
@@ -360,17 +361,8 @@ def test_models_load_without_dbt(model):
 
 def test_shapes_are_candidates():
     """A shape has the columns of `int_tangle_candidates`, of the types that its yml declares."""
-    types = {
-        "string": pa.string(),
-        "int": pa.int32(),
-        "double": pa.float64(),
-        "boolean": pa.bool_(),
-        "array<string>": pa.list_(pa.string()),
-    }
     for name in graphs.SHAPES:
-        schema = graphs.candidates(name, 0.0005).schema
-        declared = model_runner.read_yaml_columns(graphs.CANDIDATES)
-        assert [(field.name, field.type) for field in schema] == [(name, types[kind]) for name, kind in declared]
+        assert graphs.candidates(name, 0.0005).schema == declared("int_tangle_candidates")
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz"])

@@ -9,6 +9,7 @@ import autobase_oracle as oracle
 from autobase_oracle import Base, Id, Node
 from bench import __main__ as command
 from bench import autobase, autobase_bases, in_spark, model_runner
+from cli_kit import declared
 from dbt_tangles.algorithms.autobase.bases import ORDER_SCHEMA, order_bases
 from dbt_tangles.algorithms.autobase.consensus import order_views
 from dbt_tangles.algorithms.autobase.quorums import QUORUM_SCHEMA
@@ -104,19 +105,8 @@ def test_a_seed_is_a_table():
 
 def test_members_have_columns_of_the_model():
     """The models get the columns that dbt would give them, as far as they read them."""
-    folder = model_runner.ROOT / "models" / "intermediate" / "autobase"
-    declared = dict(model_runner.read_yaml_columns(folder / "int_autobase_members.yml"))
-    types = {
-        "string": pa.string(),
-        "int": pa.int32(),
-        "boolean": pa.bool_(),
-        "array<string>": pa.list_(pa.string()),
-        "array<struct<writer:string,length:int>>": pa.list_(
-            pa.struct([pa.field("writer", pa.string()), pa.field("length", pa.int32())])
-        ),
-    }
     for field in autobase.members(0.0002).schema:
-        assert field.type == types[declared[field.name]]
+        assert field == declared("int_autobase_members").field(field.name)
 
 
 @pytest.mark.parametrize("model", autobase.MODELS)

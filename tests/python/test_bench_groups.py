@@ -10,6 +10,7 @@ import pytest
 
 from bench import __main__ as command
 from bench import group_shapes, groups, in_spark, model_runner
+from cli_kit import declared
 from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA
 from dbt_tangles.formats.ssb import verify_lines
 from dbt_tangles.formats.ssb.redact import fingerprint
@@ -153,11 +154,8 @@ def test_lines_say_what_messages_say():
 
 def test_tables_have_columns_of_the_models():
     """The models get the columns that dbt would give them, as far as they read them."""
-    folder = model_runner.ROOT / "models" / "intermediate" / "groups"
-    types = {"string": pa.string(), "int": pa.int32(), "boolean": pa.bool_(), "array<string>": pa.list_(pa.string())}
-    for model, table in (("int_group_messages", made("many").messages), ("int_group_links", made("many").links)):
-        declared = model_runner.read_yaml_columns(folder / f"{model}.yml")
-        assert [(field.name, field.type) for field in table.schema] == [(name, types[kind]) for name, kind in declared]
+    assert made("many").messages.schema == declared("int_group_messages")
+    assert made("many").links.schema == declared("int_group_links")
     for field in made("many").lines.schema:
         assert field == verify_lines.OUTPUT_SCHEMA.field(field.name)
 

@@ -9,7 +9,8 @@ from nacl.bindings import crypto_sign_open
 
 import pzp_kit
 from bench import __main__ as command
-from bench import in_spark, logs, model_runner, pzp_peer, pzp_sets, sets, verify_kernel
+from bench import in_spark, logs, pzp_peer, pzp_sets, sets, verify_kernel
+from cli_kit import declared
 from dbt_tangles.algorithms.set.set_batches import OUTPUT_SCHEMA, reduce_set_batches
 from set_cases import cases, rows_of
 from set_oracle import NaiveSet
@@ -126,17 +127,8 @@ def test_signed_lines_are_valid_messages_of_their_sets():
 
 def test_entries_have_the_columns_of_the_model():
     """`int_set_messages` gets the columns that dbt would give it."""
-    folder = model_runner.ROOT / "models" / "intermediate" / "sets"
-    declared = model_runner.read_yaml_columns(folder / "int_set_entries.yml")
-    types = {
-        "string": pa.string(),
-        "bigint": pa.int64(),
-        "boolean": pa.bool_(),
-        "array<string>": pa.list_(pa.string()),
-    }
     for name in sets.SHAPES:
-        schema = sets.entries(name, 0.0002).schema
-        assert [(field.name, field.type) for field in schema] == [(name, types[kind]) for name, kind in declared]
+        assert sets.entries(name, 0.0002).schema == declared("int_set_entries")
 
 
 @HAS_NODE

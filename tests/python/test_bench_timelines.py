@@ -18,10 +18,10 @@ from bench import (
     events,
     exploration,
     make_events,
-    model_runner,
     peer,
     timelines,
 )
+from cli_kit import declared
 from dbt_tangles.formats.events.verify_lines import verify_batches
 from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 
@@ -335,16 +335,7 @@ def test_growth_is_a_power():
 @pytest.mark.parametrize("name", ["one", "many"])
 def test_arrivals_have_the_columns_of_the_model(name):
     """`int_timeline_order` gets the columns that dbt would give it."""
-    folder = model_runner.ROOT / "models" / "intermediate" / "timelines"
-    declared = model_runner.read_yaml_columns(folder / "int_timeline_arrivals.yml")
-    types = {
-        "string": pa.string(),
-        "bigint": pa.int64(),
-        "boolean": pa.bool_(),
-        "array<string>": pa.list_(pa.string()),
-    }
-    schema = timelines.arrivals(name, 0.0002).schema
-    assert [(field.name, field.type) for field in schema] == [(name, types[kind]) for name, kind in declared]
+    assert timelines.arrivals(name, 0.0002).schema == declared("int_timeline_arrivals")
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz"])

@@ -79,10 +79,15 @@ def arrow_type(text: str) -> pa.DataType:
 
 @cache
 def schema(table: str) -> pa.Schema:
-    """Look up a table's columns in its contract."""
+    """Return the columns of a table that the command reads; of intermediate tables only those."""
     if table in _INTERNAL:
         return pa.schema([(name, arrow_type(each)) for name, each in _INTERNAL[table].items()])
-    (path,) = (ROOT / "models" / "marts").rglob(f"{table}.yml")
+    return declared(table)
+
+
+def declared(table: str) -> pa.Schema:
+    """Return the columns that the yml of a SQL model declares."""
+    (path,) = (ROOT / "models").rglob(f"{table}.yml")
     columns = yaml.safe_load(path.read_text())["models"][0]["columns"]
     return pa.schema([(column["name"], arrow_type(column["data_type"])) for column in columns])
 
