@@ -23,11 +23,12 @@ from bench.cpu import Watch
 from bench.in_spark import ModelInSpark, Part, kernel_seconds, stored
 from bench.report import Goal, at_least, at_most, say
 from bench.turns import in_turns, power
-from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA, order_base_batches
+from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA, order_bases
 from dbt_tangles.algorithms.autobase.consensus import order_views
-from dbt_tangles.algorithms.autobase.quorums import quorum_batches
-from dbt_tangles.algorithms.autobase.view_changes import view_change_batches
+from dbt_tangles.algorithms.autobase.quorums import quorums_of_bases
+from dbt_tangles.algorithms.autobase.view_changes import changes_of_bases
 from dbt_tangles.algorithms.autobase.views import ViewArrays
+from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -161,9 +162,9 @@ def kernel_of(model: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.Re
     """Return the Python kernel of a model, with its configuration."""
     config = model_runner.configuration(model)
     if model in MEASURED:
-        kernel = order_base_batches if model == "int_autobase_views" else view_change_batches
-        return partial(kernel, row_limit=config["clock_limit"], rule=config["consensus_rule"])
-    return partial(quorum_batches, max_degree=config["quorum_degrees"])
+        kernel = order_bases if model == "int_autobase_views" else changes_of_bases
+        return partial(run_on_partition, kernel, row_limit=config["clock_limit"], rule=config["consensus_rule"])
+    return partial(run_on_partition, quorums_of_bases, max_degree=config["quorum_degrees"])
 
 
 class InSpark(ModelInSpark):

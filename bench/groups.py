@@ -27,10 +27,14 @@ from bench.group_shapes import Shape
 from bench.in_spark import ModelInSpark, Part, stored
 from bench.report import Goal, at_most, same, say
 from bench.turns import in_turns
-from dbt_tangles.algorithms.private_group.foreign_exclude_batches import foreign_exclude_batches
-from dbt_tangles.algorithms.private_group.foreign_excludes import FOREIGN_INPUT_SCHEMA, FOREIGN_OUTPUT_SCHEMA
-from dbt_tangles.algorithms.private_group.group_batches import reduce_group_batches
+from dbt_tangles.algorithms.private_group.foreign_excludes import (
+    FOREIGN_INPUT_SCHEMA,
+    FOREIGN_OUTPUT_SCHEMA,
+    foreign_excludes,
+)
+from dbt_tangles.algorithms.private_group.reduction import reduce_groups
 from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
+from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -65,13 +69,13 @@ class Model(NamedTuple):
 MODELS = {
     "int_group_results": Model(
         refs={"int_group_messages": "messages", "stg_ssb__lines": "lines"},
-        kernel=reduce_group_batches,
+        kernel=partial(run_on_partition, reduce_groups),
         reads=INPUT_SCHEMA,
         writes=OUTPUT_SCHEMA,
     ),
     "int_group_foreign_excludes": Model(
         refs={"int_group_links": "links"},
-        kernel=foreign_exclude_batches,
+        kernel=partial(run_on_partition, foreign_excludes),
         reads=FOREIGN_INPUT_SCHEMA,
         writes=FOREIGN_OUTPUT_SCHEMA,
     ),

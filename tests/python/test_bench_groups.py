@@ -162,7 +162,7 @@ def test_tables_have_columns_of_the_models():
 
 @pytest.mark.parametrize("model", groups.MODELS)
 def test_kernels_are_those_of_the_models(model):
-    kernel = groups.MODELS[model].kernel
+    (kernel,) = groups.MODELS[model].kernel.args
     assert vars(model_runner.load(model))[kernel.__name__] is kernel
 
 

@@ -3,12 +3,13 @@
 from functools import partial
 
 from dbt_spark_python.python_model.map_groups import map_groups
-from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA, ORDER_SCHEMA, order_base_batches
+from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA, ORDER_SCHEMA, order_bases
+from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
 
 
 def model(dbt, spark):
     row_limit = dbt.config.meta_get("clock_limit")
     rule = dbt.config.meta_get("consensus_rule")
     members = dbt.ref("int_autobase_members").select(INPUT_SCHEMA.names)
-    order = partial(order_base_batches, row_limit=row_limit, rule=rule)
+    order = partial(run_on_partition, order_bases, row_limit=row_limit, rule=rule)
     return map_groups(members, ["base_id"], order, ORDER_SCHEMA)

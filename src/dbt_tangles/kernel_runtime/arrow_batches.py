@@ -1,6 +1,7 @@
 """Helpers for functions over the Arrow batches of a Spark partition: collect rows, append columns."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import pyarrow as pa
 
@@ -12,6 +13,15 @@ def collect(batches: Iterator[pa.RecordBatch]) -> pa.Table | None:
     """Collect the rows of a partition as one table, if it has rows; for an empty one Spark may omit the columns."""
     found = [batch for batch in batches if batch.num_rows]
     return pa.Table.from_batches(found) if found else None
+
+
+def run_on_partition(
+    kernel: Callable[..., Iterator[pa.RecordBatch]], batches: Iterator[pa.RecordBatch], *arguments: Any, **options: Any
+) -> Iterator[pa.RecordBatch]:
+    """Apply a kernel on whole tables to the rows of a partition, if it has rows; the other arguments are passed on."""
+    table = collect(batches)
+    if table is not None:
+        yield from kernel(table, *arguments, **options)
 
 
 def append_columns(batches: Iterable[pa.RecordBatch], table: pa.Table) -> Iterator[pa.RecordBatch]:

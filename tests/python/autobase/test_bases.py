@@ -15,7 +15,8 @@ from autobase_oracle import Base, Id
 from base_tables import chain_table, named_bases, node_id, rows_of, table_of
 from dbt_tangles.algorithms.autobase import bases as kernel
 from dbt_tangles.algorithms.autobase import design
-from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA, ORDER_SCHEMA, order_base_batches, order_bases
+from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA, ORDER_SCHEMA, order_bases
+from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
 from rule_search import answers, simulate
 
 NO_LIMIT = 10**9
@@ -61,9 +62,9 @@ def test_each_observer_has_the_order_of_its_known_nodes(named, rng, rule):
     # The result does not depend on batches or on the number of views ordered together.
     cut = rng.randint(0, len(rows))
     pieces = [*table.slice(0, cut).to_batches(), *table.slice(cut).to_batches()]
-    assert pa.Table.from_batches(order_base_batches(iter(pieces), NO_LIMIT, rule), ORDER_SCHEMA).num_rows == sum(
-        len(order) for order, _ in found.values()
-    )
+    assert pa.Table.from_batches(
+        run_on_partition(order_bases, iter(pieces), NO_LIMIT, rule), ORDER_SCHEMA
+    ).num_rows == sum(len(order) for order, _ in found.values())
     assert orders(pa.Table.from_batches(pieces, INPUT_SCHEMA), rule=rule) == found
     entries, batch = kernel.VIEW_ENTRIES, kernel.ROWS_PER_BATCH
     try:
@@ -130,9 +131,9 @@ def test_a_large_base_has_one_observer():
 
 def test_an_empty_table_gives_no_rows():
     assert list(order_bases(INPUT_SCHEMA.empty_table(), NO_LIMIT)) == []
-    assert list(order_base_batches(iter([]), NO_LIMIT)) == []
+    assert list(run_on_partition(order_bases, iter([]), NO_LIMIT)) == []
     empty = INPUT_SCHEMA.empty_table().to_batches() or [pa.RecordBatch.from_pylist([], INPUT_SCHEMA)]
-    assert list(order_base_batches(iter(empty), NO_LIMIT)) == []
+    assert list(run_on_partition(order_bases, iter(empty), NO_LIMIT)) == []
 
 
 def test_inconsistent_tables_are_refused():

@@ -17,7 +17,8 @@ from dbt_tangles.algorithms.autobase import bases as tables
 from dbt_tangles.algorithms.autobase import following
 from dbt_tangles.algorithms.autobase import view_changes as kernel
 from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
-from dbt_tangles.algorithms.autobase.view_changes import CHANGE_SCHEMA, changes_of_bases, view_change_batches
+from dbt_tangles.algorithms.autobase.view_changes import CHANGE_SCHEMA, changes_of_bases
+from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
 from rule_search import name, simulate
 
 NO_LIMIT = 10**9
@@ -72,7 +73,9 @@ def test_changes_agree_with_views_ordered_from_scratch(named, rng, rule):
     found = changes(table, rule)
     assert found == expected(named, rule)
     parts = table.to_batches(max_chunksize=5)
-    assert sum(batch.num_rows for batch in view_change_batches(iter(parts), NO_LIMIT, rule)) == len(found)
+    assert sum(batch.num_rows for batch in run_on_partition(changes_of_bases, iter(parts), NO_LIMIT, rule)) == len(
+        found
+    )
     entries, batch = tables.VIEW_ENTRIES, kernel.ROWS_PER_BATCH
     try:
         tables.VIEW_ENTRIES, kernel.ROWS_PER_BATCH = rng.randint(1, 200), rng.randint(1, 20)
@@ -140,7 +143,7 @@ def test_a_base_beyond_the_limit_is_marked():
 
 def test_an_empty_table_gives_no_rows():
     assert rows(INPUT_SCHEMA.empty_table()) == []
-    assert list(view_change_batches(iter([]), NO_LIMIT)) == []
+    assert list(run_on_partition(changes_of_bases, iter([]), NO_LIMIT)) == []
 
 
 def timed(table: pa.Table) -> tuple[list[pa.RecordBatch], float]:

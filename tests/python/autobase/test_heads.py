@@ -10,7 +10,8 @@ import autobase_oracle as oracle
 from autobase_oracle import Base, Id, Node
 from base_tables import drawing, named_bases, node_id, rows_of, table_of
 from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
-from dbt_tangles.algorithms.autobase.heads import HEAD_SCHEMA, head_batches, heads_of_bases
+from dbt_tangles.algorithms.autobase.heads import HEAD_SCHEMA, heads_of_bases
+from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
 from rule_search import name
 
 
@@ -64,6 +65,6 @@ def test_relayed_nodes_and_unfinished_batches_are_no_heads():
 
 def test_an_empty_table_gives_no_rows():
     assert list(heads_of_bases(INPUT_SCHEMA.empty_table())) == []
-    assert list(head_batches(iter([]))) == []
+    assert list(run_on_partition(heads_of_bases, iter([]))) == []
     parts = table_of(rows_of("b", drawing("a", "a1 a2 a3"))).to_batches(max_chunksize=1)
-    assert pa.Table.from_batches(head_batches(iter(parts))).num_rows == 1
+    assert pa.Table.from_batches(run_on_partition(heads_of_bases, iter(parts))).num_rows == 1

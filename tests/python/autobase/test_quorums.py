@@ -16,7 +16,8 @@ from base_arrays import arrays_of
 from base_tables import chain_table, drawing, named_bases, node_id, rows_of, table_of
 from dbt_tangles.algorithms.autobase import quorums as kernel
 from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
-from dbt_tangles.algorithms.autobase.quorums import QUORUM_SCHEMA, quorum_batches, quorums, quorums_of_bases
+from dbt_tangles.algorithms.autobase.quorums import QUORUM_SCHEMA, quorums, quorums_of_bases
+from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
 from design_oracle import degree_among
 from rule_search import name, simulate
 
@@ -169,7 +170,7 @@ def test_rows_may_come_in_any_order_with_other_bases(named, rng):
     finally:
         kernel.VOTERS, kernel.ROWS_PER_BATCH = voters, batch
     parts = table.to_batches(max_chunksize=5)
-    assert sum(batch.num_rows for batch in quorum_batches(iter(parts), 3)) == len(expected)
+    assert sum(batch.num_rows for batch in run_on_partition(quorums_of_bases, iter(parts), 3)) == len(expected)
 
 
 def test_nodes_settled_before_the_start_are_not_counted():
@@ -182,7 +183,7 @@ def test_nodes_settled_before_the_start_are_not_counted():
 
 def test_an_empty_table_gives_no_rows_and_degrees_begin_with_one():
     assert list(quorums_of_bases(INPUT_SCHEMA.empty_table(), 3)) == []
-    assert list(quorum_batches(iter([]), 3)) == []
+    assert list(run_on_partition(quorums_of_bases, iter([]), 3)) == []
     with pytest.raises(ValueError, match="max_degree is 0"):
         table_quorums(table_of(rows_of("b", drawing("a", "a1"))), 0)
 

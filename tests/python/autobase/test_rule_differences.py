@@ -15,9 +15,9 @@ from dbt_tangles.algorithms.autobase import design
 from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
 from dbt_tangles.algorithms.autobase.rule_differences import (
     DIFFERENCE_SCHEMA,
-    difference_batches,
     differences_of_bases,
 )
+from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
 from design_oracle import plain_order
 
 
@@ -70,7 +70,7 @@ def test_each_row_covers_positions_that_differ(named, rng):
     finally:
         kernel.VIEW_ENTRIES = entries
     parts = table.to_batches(max_chunksize=5)
-    assert sum(batch.num_rows for batch in difference_batches(iter(parts))) == len(stated)
+    assert sum(batch.num_rows for batch in run_on_partition(differences_of_bases, iter(parts))) == len(stated)
 
 
 def test_a_base_beyond_the_limit_of_the_design_is_left_out(monkeypatch):
@@ -84,4 +84,4 @@ def test_a_base_beyond_the_limit_of_the_design_is_left_out(monkeypatch):
 
 def test_no_nodes_give_no_rows():
     assert list(differences_of_bases(INPUT_SCHEMA.empty_table())) == []
-    assert list(difference_batches(iter([]))) == []
+    assert list(run_on_partition(differences_of_bases, iter([]))) == []

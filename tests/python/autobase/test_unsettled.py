@@ -19,10 +19,10 @@ from dbt_tangles.algorithms.autobase.bases import RULES as KERNELS
 from dbt_tangles.algorithms.autobase.unsettled import (
     UNSETTLED_INPUT_SCHEMA,
     UNSETTLED_SCHEMA,
-    unsettled_batches,
     unsettled_of_bases,
 )
 from dbt_tangles.algorithms.autobase.windows import Order, cut_windows, settled_nodes
+from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
 from design_oracle import plain_order
 from rule_search import answers, name, simulate
 from unsettled_oracle import every_next, heads_of, publish, reason_of
@@ -218,7 +218,7 @@ def test_rows_may_come_in_any_order_with_other_bases(named, rng, rule):
     finally:
         kernel.VIEW_ENTRIES, fewest_nodes._TOGETHER = entries, together
     parts = table.to_batches(max_chunksize=5)
-    assert sum(batch.num_rows for batch in unsettled_batches(iter(parts), rule)) == len(expected)
+    assert sum(batch.num_rows for batch in run_on_partition(unsettled_of_bases, iter(parts), rule)) == len(expected)
 
 
 def test_bases_beyond_the_limits_keep_their_reasons(monkeypatch):
@@ -245,6 +245,6 @@ def test_bases_beyond_the_limits_keep_their_reasons(monkeypatch):
 
 def test_no_nodes_give_no_rows_and_an_unknown_rule_is_an_error():
     assert list(unsettled_of_bases(UNSETTLED_INPUT_SCHEMA.empty_table())) == []
-    assert list(unsettled_batches(iter([]))) == []
+    assert list(run_on_partition(unsettled_of_bases, iter([]))) == []
     with pytest.raises(ValueError, match="no rule is called 'x'"):
         list(unsettled_of_bases(UNSETTLED_INPUT_SCHEMA.empty_table(), "x"))

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.algorithms.private_group.foreign_exclude_batches import foreign_exclude_batches
 from dbt_tangles.algorithms.private_group.foreign_excludes import (
     FOREIGN_INPUT_SCHEMA,
     FOREIGN_OUTPUT_SCHEMA,
     MAX_LISTED,
     foreign_excludes,
 )
+from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
 from foreign_oracle import naive_foreign
 
 DEFAULTS = {"group_id": "g", "previous": None, "is_member": True, "previous_epochs": None, "excluded_epoch": None}
@@ -63,7 +63,7 @@ def foreign(rows: list[dict], batch_rows: int = 7, **options) -> dict:
     """Return all foreign excludes by group and epoch; the oracle must agree."""
     rows = with_depths(rows)
     random.Random(1).shuffle(rows)
-    found = answers(foreign_exclude_batches(iter(batches_of(rows, batch_rows)), **options))
+    found = answers(run_on_partition(foreign_excludes, iter(batches_of(rows, batch_rows)), **options))
     expected = naive_foreign(rows)
     assert found == {key: (names[:MAX_LISTED], len(names)) for key, names in expected.items()}
     return {epoch_id: names for (_, epoch_id), names in expected.items()}
@@ -94,7 +94,7 @@ def some_groups(draw) -> list[dict]:
 
 @given(some_groups(), st.integers(1, 50))
 def test_foreign_excludes_agree_with_an_oracle_on_sets(rows, batch_rows):
-    found = answers(foreign_exclude_batches(iter(batches_of(rows, batch_rows))))
+    found = answers(run_on_partition(foreign_excludes, iter(batches_of(rows, batch_rows))))
     assert found == {key: (names, len(names)) for key, names in naive_foreign(rows).items()}
 
 
@@ -180,7 +180,7 @@ def test_messages_outside_the_tangle_have_no_links():
 def test_groups_do_not_mix():
     other = [row | {"group_id": "h"} for row in FORK[:-1]]
     rows = with_depths([*FORK, *other])
-    found = answers(foreign_exclude_batches(iter(batches_of(rows, 3))))
+    found = answers(run_on_partition(foreign_excludes, iter(batches_of(rows, 3))))
     assert found == {("g", "e1"): (["x2"], 1), ("g", "e2"): (["x1"], 1), ("h", "e1"): (["x2"], 1)}
 
 
@@ -188,7 +188,7 @@ def test_more_excludes_than_a_machine_word_has_bits():
     many = [message(f"x{i:04}", ["root"], excluded_epoch="root") for i in range(1000)]
     inits = [message(f"e{i:04}", ["x0001", f"x{i:04}"], previous_epochs=["root"]) for i in range(130)]
     rows = with_depths([ROOT, *many, *inits])
-    found = answers(foreign_exclude_batches(iter(batches_of(rows, 50_000))))
+    found = answers(run_on_partition(foreign_excludes, iter(batches_of(rows, 50_000))))
     assert foreign([ROOT, *many, *inits]).keys() == {row["message_id"] for row in inits}
     assert found["g", "e0001"] == (["x0000", *(f"x{i:04}" for i in range(2, 101))], 999)
 
@@ -200,7 +200,7 @@ def test_a_group_that_takes_too_many_steps_is_passed_over():
     small = {("g", "e1"): (["x2"], 1), ("g", "e2"): (["x1"], 1)}
 
     def within(step_limit):
-        return answers(foreign_exclude_batches(iter(batches_of(rows, 4)), step_limit))
+        return answers(run_on_partition(foreign_excludes, iter(batches_of(rows, 4)), step_limit))
 
     assert within(13) == small | {("h", None): (None, None)}
     assert within(12) == {("g", None): (None, None), ("h", None): (None, None)}
@@ -215,8 +215,8 @@ def test_many_groups_are_passed_over():
 
 
 def test_groups_without_forks_give_no_rows():
-    assert list(foreign_exclude_batches(iter([]))) == []
-    assert list(foreign_exclude_batches(iter(batches_of([ROOT | {"depth": 0}], 1)[:0]))) == []
+    assert list(run_on_partition(foreign_excludes, iter([]))) == []
+    assert list(run_on_partition(foreign_excludes, iter(batches_of([ROOT | {"depth": 0}], 1)[:0]))) == []
     assert list(foreign_excludes(FOREIGN_INPUT_SCHEMA.empty_table())) == []
     assert foreign([ROOT]) == {}
     with pytest.raises(ValueError, match="64"):
@@ -244,5 +244,5 @@ def test_unexpected_rows_are_ignored():
             }
             for _ in range(rng.integers(0, 20))
         ]
-        for batch in foreign_exclude_batches(iter(batches_of(rows, 6)), 1000):
+        for batch in run_on_partition(foreign_excludes, iter(batches_of(rows, 6)), 1000):
             batch.validate(full=True)

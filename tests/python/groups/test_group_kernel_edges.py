@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from dbt_tangles.algorithms.private_group.group_batches import reduce_group_batches
 from dbt_tangles.algorithms.private_group.reduction import reduce_groups
 from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
+from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
 from group_oracle import oracle
 from group_tables import add, exclude, init, reduced, reduced_batches, table_of
 
@@ -220,8 +220,8 @@ def test_a_feed_named_twice_in_a_message_counts_once():
 
 def test_an_empty_table_gives_no_rows():
     assert reduced([]) == ({}, {}, {})
-    assert list(reduce_group_batches(iter(INPUT_SCHEMA.empty_table().to_batches()))) == []
-    assert list(reduce_group_batches(iter([]))) == []
+    assert list(run_on_partition(reduce_groups, iter(INPUT_SCHEMA.empty_table().to_batches()))) == []
+    assert list(run_on_partition(reduce_groups, iter([]))) == []
 
 
 def test_statements_without_a_group_and_groups_without_statements():

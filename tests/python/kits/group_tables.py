@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from dbt_tangles.algorithms.private_group.group_batches import reduce_group_batches
 from dbt_tangles.algorithms.private_group.reduction import reduce_groups
 from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
+from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
 
 EPOCH_COLUMNS = OUTPUT_SCHEMA.names[1 : OUTPUT_SCHEMA.names.index("feed_id")]
 MEMBER_COLUMNS = ["group_id", "epoch_id", *OUTPUT_SCHEMA.names[OUTPUT_SCHEMA.names.index("feed_id") :]]
@@ -62,5 +62,7 @@ def reduced(rows: list[dict], chunk_rows: int = 7, **limits) -> tuple[dict, dict
 
 
 def reduced_batches(rows: list[dict], batch_rows: int) -> tuple[dict, dict, dict]:
-    """Return the sorted results of `reduce_group_batches` for rows in batches of some size."""
-    return sorted_out(reduce_group_batches(iter(pa.Table.from_pylist(rows, INPUT_SCHEMA).to_batches(batch_rows))))
+    """Return the sorted results of `reduce_groups` for rows in batches of some size."""
+    return sorted_out(
+        run_on_partition(reduce_groups, iter(pa.Table.from_pylist(rows, INPUT_SCHEMA).to_batches(batch_rows)))
+    )

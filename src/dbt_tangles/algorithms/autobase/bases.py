@@ -21,7 +21,7 @@ from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows
 from dbt_tangles.algorithms.graph.links import link
 from dbt_tangles.algorithms.graph.strings import lists_of, strings_of
 from dbt_tangles.formats.autobase.verify_lines import Length
-from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH, collect
+from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 from dbt_tangles.kernel_runtime.row_schema import arrow_type
 
@@ -189,15 +189,6 @@ def order_bases(table: pa.Table, row_limit: int, rule: str = AUTOBASE) -> Iterat
                 pa.array(position < confirmed[view]),
             ]
             yield from pa.table(columns, ORDER_SCHEMA.names).cast(ORDER_SCHEMA).combine_chunks().to_batches()
-
-
-def order_base_batches(
-    batches: Iterator[pa.RecordBatch], row_limit: int, rule: str = AUTOBASE
-) -> Iterator[pa.RecordBatch]:
-    """Apply `order_bases` to the whole bases of a partition."""
-    table = collect(batches)
-    if table is not None:
-        yield from order_bases(table, row_limit, rule)
 
 
 def number_bases(table: pa.Table) -> Bases:

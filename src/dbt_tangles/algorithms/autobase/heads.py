@@ -15,15 +15,14 @@ import pyarrow as pa
 
 from dbt_tangles.algorithms.autobase.bases import number_bases
 from dbt_tangles.algorithms.autobase.clocks import causal_order, depths
-from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH, collect
+from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH
 from dbt_tangles.kernel_runtime.compiled import compiled
 
 HEAD_SCHEMA = pa.schema([("base_id", pa.string()), ("node_id", pa.string())])
 
 
-def heads(
-    start: np.ndarray, previous: np.ndarray, batch: np.ndarray, is_relayed: np.ndarray, causal: np.ndarray
-) -> np.ndarray:
+@compiled
+def heads(start, previous, batch, is_relayed, causal):
     """Find the heads among nodes.
 
     Args:
@@ -36,7 +35,18 @@ def heads(
     Returns:
         bool[nodes].
     """
-    return _heads(start, previous, batch, is_relayed, causal)
+    nodes = len(batch)
+    is_followed = np.zeros(nodes, np.bool_)
+    is_head = np.zeros(nodes, np.bool_)
+    # In reverse topological order, all descendants of a node are visited before it.
+    for i in range(nodes - 1, -1, -1):
+        x = causal[i]
+        can_be_followed = not is_relayed[x] and batch[x] == 1
+        is_head[x] = can_be_followed and not is_followed[x]
+        if can_be_followed or is_followed[x]:
+            for e in range(start[x], start[x + 1]):
+                is_followed[previous[e]] = True
+    return is_head
 
 
 def heads_of_bases(table: pa.Table) -> Iterator[pa.RecordBatch]:
@@ -60,26 +70,3 @@ def heads_of_bases(table: pa.Table) -> Iterator[pa.RecordBatch]:
     is_head = heads(bases.edge_start, bases.previous, bases.batch, bases.is_relayed, causal)
     rows = table.select(HEAD_SCHEMA.names).take(pa.array(np.sort(bases.row[is_head])))
     yield from rows.cast(HEAD_SCHEMA).combine_chunks().to_batches(max_chunksize=ROWS_PER_BATCH)
-
-
-def head_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Apply `heads_of_bases` to the whole bases of a partition."""
-    table = collect(batches)
-    if table is not None:
-        yield from heads_of_bases(table)
-
-
-@compiled
-def _heads(start, previous, batch, is_relayed, causal):
-    nodes = len(batch)
-    is_followed = np.zeros(nodes, np.bool_)
-    is_head = np.zeros(nodes, np.bool_)
-    # In reverse topological order, all descendants of a node are visited before it.
-    for i in range(nodes - 1, -1, -1):
-        x = causal[i]
-        can_be_followed = not is_relayed[x] and batch[x] == 1
-        is_head[x] = can_be_followed and not is_followed[x]
-        if can_be_followed or is_followed[x]:
-            for e in range(start[x], start[x + 1]):
-                is_followed[previous[e]] = True
-    return is_head

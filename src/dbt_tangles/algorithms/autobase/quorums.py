@@ -22,7 +22,7 @@ from dbt_tangles.algorithms.autobase.bases import are_within_limit, extract_view
 from dbt_tangles.algorithms.autobase.clocks import NEVER, clocks, depths, first_followers
 from dbt_tangles.algorithms.autobase.views import find_logs
 from dbt_tangles.algorithms.autobase.votes import first_with_majority
-from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH, collect
+from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 QUORUM_SCHEMA = pa.schema(
@@ -173,13 +173,6 @@ def quorums_of_bases(table: pa.Table, max_degree: int) -> Iterator[pa.RecordBatc
                     pa.ListArray.from_arrays(pa.array((bounds - bounds[0]).astype(np.int32)), writers),
                 ]
                 yield from pa.table(columns, QUORUM_SCHEMA.names).cast(QUORUM_SCHEMA).combine_chunks().to_batches()
-
-
-def quorum_batches(batches: Iterator[pa.RecordBatch], max_degree: int) -> Iterator[pa.RecordBatch]:
-    """Apply `quorums_of_bases` to the whole bases of a partition."""
-    table = collect(batches)
-    if table is not None:
-        yield from quorums_of_bases(table, max_degree)
 
 
 @compiled

@@ -19,7 +19,6 @@ from dbt_tangles.algorithms.autobase.bases import (
     view_arrays,
 )
 from dbt_tangles.algorithms.graph.arrays import keep_entries, runs
-from dbt_tangles.kernel_runtime.arrow_batches import collect
 
 DIFFERENCE_SCHEMA = pa.schema(
     [
@@ -87,13 +86,6 @@ def differences_of_bases(table: pa.Table) -> Iterator[pa.RecordBatch]:
             *(_node_lists(table["node_id"], row, order, begin, end) for order in orders),
         ]
         yield from pa.table(columns, DIFFERENCE_SCHEMA.names).cast(DIFFERENCE_SCHEMA).combine_chunks().to_batches()
-
-
-def difference_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Apply `differences_of_bases` to the whole bases of a partition."""
-    table = collect(batches)
-    if table is not None:
-        yield from differences_of_bases(table)
 
 
 def _node_lists(

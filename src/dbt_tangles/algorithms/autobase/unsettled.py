@@ -33,7 +33,7 @@ from dbt_tangles.algorithms.autobase.views import ViewArrays
 from dbt_tangles.algorithms.autobase.waiting import waiting
 from dbt_tangles.algorithms.autobase.windows import Order, cut_windows, settled_nodes
 from dbt_tangles.ingest.json_numbers import MAX_INT32
-from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH, collect
+from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH
 
 #: `bases.INPUT_SCHEMA`, and the writers that cannot continue, on any row of the base.
 UNSETTLED_INPUT_SCHEMA = pa.schema([*INPUT_SCHEMA, ("stopped", pa.list_(pa.string()))])
@@ -127,13 +127,6 @@ def unsettled_of_bases(table: pa.Table, rule: str = AUTOBASE) -> Iterator[pa.Rec
         rows = _rows(part, table["base_id"].take(pa.array(first)).to_pylist(), stopped, rule)
         while some := list(islice(rows, ROWS_PER_BATCH)):
             yield pa.RecordBatch.from_pylist(some, UNSETTLED_SCHEMA)
-
-
-def unsettled_batches(batches: Iterator[pa.RecordBatch], rule: str = AUTOBASE) -> Iterator[pa.RecordBatch]:
-    """Apply `unsettled_of_bases` to the whole bases of a partition."""
-    table = collect(batches)
-    if table is not None:
-        yield from unsettled_of_bases(table, rule)
 
 
 def _stopped_writers(table: pa.Table) -> dict[str, set[str]]:

@@ -28,7 +28,7 @@ from dbt_tangles.algorithms.autobase.bases import (
 from dbt_tangles.algorithms.autobase.clocks import index_views
 from dbt_tangles.algorithms.autobase.contenders import contenders
 from dbt_tangles.algorithms.autobase.following import LogChanges, Logs, follow_writers
-from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH, collect
+from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH
 from dbt_tangles.kernel_runtime.compiled import compiled
 
 CHANGE_SCHEMA = pa.schema(
@@ -98,15 +98,6 @@ def changes_of_bases(table: pa.Table, row_limit: int, rule: str = AUTOBASE) -> I
             continue
         chosen = np.flatnonzero(np.isin(view, base))
         yield from _follow_chunks(table, bases, base, top, first[chosen], end[chosen], view[chosen])
-
-
-def view_change_batches(
-    batches: Iterator[pa.RecordBatch], row_limit: int, rule: str = AUTOBASE
-) -> Iterator[pa.RecordBatch]:
-    """Apply `changes_of_bases` to the whole bases of a partition."""
-    table = collect(batches)
-    if table is not None:
-        yield from changes_of_bases(table, row_limit, rule)
 
 
 def _logs(bases: Bases) -> tuple[np.ndarray, np.ndarray]:
