@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 
 from dbt_tangles.formats.events import verify_lines as kernel
 from dbt_tangles.formats.events.verify_lines import OUTPUT_SCHEMA, verify_batches
-from dbt_tangles.ingest import line_checks as lines_module
-from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 from log_lines import batch_of
 
 GOOD = {"timeline": "t", "event": "e", "after": ["a", "b"], "author": "x", "arrival": 7}
@@ -193,11 +191,6 @@ def test_many_causes():
     assert check([to_line(after=["a"] * 400_000)])[0]["causes"] == ["a"]
 
 
-def test_no_lines():
-    assert check([]) == []
-    assert list(verify_batches(iter([]))) == []
-
-
 @given(lines=st.lists(st.none() | st.binary(max_size=60), max_size=5))
 def test_any_bytes(lines):
     """Random bytes."""
@@ -288,42 +281,3 @@ def test_mutated_lines():
         lines.append(bytes(line))
     details = {row["detail"] for row in check(lines)}
     assert {None, NOT_LIST} < details and any((detail or "").startswith("not JSON at column ") for detail in details)
-
-
-def test_turns_and_slices_keep_the_order(monkeypatch):
-    """The rows are independent of the division of a batch."""
-    lines = [to_line(event=f"e{number}", after=["x"] * (number % 5), arrival=number) for number in range(700)]
-    lines[300] = b"{"
-    lines[699] = None
-    whole = check(lines)
-    assert [row["detail"] for row in whole].count(None) == 698
-    monkeypatch.setattr(kernel, "_TURN_ROWS", 1)
-    assert check(lines) == whole
-    monkeypatch.setattr(lines_module, "SLICE_BYTES", 10_000)
-    batches = list(verify_batches(iter([batch_of(lines)])))
-    assert [batch.num_rows for batch in batches] == [32] * 21 + [28]
-    assert check(lines) == whole
-    part = batch_of(lines).slice(100, 250)
-    assert pa.Table.from_batches(verify_batches(iter([part]))).to_pylist() == whole[100:350]
-
-
-def test_large_batch_comes_back_in_slices():
-    """More bytes than one turn should hold: the columns stay within Arrow's offsets."""
-    line = to_line(after=["x" * 500_000, "y" * 500_000])
-    batches = list(verify_batches(iter([batch_of([line] * 100)])))
-    assert [batch.num_rows for batch in batches] == [32, 32, 32, 4]
-    assert max(batch.nbytes for batch in batches) < 2**26
-    rows = pa.Table.from_batches(batches)
-    assert rows["row_id"].to_pylist() == list(range(100))
-    assert rows["detail"].null_count == 100
-
-
-def test_other_widths_of_integers_and_strings():
-    """Spark may hand over places in narrower types."""
-    batch = batch_of([to_line()])
-    kinds = [pa.large_string(), pa.int32(), pa.int32(), pa.binary(), pa.int32()]
-    columns = [column.cast(kind) for column, kind in zip(batch.columns, kinds, strict=True)]
-    narrow = pa.RecordBatch.from_arrays(columns, names=INPUT_SCHEMA.names)
-    [result] = verify_batches(iter([narrow]))
-    assert result.schema == OUTPUT_SCHEMA
-    assert result.to_pylist() == check([to_line()])
