@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from bench import autobase_bases, model_runner, session
 from bench.cpu import Watch
-from bench.in_spark import ModelInSpark, Part, kernel_seconds, stored
+from bench.in_spark import ModelInSpark, Part, kernel_seconds, run_parts, stored
 from bench.report import Goal, at_least, at_most, say
 from bench.turns import in_turns, power
 from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA, order_bases
@@ -54,23 +54,9 @@ MODELS = (*MEASURED, "int_autobase_quorums")
 
 def run(options: Namespace) -> Part:
     """Measure; return the figures and the goals."""
-    results, goals = [], []
     order_views(settling(LEAST, 3))  # compiles the kernel
-    for part in (kernel_alone, stalled):
-        found, wanted = part(options.scale, options.repeats)
-        results += found
-        goals += wanted
-    if not options.no_spark:
-        spark = session.start(NAME, options.engine)
-        with Watch() as watch:
-            for model in MODELS:
-                result = InSpark(model, options.scale, spark, watch).measure(options.repeats)
-                results.append(result)
-                if model in MEASURED:
-                    what = f"{BASES:,} bases: {model} / LIMIT, CPU seconds"
-                    goals.append(at_most(what, SPARK_GOAL, result["ratio"], options.scale == 1))
-        spark.stop()
-    return results, goals
+    judged = {model: f"{BASES:,} bases: {model}" if model in MEASURED else None for model in MODELS}
+    return run_parts(options, NAME, (kernel_alone, stalled), InSpark, judged, SPARK_GOAL)
 
 
 def settling(count: int, indexers: int) -> ViewArrays:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,7 @@ import pyarrow.parquet as pq
 from bench import model_runner, session
 from bench.cpu import Watch
 from bench.limit import Limit, Needs
-from bench.report import RESULTS, Goal, say
+from bench.report import RESULTS, Goal, at_most, say
 from bench.turns import beside_limit, seconds_of
 
 if TYPE_CHECKING:
@@ -53,6 +54,41 @@ def stored(part: str, name: str, scale: float, make: Callable[[], dict[str, pa.T
             session.write_parts(shuffled(rows), folder / table, FILES)
         (folder / "_SUCCESS").touch()
     return folder
+
+
+def run_parts(
+    options: Namespace,
+    name: str,
+    parts: Iterable[Callable[[float, int], Part]],
+    make: Callable[..., Any],
+    judged: dict[str, str | None],
+    limit: float,
+) -> Part:
+    """Measure parts in this process, and models in Spark unless `--no-spark` leaves them out.
+
+    Args:
+        options: The options of the command line.
+        name: The benchmark.
+        parts: The parts, functions of the scale and the number of rounds.
+        make: Makes the measurement of a model from its name, the scale, the session and the watch.
+        judged: The names of the models, each with the text of its goal; None for a model without a goal.
+        limit: The goal: the most CPU seconds of a model, in those of its LIMIT.
+    """
+    results, goals = [], []
+    for part in parts:
+        found, wanted = part(options.scale, options.repeats)
+        results += found
+        goals += wanted
+    if not options.no_spark:
+        spark = session.start(name, options.engine)
+        with Watch() as watch:
+            for each, text in judged.items():
+                result = make(each, options.scale, spark, watch).measure(options.repeats)
+                results.append(result)
+                if text is not None:
+                    goals.append(at_most(f"{text} / LIMIT, CPU seconds", limit, result["ratio"], options.scale == 1))
+        spark.stop()
+    return results, goals
 
 
 class ModelInSpark:

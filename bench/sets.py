@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from bench import pzp_peer, pzp_sets, session
 from bench.cpu import Watch
-from bench.in_spark import ModelInSpark, Part, kernel_seconds, shuffled, stored
+from bench.in_spark import ModelInSpark, Part, kernel_seconds, run_parts, shuffled, stored
 from bench.report import at_least, at_most, say
 from bench.turns import in_turns, power
 from dbt_tangles.algorithms.set import reduce_sets
@@ -43,23 +43,9 @@ LEAST = 64  # messages of a set at a small scale
 
 def run(options: Namespace) -> Part:
     """Measure; return the figures and the goals."""
-    results, goals = [], []
     reduce_sets(pzp_sets.table(1, LEAST))  # compiles the kernel
-    for part in (kernel_alone, beside_the_peer):
-        found, wanted = part(options.scale, options.repeats)
-        results += found
-        goals += wanted
-    if not options.no_spark:
-        spark = session.start(NAME, options.engine)
-        with Watch() as watch:
-            for name in SHAPES:
-                result = InSpark(name, options.scale, spark, watch).measure(options.repeats)
-                results.append(result)
-                if name == "many":
-                    what = f"{name}: int_set_messages / LIMIT, CPU seconds"
-                    goals.append(at_most(what, SPARK_GOAL, result["ratio"], judged=options.scale == 1))
-        spark.stop()
-    return results, goals
+    judged = {name: "many: int_set_messages" if name == "many" else None for name in SHAPES}
+    return run_parts(options, NAME, (kernel_alone, beside_the_peer), InSpark, judged, SPARK_GOAL)
 
 
 def one_set(count: int) -> pa.Table:

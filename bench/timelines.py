@@ -23,7 +23,7 @@ import pyarrow as pa
 from bench import events, peer, session
 from bench.cpu import Watch
 from bench.events import Timelines
-from bench.in_spark import ModelInSpark, Part, stored
+from bench.in_spark import ModelInSpark, Part, run_parts, stored
 from bench.report import Goal, at_least, at_most, say, summary
 from bench.turns import in_turns, power, seconds_of
 from dbt_tangles.algorithms.graph.orders import positions
@@ -49,22 +49,10 @@ SMALL_TIMELINES = 100_000
 
 def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
     """Measure; return the figures and the goals."""
-    results, goals = [], []
     warm_up()
-    for part in (order_alone, beside_the_peer, growth, hard_shapes):
-        found, wanted = part(options.scale, options.repeats)
-        results += found
-        goals += wanted
-    if not options.no_spark:
-        spark = session.start(NAME, options.engine)
-        with Watch() as watch:
-            for name in ("one", "many"):
-                result = InSpark(name, options.scale, spark, watch).measure(options.repeats)
-                results.append(result)
-                what = f"{name}: int_timeline_order without edit scripts / LIMIT, CPU seconds"
-                goals.append(at_most(what, SPARK_GOAL, result["ratio"], judged=options.scale == 1))
-        spark.stop()
-    return results, goals
+    judged = {name: f"{name}: int_timeline_order without edit scripts" for name in ("one", "many")}
+    parts = (order_alone, beside_the_peer, growth, hard_shapes)
+    return run_parts(options, NAME, parts, InSpark, judged, SPARK_GOAL)
 
 
 def warm_up() -> None:

@@ -9,17 +9,7 @@ import set_cases
 from log_files import contents, scatter, write
 from pzp_kit import cases, line_of, reason_of
 from set_builds import INT_TABLES, MAX, SELECTED, TABLES, Built, says
-
-# The fields of the peer's answers that `sets` has, too.
-NAMES = {
-    "tips": "tips",
-    "maxDepth": "max_depth",
-    "values": "items",
-    "supersedeRoots": "item_roots",
-    "squeezePotential": "squeeze_potential",
-    "minRequiredDepth": "min_required_depth",
-    "minGhostDepth": "min_ghost_depth",
-}
+from set_cases import NAMES
 
 REAL, VALIDATE = cases("real"), cases("validate")
 SYNTH = cases("worked_example") + cases("synth")

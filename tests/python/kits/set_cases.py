@@ -7,6 +7,16 @@ import json
 from pathlib import Path
 
 DATA = Path(__file__).parents[2] / "data" / "sets"
+#: The fields of the peer's answers, and the columns of `sets` that equal them.
+NAMES = {
+    "tips": "tips",
+    "maxDepth": "max_depth",
+    "values": "items",
+    "supersedeRoots": "item_roots",
+    "squeezePotential": "squeeze_potential",
+    "minRequiredDepth": "min_required_depth",
+    "minGhostDepth": "min_ghost_depth",
+}
 
 
 def cases(name: str) -> list[dict]:

@@ -6,20 +6,11 @@ root stays a tip. And a message stays live for an item if it arrives after its o
 
 import pytest
 
-from set_cases import cases, rows_of
+from set_cases import NAMES, cases, rows_of
 from set_oracle import NaiveSet
 from set_tables import reduced
 
 CASES = {name: cases(name) for name in ("pzp_worked_example", "pzp_real", "pzp_synth")}
-NAMES = {
-    "tips": "tips",
-    "maxDepth": "max_depth",
-    "values": "items",
-    "supersedeRoots": "item_roots",
-    "squeezePotential": "squeeze_potential",
-    "minRequiredDepth": "min_required_depth",
-    "minGhostDepth": "min_ghost_depth",
-}
 
 
 def answers_of(name: str) -> list[tuple[dict, list[dict], tuple[dict, dict, dict]]]:
