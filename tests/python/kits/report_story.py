@@ -144,8 +144,8 @@ def _base(warehouse: Warehouse) -> None:
             for n, id_ in enumerate(order[:known])
         ),
     )
-    quorum = {"base_id": "base", "node_id": order[0], "degree": 1, "reached_at": order[1], "writers": [A, B]}
-    warehouse.write("autobase_quorums", quorum)
+    quorum = {"base_id": "base", "node_id": order[0], "reached_at": order[1], "writers": [A, B]}
+    warehouse.write("autobase_quorums", *(quorum | {"degree": degree} for degree in (1, 2, 3)))
     links = [(order[1], order[0], "head"), (order[2], order[1], "head"), (order[2], order[0], "previous")]
     warehouse.write(
         "autobase_links",

@@ -9,8 +9,8 @@ const boxOf = (element) => {
 };
 const texts = [...scene.querySelectorAll("text")];
 const clipped = texts.filter((each) => { const [l, t, r, b] = boxOf(each); return l < 0 || t < 0 || r > size[0] || b > size[1]; }).map((each) => each.textContent);
-const labels = [...scene.querySelectorAll(".label")].map((each) => [each, boxOf(each)]), shapes = [...scene.querySelectorAll(".shape")].map((each) => [each, boxOf(each)]);
-const covered = labels.flatMap(([label, [l, t, r, b]]) => shapes.filter(([shape, [left, top, right, bottom]]) => shape.parentNode !== label.parentNode && l < right && r > left && t < bottom && b > top).map(() => label.textContent));
+const labels = [...scene.querySelectorAll(".label")].map((each) => [each, boxOf(each)]), shapes = [...scene.querySelectorAll(".shape, .ring, .quorum")].map((each) => [each, boxOf(each)]);
+const covered = labels.flatMap(([label, [l, t, r, b]]) => shapes.filter(([, [left, top, right, bottom]]) => l < right && r > left && t < bottom && b > top).map(() => label.textContent));
 const nodes = new Map([...scene.querySelectorAll(".node")].map((each) => [each.dataset.node, each]));
 const off = [...scene.querySelectorAll(".edge")].map((edge) => {
   const tip = edge.getPointAtLength(edge.getTotalLength()), node = nodes.get(edge.dataset.parent), matrix = base.multiply(node.getCTM());

@@ -41,7 +41,7 @@ def test_set(out):
 def test_base(out):
     page = dump(out, "#base")
     assert page.count('class="observer"') == 3 and page.count('class="line" role="separator"') == 3
-    assert page.count('class="quorum"') == 1 and page.count(" open") >= 2
+    assert page.count('class="quorum"') == 3 and page.count(" open") >= 2
 
 
 def test_group(out):

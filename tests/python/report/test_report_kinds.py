@@ -35,7 +35,7 @@ def test_set(out):
 def test_base(out):
     view = shard(out, "base-0")
     first = node(view, f"{story.A}:1")
-    assert (first["votes"], first["degree"]) == (2, 1)
+    assert (first["votes"], first["degree"]) == (2, 3)
     assert [lane["name"] for lane in view["lanes"]] == ["aaaaaaaa", "bbbbbbbb"]
     assert node(view, f"{story.B}:3")["state"] == "aside"
     observers = {row["observer"]: [each["is_settled"] for each in row["order"]] for row in view["observers"]}

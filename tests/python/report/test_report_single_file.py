@@ -1,4 +1,4 @@
-"""A report as one file: each page works, the file asks for nothing else, and it stays within its bound."""
+"""A report as one file: each page works offline, and the file stays within its bound."""
 
 import hashlib
 import re
@@ -30,7 +30,7 @@ def file(warehouse, tmp_path):
 
 @needs_chromium
 def test_each_page_works(file):
-    """All pages of a hostile log show their contents, without errors and without requests."""
+    """All pages of a hostile log show their contents offline, and the console stays empty."""
     with BrowserSession() as browser:
         browser.show(1400, 900)
         for where, shows in PAGES.items():
@@ -42,7 +42,7 @@ def test_each_page_works(file):
 
 
 def test_the_policy_names_each_script(file):
-    """The page runs its own scripts alone: their digests are in its policy, and data are no scripts."""
+    """The page runs its own scripts alone: its policy has their digests, and data are blocks of JSON."""
     page = file.read_text(encoding="utf-8")
     (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page)
     scripts = re.findall(r"<script( [^>]*)?>", page)

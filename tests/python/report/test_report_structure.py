@@ -48,7 +48,7 @@ def browser():
 @pytest.mark.parametrize("is_dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_each_page_at_each_size(browser, out, crowd, broken, size, is_dark):
-    """No page overflows, clips or overlaps texts, hides a landmark, or has texts of little contrast."""
+    """Texts are inside, clear of each other and of high contrast, landmarks are in sight, and pages fit their width."""
     pages = [(out, *page) for page in PAGES.items()]
     pages += [(crowd, "#tangle", ".lane"), (crowd, "", ".verdicts"), (broken, "#feed", ".hole")]
     faults, compared = {}, 0
@@ -79,8 +79,8 @@ return violations.filter(({ impact }) => ["serious", "critical"].includes(impact
 
 
 @pytest.mark.parametrize("is_dark", [False, True], ids=["light", "dark"])
-def test_axe_finds_no_serious_fault(browser, out, is_dark):
-    """With all tables open and a node chosen, no page has a serious or critical violation."""
+def test_axe(browser, out, is_dark):
+    """Pages with all tables open and a node chosen are free of serious and critical violations."""
     browser.show(*SIZES[0], is_dark)
     found = {}
     for where, shows in PAGES.items():
@@ -91,7 +91,7 @@ def test_axe_finds_no_serious_fault(browser, out, is_dark):
 
 
 def test_axe_finds_a_fault(browser, out):
-    """The check fails on a page without a name of its language, with a picture without a text."""
+    """The check fails on a page that lacks its language, and the text of a picture."""
     visit(browser, url(out), ".verdicts")
     browser.run("document.documentElement.lang = ''; document.querySelector('.chart').removeAttribute('aria-label');")
     browser.add(AXE)

@@ -98,7 +98,7 @@ function draw(view, { pick, title, classOf, room }) {
     const group = s("g", { transform: `translate(${x},${y})`, class: ["node", node.state, ...node.marks.map((name) => name.replaceAll(" ", "-")), classOf ? classOf(node, n) : ""].join(" "),
       tabindex: n ? -1 : 0, role: "button", "data-node": n, "data-radius": radiusOf(node), "aria-label": `${node.label}, ${words}${node.depth === null ? "" : `, depth ${node.depth}`}` }, s("circle", { r: 17, class: "halo" }), mark(node));
     if (node.cut) group.append(s("path", { d: "M0,-9V-22", class: "cut" }));
-    if (isWide) group.append(s("text", { x: 18, y: 4, class: "label" }, cut(node.label, 14)));
+    if (isWide) group.append(s("text", { x: Math.max(18, radiusOf(node) + 5), y: 4, class: "label" }, cut(node.label, 14)));
     tip.on(group, () => [node.id, words, node.cut ? `follows ${node.cut} more, left out here` : null, node.title]);
     group.addEventListener("click", () => choose(n));
     return group;
