@@ -26,7 +26,7 @@ function filterForm(filters, counts) {
   const field = (name, title, input) => h("label", {}, `${title} `, input || h("input", { name, type: typeOf(name), step: typeOf(name) === "datetime-local" ? 1 : null, value: (filters.get(name) || "").replace(/Z$/, "") }));
   const chosen = `${filters.get("table") || ""}:${filters.get("verdict") || ""}`;
   const option = (value, words) => h("option", { value, selected: value === chosen }, words);
-  const select = h("select", { name: "of" }, option(":", "all entries"), chosen === ":" || counts.some(({ table }) => chosen.startsWith(`${table}:`)) ? null : option(chosen, chosen.replaceAll("_", " ").replace(/:$/, "")), counts.map((row) => h("optgroup", { label: row.what }, option(`${row.table}:`, `all ${row.what} ${count(row.total)}`),
+  const select = h("select", { name: "of" }, option(":", "all entries"), chosen === ":" || counts.some(({ table }) => chosen.startsWith(`${table}:`)) ? null : option(chosen, chosen.replaceAll("_", " ").replace(/:$/, "").replace(":", ": ")), counts.map((row) => h("optgroup", { label: row.what }, option(`${row.table}:`, `all ${row.what} ${count(row.total)}`),
     Object.entries(row.counts).map(([code, n]) => option(`${row.table}:${code}`, `${code} ${count(n)}`)))));
   return h("form", { class: "filters", "aria-label": "Filters", onchange: (event) => apply(event.currentTarget), onsubmit: (event) => { event.preventDefault(); apply(event.currentTarget); } },
     field("of", "Verdict", select), field("author", "Author"), field("from", "From"), field("to", "To"), h("button", { type: "submit" }, "Filter"));

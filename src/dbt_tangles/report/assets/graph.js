@@ -22,9 +22,9 @@ function factList(view) {
   const name = readAddress(location.hash).filters.get("only"), list = (view.lists || {})[name], all = view.facts[name];
   if (!Array.isArray(list)) return null;
   const to = (n) => link(addressOf(view.kind, [keyOf(view), view.nodes[n].id], { only: name }), said(view.nodes[n].id, "id"));
-  const about = (n) => [view.nodes[n].lane || view.nodes[n].author || "", view.nodes[n].words].filter(Boolean).join(": ");
+  const about = (n) => [view.nodes[n].lane || view.nodes[n].author, view.nodes[n].words.replace(/^by \S+?(, |$)/, "")].filter(Boolean).join(": ");
   const rows = list.map((each) => (typeof each === "string" ? { first: said(each), second: "" } : Array.isArray(each) ? { first: to(each[0]), second: to(each[1]) } : { first: to(each), second: about(each) }));
-  return h("section", { class: "only", "aria-label": name }, h("h3", {}, `${name}: ${count(list.length)} of ${count(all)} `, link(addressOf(view.kind, [keyOf(view)]), "close")),
+  return h("section", { class: "only", "aria-label": name }, h("h3", {}, `${name}: ${count(list.length)} of ${count(all)}`), link(addressOf(view.kind, [keyOf(view)]), "Close the list"),
     list.length < all ? h("p", { class: "note" }, "The others are not drawn. tangles report --nodes draws more.") : null,
     h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${name}, as a list` }, table(list.some(Array.isArray) ? [["of", (row) => row.first], ["to", (row) => row.second]] : [["id", (row) => row.first], ["about", (row) => row.second]], rows)));
 }
