@@ -120,3 +120,10 @@ def test_problems_lead_to_their_places(warehouse):
     seen = drive(make(warehouse), "", script).split(" | ")
     assert len(seen) == 9 and not any(each.endswith("nothing") for each in seen), seen
     assert {each.rpartition(": ")[2] for each in seen} == {"reject", "line", "runs", "drawing"}
+
+
+@needs_chromium
+def test_without_rejected_lines_their_count_is_no_link(tmp_path):
+    warehouse = cli_story.write_broken_feed(Warehouse(tmp_path / "wh")).write("ssb_rejects")
+    page = dump(make(warehouse))
+    assert "0 rejected lines of the SSB log" in text(page) and "#rejects" not in page and "#search?table=feeds" in page

@@ -37,7 +37,7 @@ async function showGlance(page, index, section) {
   const well = new Set(data.well), log = (table) => table.replace("_rejects", "").replace("timeline", "event");
   const entriesOf = (table, verdict) => (table.endsWith("_rejects") ? addressOf("rejects", [], { log: log(table), reason: verdict }) : addressOf("search", [], { table, verdict }));
   const verdicts = data.counts.map((row) => h("div", { class: "verdicts" },
-    h("h3", {}, link(entriesOf(row.table), h("b", {}, count(row.total)), ` ${row.what}`)), row.total ? bar(row.counts, data.meanings[row.table], (verdict) => well.has(verdict), (verdict) => entriesOf(row.table, verdict)) : null));
+    h("h3", {}, row.total ? link(entriesOf(row.table), h("b", {}, count(row.total)), ` ${row.what}`) : `0 ${row.what}`), row.total ? bar(row.counts, data.meanings[row.table], (verdict) => well.has(verdict), (verdict) => entriesOf(row.table, verdict)) : null));
   const rows = data.counts.flatMap((row) => Object.entries(row.counts).map(([verdict, n]) => ({ what: row.what, verdict, n, meaning: data.meanings[row.table][verdict] || "" })));
   page.append(
     h("div", { class: "glance" },
