@@ -1,7 +1,7 @@
 {#- Prepares the build of a node's table according to its plan.
 
     Returns the relation to create: the table itself, or a sibling if the table's earlier rows are still needed; none if the
-    table is reused. -#}
+    table is reused. A table that is replaced in one commit needs a sibling only for the rows of changed groups. -#}
 {% macro prepare_table(plan) %}
     {%- if plan.reason -%}
         {% do adapter.log_rebuild(model.name, plan.reason) %}
@@ -10,16 +10,22 @@
     {%- if plan.action == 'reuse' -%}
         {{ return(none) }}
     {%- endif -%}
-    {%- if model.language == 'python' -%}
-        {% do adapter.set_since(this, plan.since if plan.action == 'replace' and config.meta_get('group_versions') else 0) %}
-    {%- endif -%}
     {{ run_hooks(pre_hooks) }}
-    {%- set needs_earlier_rows = plan.action == 'replace' and model.config.materialized in ['replace_groups', 'group_versions'] -%}
+    {%- set kind, file_format = model.config.materialized, config.get('file_format') -%}
+    {%- set needs_earlier_rows = plan.action == 'replace' and kind in ['replace_groups', 'group_versions'] -%}
     {%- if config.meta_get('is_history') and not should_full_refresh() -%}
         {%- set needs_earlier_rows = tangles.recover_interrupted_swap(this) -%}
     {%- endif -%}
-    {%- set new_relation = tangles.sibling_relation(this, 'next') if needs_earlier_rows else this.incorporate(type='table') -%}
-    {% do tangles.drop_if_cached(new_relation) %}
+    {%- if model.language == 'python' -%}
+        {%- set since = plan.since if plan.action == 'replace' and config.meta_get('group_versions') else 0 -%}
+        {% do adapter.set_plan_view(this, since, needs_earlier_rows) %}
+    {%- endif -%}
+    {%- set needs_sibling = needs_earlier_rows and not adapter.replaces_in_place(this, file_format)
+        or plan.action == 'replace' and kind == 'replace_groups' -%}
+    {%- set new_relation = tangles.sibling_relation(this, 'next') if needs_sibling else this.incorporate(type='table') -%}
+    {%- if not adapter.replaces_in_place(new_relation, file_format) -%}
+        {% do tangles.drop_if_cached(new_relation) %}
+    {%- endif -%}
     {{ return(new_relation) }}
 {% endmacro %}
 
@@ -37,7 +43,7 @@
 {% endmacro %}
 
 
-{#- Ends the build of a node's table: adds the rows of unchanged groups, and moves the new table to the node's name. -#}
+{#- Ends the build of a node's table: replaces the rows of changed groups, and moves a sibling to the node's name. -#}
 {% macro finish_table(plan, new_relation) %}
     {%- set target_relation, kind = this.incorporate(type='table'), model.config.materialized -%}
     {%- if plan.action == 'reuse' -%}
@@ -49,7 +55,7 @@
         {%- set columns = tangles.group_columns(model) -%}
         {% do adapter.replace_groups(this, new_relation, columns.key, columns.versions, columns.column) %}
     {%- endif -%}
-    {%- if new_relation.identifier != this.identifier -%}
+    {%- if new_relation.identifier != this.identifier and not adapter.replaces_in_place(this, config.get('file_format')) -%}
         {% do tangles.drop_if_cached(this) %}
         {% do adapter.rename_relation(new_relation, target_relation) %}
     {%- endif -%}

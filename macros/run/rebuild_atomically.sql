@@ -1,9 +1,13 @@
 {% macro rebuild_atomically(relation, query, file_format='parquet') %}
-    {%- set next = tangles.sibling_relation(relation, 'next') -%}
-    {% do adapter.drop_relation(next) %}
-    {% do run_query('create table ' ~ next ~ ' using ' ~ file_format ~ ' as ' ~ query) %}
-    {% do adapter.drop_relation(relation) %}
-    {% do adapter.rename_relation(next, relation) %}
+    {%- if adapter.replaces_in_place(relation, file_format) -%}
+        {% do run_query('create or replace table ' ~ relation ~ ' using ' ~ file_format ~ ' as ' ~ query) %}
+    {%- else -%}
+        {%- set next = tangles.sibling_relation(relation, 'next') -%}
+        {% do adapter.drop_relation(next) %}
+        {% do run_query('create table ' ~ next ~ ' using ' ~ file_format ~ ' as ' ~ query) %}
+        {% do adapter.drop_relation(relation) %}
+        {% do adapter.rename_relation(next, relation) %}
+    {%- endif -%}
     {% do adapter.cache_added(relation.incorporate(type='table')) %}
     {% do adapter.publish(relation) %}
 {% endmacro %}

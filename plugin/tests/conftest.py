@@ -1,7 +1,8 @@
 """Runs dbt from pytest: one session for all tests, and a schema for each project.
 
 DBT_SPARK_PYTHON_TEST_ENGINE=sail runs the builds on Sail, in a fraction of the time; tests marked `spark` need Spark
-itself and are skipped there.
+itself and are skipped there. `iceberg` and `delta` run the tests with these marks on tables of Iceberg and Delta Lake;
+DBT_SPARK_PYTHON_TEST_JARS names the jars, and the Spark of the environment has to support them.
 """
 
 import json
@@ -18,21 +19,35 @@ from plugin_projects import make_project
 
 TESTS = Path(__file__).parent
 ENGINE = os.environ.get("DBT_SPARK_PYTHON_TEST_ENGINE", "local")
+#: Table formats whose tables are in a catalog, with snapshots.
+FORMATS = "iceberg", "delta"
 
 
 def pytest_configure(config):
     """Refuse an unknown engine."""
-    if ENGINE not in ("local", "sail"):
-        raise pytest.UsageError(f"DBT_SPARK_PYTHON_TEST_ENGINE is {ENGINE!r}, but must be local or sail")
+    if ENGINE not in ("local", "sail", *FORMATS):
+        raise pytest.UsageError(
+            f"DBT_SPARK_PYTHON_TEST_ENGINE is {ENGINE!r}, but must be local, sail, iceberg or delta"
+        )
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects by markers
 def pytest_collection_modifyitems(items):
-    """Skip tests that need the other engine."""
+    """Skip tests that need the other engine; of a table format, run only the tests with its mark."""
+    if ENGINE in FORMATS:
+        items[:] = [item for item in items if item.get_closest_marker(ENGINE)]
+        return
     left_out = {"local": "sail", "sail": "spark"}[ENGINE]
+    items[:] = [item for item in items if not of_formats_only(item)]
     for item in items:
         if item.get_closest_marker(left_out):
             item.add_marker(pytest.mark.skip(reason=f"about {left_out}: DBT_SPARK_PYTHON_TEST_ENGINE is {ENGINE}"))
+
+
+def of_formats_only(item) -> bool:
+    """Whether a test runs on tables of a table format only."""
+    marks = {mark.name for mark in item.iter_markers()}
+    return not marks.isdisjoint(FORMATS) and marks.isdisjoint(("both", "sail", "spark"))
 
 
 @dataclass
@@ -74,20 +89,24 @@ class DbtProject:
         return {r.node.name: r.message for r in result.result if r.status in ("error", "fail", "runtime error")}
 
     def rows(self, name: str) -> list[dict]:
-        """Read a built table as a notebook would: plain parquet files."""
+        """Read a built table as a notebook would: plain parquet files, or for a table format the session."""
+        if ENGINE in FORMATS:
+            from dbt_spark_python.session.connection import process_session
+
+            return [row.asDict() for row in process_session().table(f"{self.schema}.{name}").collect()]
         return ds.dataset(self.warehouse / f"{self.schema}.db" / name, format="parquet").to_table().to_pylist()
 
     def asked(self, sql: str) -> list[tuple]:
         """Query the process's session, as a notebook beside dbt would."""
         from dbt_spark_python.session.connection import process_session
 
-        return sorted(map(tuple, process_session().sql(sql).collect()))
+        return sorted(map(tuple, process_session().sql(sql).collect()), key=repr)
 
 
 @pytest.fixture(scope="session")
 def warehouse(tmp_path_factory) -> Path:
     """A fresh warehouse; every dbt run of this process shares its session."""
-    path = tmp_path_factory.mktemp("warehouse")
+    path = tmp_path_factory.mktemp("warehouse") / "new"
     os.environ["DBT_SPARK_PYTHON_TEST_WAREHOUSE"] = str(path)
     dbt_common.tests.enable_test_caching()
     return path

@@ -7,7 +7,7 @@ import csv
 import textwrap
 from pathlib import Path
 
-from conftest import TESTS
+from conftest import ENGINE, FORMATS, TESTS
 from plugin_projects import make_project
 
 MACROS = TESTS.parents[1] / "macros"
@@ -109,7 +109,8 @@ def make_shop_project(folder: Path) -> Path:
     """Write the project."""
     make_project(folder, _MODELS)
     (folder / "dbt_project.yml").write_text(
-        "name: tangles\nprofile: plugin\nmodels:\n  +file_format: parquet\n  +submission_method: session\n"
+        "name: tangles\nprofile: plugin\nmodels:\n  +submission_method: session\n"
+        f"  +file_format: {ENGINE if ENGINE in FORMATS else 'parquet'}\n"
     )
     (folder / "macros").mkdir()
     for name, text in _MACROS.items():
@@ -117,7 +118,7 @@ def make_shop_project(folder: Path) -> Path:
     for file in [
         *MACROS.glob("incremental/*.sql"),
         *MACROS.glob("materializations/*.sql"),
-        MACROS / "run" / "rebuild_atomically.sql",
+        *(MACROS / "run" / f"{name}.sql" for name in ("maintain_tables", "rebuild_atomically", "standing_tables")),
     ]:
         link = folder / "macros" / file.relative_to(MACROS)  # dbt does not follow links to folders
         link.parent.mkdir(exist_ok=True)

@@ -8,6 +8,7 @@ from dbt.adapters.base import BaseRelation, PythonJobHelper
 from dbt.adapters.base.meta import available
 from dbt.adapters.spark import impl
 from dbt.artifacts.resources.types import NodeType
+from dbt_common.exceptions import DbtRuntimeError
 
 from dbt_spark_python.engines import sail
 from dbt_spark_python.incremental.adapter_methods import PlannedRuns
@@ -26,6 +27,8 @@ SUBMISSION_METHOD = "session"
 
 #: In a node's `meta`: true if only the owner may read its table in a folder warehouse.
 OWNER_ONLY = "owner_only"
+# Iceberg's error if a namespace, or the catalog's folder, does not exist.
+_NO_FOLDER = "NoSuchNamespaceException"
 
 # Materializations that never add rows to their existing table. All others may read and extend it.
 _WITHOUT_EARLIER_ROWS = frozenset(
@@ -86,6 +89,15 @@ class SparkAdapter(PlannedRuns, impl.SparkAdapter):  # dbt derives the adapter's
         if relation is not None and relation.dbt_created:
             self.publish_table(relation.schema, relation.identifier)
         return super().cache_added(relation)
+
+    def list_schemas(self, database: str | None) -> list[str]:
+        """List the schemas; before its first schema, a Hadoop catalog of Iceberg has no folder and fails."""
+        try:
+            return super().list_schemas(database)
+        except DbtRuntimeError as error:
+            if _NO_FOLDER not in str(error):
+                raise
+            return []
 
     def create_schema(self, relation: BaseRelation) -> None:
         """Create a schema; in a folder warehouse, at the place of this process's new tables."""
@@ -181,17 +193,17 @@ class SparkAdapter(PlannedRuns, impl.SparkAdapter):  # dbt derives the adapter's
 
     @available
     def published(self, schema: str) -> list[dict[str, Any]] | None:
-        """Return the published tables of a schema, if it is in a folder warehouse.
+        """Return the published tables of a schema; None if tables have no manifests.
 
-        Each has its `name`; `run_id`, the last run that built or reused it; `built_at`; `changed_in`, the run that last
-        changed its rows; and `changes`, the row counts of that change, if they were counted.
+        Each has its `name`; `run_id`, the last run that built or reused it, if manifests record that; `built_at`;
+        `changed_in`, the run that last changed its rows; `changes`, the row counts of that change, if they were
+        counted; and `snapshot`, the current snapshot of a table of Iceberg or Delta Lake.
         """
-        catalog = connection.catalog_of(self.config.credentials)
-        if catalog is None:
+        if self._tables is None:
             return None
         return [
-            {key: getattr(table, key) for key in ("name", "run_id", "built_at", "changed_in", "changes")}
-            for table in catalog.warehouse.published(schema.lower())
+            {key: getattr(table, key) for key in ("name", "run_id", "built_at", "changed_in", "changes", "snapshot")}
+            for table in self._tables.published(schema.lower())
         ]
 
     @available

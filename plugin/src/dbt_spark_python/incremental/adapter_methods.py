@@ -13,12 +13,13 @@ from dbt.flags import get_flags
 from dbt_common.clients import agate_helper
 from dbt_common.invocation import get_invocation_id
 
-from dbt_spark_python.engines import sail
 from dbt_spark_python.incremental.definition import INPUTS, Definitions
-from dbt_spark_python.incremental.earlier import changed_groups, since_view_name
-from dbt_spark_python.incremental.passes import PassedTests
-from dbt_spark_python.incremental.plan import REBUILD, REUSE, Plan, Planner
-from dbt_spark_python.incremental.replace import replace_groups
+from dbt_spark_python.incremental.earlier import plan_view_name
+from dbt_spark_python.incremental.folder_tables import FolderTables
+from dbt_spark_python.incremental.plan import COMPLETE, REBUILD, REUSE, VERSIONS, WORKING_SET, Plan, Planner
+from dbt_spark_python.incremental.snapshot_tables import SnapshotTables
+from dbt_spark_python.incremental.table_formats import FORMATS
+from dbt_spark_python.incremental.tables import ChangedGroups, PlannedTables
 from dbt_spark_python.input_files import digest_input
 from dbt_spark_python.session import connection
 from dbt_spark_python.session.progress import logger
@@ -35,6 +36,7 @@ class PlannedRuns(metaclass=AdapterMeta):
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
+        self._opened: PlannedTables | None = None  # the tables, once their connection is open
         self._planner: Planner | None = None
         self._plans: dict[str, Plan] = {}  # plans of the command's nodes by node id
         self._planning = threading.Lock()
@@ -56,7 +58,7 @@ class PlannedRuns(metaclass=AdapterMeta):
             full_refresh: Rebuild the node in any case.
 
         Returns:
-            The fields of the plan. Without a folder warehouse every node is rebuilt.
+            The fields of the plan. Every node is rebuilt if tables have no manifests.
         """
         with self._planning:
             if node_id not in self._plans:
@@ -65,8 +67,24 @@ class PlannedRuns(metaclass=AdapterMeta):
 
     @available
     def is_planned(self) -> bool:
-        """Whether tables are in a folder warehouse. Its manifests record the inputs of each table."""
-        return connection.catalog_of(self.config.credentials) is not None
+        """Whether tables have manifests: in a warehouse of folders, or as tables of Iceberg or Delta Lake."""
+        return self._tables is not None
+
+    @available
+    def records_reuse(self) -> bool:
+        """Whether manifests name the last run that reused a table."""
+        return self._tables is not None and self._tables.records_reuse
+
+    @available
+    def replaces_in_place(self, relation: BaseRelation, file_format: str | None) -> bool:
+        """Whether `create or replace` changes a table in one commit, so that its query may read the table itself.
+
+        Args:
+            relation: The table, which need not exist.
+            file_format: The file format of its next version.
+        """
+        name = _key(relation.schema, relation.identifier)
+        return self._tables is not None and self._tables.replaces_in_place(*name, file_format)
 
     @available
     def begin_table(self, relation: BaseRelation, node_id: str, key_columns: list[str] | None) -> str:
@@ -90,34 +108,50 @@ class PlannedRuns(metaclass=AdapterMeta):
         return full_name(*self._table_read(node))
 
     @available
+    def copies_by_links(self) -> bool:
+        """Whether tables are folders of this warehouse, which `clone_table` copies by links."""
+        return isinstance(self._tables, FolderTables)
+
+    @available
     def clone_table(self, relation: BaseRelation, source: BaseRelation) -> bool:
         """Copy a published table of another schema by links to its files, with its origin, for `dbt clone`.
 
         Returns:
             Whether the source is a table of the warehouse whose files are those in its manifest.
         """
-        warehouse = connection.catalog_of(self.config.credentials).warehouse
         key, other = _key(relation.schema, relation.identifier), _key(source.schema, source.identifier)
-        noted = warehouse.trusted_manifest(*other)
+        noted = self._tables.manifest_of(*other)
         if noted:
-            warehouse.copy_table(other, key)
+            self._tables.copy(other, key)
             self._building[key] = Publication(noted.get("definition"), noted.get("inputs"), noted.get("groups"))
         return bool(noted)
 
     @available
-    def set_since(self, relation: BaseRelation, since: int) -> str:
-        """Tell a Python model since which version its groups are rebuilt; see `earlier.only_changed`.
+    def maintain_table(self, relation: BaseRelation, keep_days: int) -> bool:
+        """Merge small files of a table, and delete its old snapshots; see `tables.PlannedTables.maintain`.
 
         Args:
             relation: The table.
-            since: The version; 0 rebuilds all groups.
+            keep_days: Snapshots of the last days that are kept.
+
+        Returns:
+            Whether the table exists and has a format with snapshots.
         """
-        if catalog := connection.catalog_of(self.config.credentials):
-            view = since_view_name(relation)
-            if since:
-                catalog.spark.sql(f"select {int(since)} as since").createOrReplaceTempView(view)
-            elif catalog.spark.catalog.tableExists(view):  # left by an earlier command of this process
-                catalog.spark.catalog.dropTempView(view)
+        name = _key(relation.schema, relation.identifier)
+        return self._tables is not None and self._tables.maintain(*name, keep_days)
+
+    @available
+    def set_plan_view(self, relation: BaseRelation, since: int, has_earlier_rows: bool) -> str:
+        """Tell a Python model its plan; see `earlier.plan_view_name`.
+
+        Args:
+            relation: The table.
+            since: The version since which its groups are rebuilt; 0 rebuilds all groups.
+            has_earlier_rows: Whether the model continues from its own earlier table.
+        """
+        if self._tables is not None and (session := self._tables.session) is not None:
+            row = f"select {int(since)} as since, {bool(has_earlier_rows)} as has_earlier_rows"
+            session.sql(row).createOrReplaceTempView(plan_view_name(relation))
         return ""
 
     @available
@@ -128,7 +162,7 @@ class PlannedRuns(metaclass=AdapterMeta):
 
     @available
     def replace_groups(self, relation: BaseRelation, made: BaseRelation, key: str, versions: str, column: str) -> str:
-        """Complete a new table of changed groups with the rows of all other groups; see `incremental.replace`.
+        """Replace the rows of changed groups in a complete table; see `tables.PlannedTables.replace_groups`.
 
         Args:
             relation: The published table.
@@ -137,11 +171,10 @@ class PlannedRuns(metaclass=AdapterMeta):
             versions: The table of group versions.
             column: Its column that names a group.
         """
-        catalog = connection.catalog_of(self.config.credentials)
         name = _key(relation.schema, relation.identifier)
         publication = self._building[name]
-        groups = changed_groups(catalog.spark.table(versions), publication.groups["since"], column)
-        changes = replace_groups(catalog, name, made.identifier, key, groups, publication.key_columns)
+        groups = ChangedGroups(key, versions, column, publication.groups["since"])
+        changes = self._tables.replace_groups(name, made.identifier, groups, publication.key_columns)
         self._building[name] = publication._replace(changes=changes)
         return ""
 
@@ -159,7 +192,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         """
         name = _key(relation.schema, relation.identifier)
         publication = self._building.get(name, Publication())
-        if publication.groups is not None:  # None without a folder warehouse
+        if publication.groups is not None:  # None if tables have no manifests
             begun = publication.groups["history"].partition(" ")[0] if last else ""
             groups = {"history": f"{begun or get_invocation_id()} {first or 0}", "since": 0, "upto": last or 0}
             self._building[name] = publication._replace(groups=groups)
@@ -189,48 +222,71 @@ class PlannedRuns(metaclass=AdapterMeta):
     def record_pass(self, node: Any, context: Mapping[str, Any]) -> None:
         """Record that a planned test passed, if it did."""
         plan = self._plans.get(node.unique_id)
-        if plan is not None and plan.action != REUSE and passed(context):
-            catalog = connection.catalog_of(self.config.credentials)
-            definition = self._definitions.of(node.unique_id)
-            PassedTests(catalog.warehouse).record(node.schema, node.unique_id, definition, plan)
+        if plan is not None and plan.action != REUSE and self._tables.passes is not None and passed(context):
+            self._tables.passes.record(node.schema, node.unique_id, self._definitions.of(node.unique_id), plan)
 
     def publish_table(self, schema: str, name: str) -> None:
         """Publish a new table, or record that a published one was reused."""
-        catalog, key = connection.catalog_of(self.config.credentials), _key(schema, name)
-        if catalog is None:
+        tables, key = self._tables, _key(schema, name)
+        if tables is None:
             return
         publication = self._building.pop(key, Publication())
         if key in self._reused:
             self._reused.remove(key)
-            catalog.warehouse.record_reuse(*key, get_invocation_id(), publication)
+            tables.record_reuse(*key, get_invocation_id(), publication)
         else:
-            catalog.publish(*key, get_invocation_id(), publication)
+            tables.publish(*key, get_invocation_id(), publication)
         with self._planning:  # `plan` reads and caches manifests under this lock
             self._manifests.pop(key, None)
 
+    @property
+    def _tables(self) -> PlannedTables | None:
+        """Return the tables of the profile's warehouse; None if they have no manifests, or without a connection."""
+        if self._opened is None:
+            self._opened = self._open_tables()
+        return self._opened
+
+    def _open_tables(self) -> PlannedTables | None:
+        credentials = self.config.credentials
+        if catalog := connection.catalog_of(credentials):
+            return FolderTables(catalog)
+        nodes = getattr(self._macro_resolver, "nodes", {}).values()
+        if connection.WAREHOUSE in (credentials.server_side_parameters or {}) or not any(map(_keeps_snapshots, nodes)):
+            return None
+
+        def execute(sql: str) -> list[tuple]:
+            return [tuple(row.values()) for row in self.execute(sql, fetch=True)[1].rows]
+
+        def names(schema: str) -> list[str]:
+            return [relation.identifier.lower() for relation in self.list_relations(None, schema) if relation.is_table]
+
+        def find_session() -> Any:
+            return connection.python_session(credentials) if connection.has_session(credentials) else None
+
+        return SnapshotTables(execute, names, find_session)
+
     def _make_plan(self, nodes: Mapping[str, Any], node_id: str, selected: list[str], full_refresh: bool) -> Plan:
-        catalog = connection.catalog_of(self.config.credentials)
-        if catalog is None:
+        tables, node = self._tables, nodes[node_id]
+        if tables is None:
             return Plan(REBUILD)
         if self._planner is None:
-            macros = self._macro_resolver.macros
-            engine = "sail" if sail.is_sail(catalog.spark) else "spark"
-            self._definitions = Definitions(nodes, macros, self._vars_of, engine)
+            self._definitions = Definitions(nodes, self._macro_resolver.macros, self._vars_of, tables.engine)
             self._selected = set(selected)
             self._planner = Planner(nodes, self._definitions, self._manifest_of, self._selected, digest_input)
-        if nodes[node_id]["resource_type"] == NodeType.Test:
-            passes = PassedTests(catalog.warehouse)
-            return passes.plan(self._planner, nodes[node_id], self._definitions.of(node_id), full_refresh)
+        if node["resource_type"] == NodeType.Test:
+            if tables.passes is None:
+                return Plan(REBUILD)
+            return tables.passes.plan(self._planner, node, self._definitions.of(node_id), full_refresh)
         plan = self._planner.plan(node_id, full_refresh)
-        is_rebuilt = plan.action == REBUILD and not full_refresh and not self._manifest_of(nodes[node_id])
-        if is_rebuilt and catalog.warehouse.find(*_key(nodes[node_id]["schema"], nodes[node_id]["alias"])):
-            return plan._replace(reason="files")
+        is_rebuilt = plan.action == REBUILD and not full_refresh and not self._manifest_of(node)
+        if is_rebuilt and tables.exists(*_key(node["schema"], node["alias"])):
+            return plan._replace(reason=tables.evidence)
         return plan
 
     def _manifest_of(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
         key = self._table_read(node)
         if key not in self._manifests:
-            self._manifests[key] = connection.catalog_of(self.config.credentials).warehouse.trusted_manifest(*key)
+            self._manifests[key] = self._tables.manifest_of(*key)
         return self._manifests[key]
 
     def _table_read(self, node: Mapping[str, Any]) -> tuple[str, str]:
@@ -239,7 +295,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         deferred, flags = node.get("defer_relation"), get_flags()
         if not deferred or not flags.DEFER or node["unique_id"] in self._selected:
             return own
-        if not flags.FAVOR_STATE and connection.catalog_of(self.config.credentials).warehouse.find(*own):
+        if not flags.FAVOR_STATE and self._tables.exists(*own):
             return own
         return _key(deferred["schema"], deferred["alias"])
 
@@ -264,3 +320,9 @@ def passed(context: Mapping[str, Any]) -> bool:
 
 def _key(schema: str, name: str) -> tuple[str, str]:
     return schema.lower(), name.lower()  # Spark's folder names are in lower case
+
+
+def _keeps_snapshots(node: Any) -> bool:
+    """Whether a node is planned and its table format keeps snapshots."""
+    kinds = COMPLETE, VERSIONS, WORKING_SET
+    return node.config.materialized in kinds and node.config.get("file_format") in FORMATS

@@ -28,8 +28,10 @@ class ExtendedTable(NamedTuple):
 
 
 def earlier(spark: SparkSession, relation: object) -> DataFrame | None:
-    """Return the earlier table of a model by its name (`dbt.this`), if it exists."""
-    return spark.table(str(relation)) if spark.catalog.tableExists(str(relation)) else None
+    """Return the earlier table of a model by its name (`dbt.this`), if it exists and the model may continue from it."""
+    view = plan_view_name(relation)
+    is_continued = not spark.catalog.tableExists(view) or spark.table(view).first()["has_earlier_rows"]
+    return spark.table(str(relation)) if is_continued and spark.catalog.tableExists(str(relation)) else None
 
 
 def only_changed(spark: SparkSession, relation: object, rows: DataFrame, key: str, versions: DataFrame) -> DataFrame:
@@ -42,15 +44,18 @@ def only_changed(spark: SparkSession, relation: object, rows: DataFrame, key: st
         key: The column of `rows` that names the group, spelled as in the model's own rows.
         versions: The table of group versions.
     """
-    view = since_view_name(relation)
-    if not spark.catalog.tableExists(view):
-        return rows
-    return rows_of_groups(rows, key, changed_groups(versions, spark.table(view).first()[0]))
+    view = plan_view_name(relation)
+    since = spark.table(view).first()["since"] if spark.catalog.tableExists(view) else 0
+    return rows_of_groups(rows, key, changed_groups(versions, since)) if since else rows
 
 
-def since_view_name(relation: object) -> str:
-    """Return the name of the temporary view that holds the version since which a table's groups are rebuilt."""
-    return f"since_{hashlib.sha256(str(relation).replace('`', '').lower().encode()).hexdigest()[:32]}"
+def plan_view_name(relation: object) -> str:
+    """Return the name of the temporary view with the part of a plan that a Python model reads, in one row.
+
+    Its columns are `since`, the version since which the model's groups are rebuilt (0 rebuilds all), and
+    `has_earlier_rows`, whether the model continues from its own earlier table.
+    """
+    return f"plan_{hashlib.sha256(str(relation).replace('`', '').lower().encode()).hexdigest()[:32]}"
 
 
 def compare_rows(now: DataFrame, before: DataFrame) -> DataFrame:

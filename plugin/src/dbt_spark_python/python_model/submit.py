@@ -11,6 +11,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import SparkSession
 
 from dbt_spark_python.incremental.earlier import ExtendedTable
+from dbt_spark_python.incremental.table_formats import FORMATS
 from dbt_spark_python.python_model import requirements, write
 from dbt_spark_python.python_model.checkpoint_retry import retry_lost_rows
 from dbt_spark_python.python_model.ship_packages import ship
@@ -68,12 +69,15 @@ class SessionPythonJob(PythonJobHelper):
             raise DbtRuntimeError(damaged or explain(error, path, self.model["raw_code"])) from error
 
     def _write_grown(self, spark: SparkSession, result: ExtendedTable, target: str) -> None:
-        """Write only the new rows and link the files of the earlier table; write all rows if linking is impossible."""
+        """Write only the new rows, beside the files of the earlier table; write all rows if that is impossible."""
         catalog, new = catalog_of(self.credential), write.name_of(target).lower()
-        key = self.model["schema"].lower(), self.model["alias"].lower()
+        key, config = (self.model["schema"].lower(), self.model["alias"].lower()), self.model["config"]
+        if catalog is None and new == key[1] and config.get("file_format") in FORMATS:
+            result.added.select(*spark.table(target).columns).write.insertInto(target)
+            return
         is_beside = new != key[1] and not target.endswith(write.TEMPORARY)
         adds = catalog is not None and is_beside and catalog.warehouse.can_grow(*key)
-        write.write(spark, result.added if adds else result.whole, target, self.model["config"])
+        write.write(spark, result.added if adds else result.whole, target, config)
         if adds:
             catalog.warehouse.checkout(*key, new)
 

@@ -1,6 +1,7 @@
-"""The manifest of a published table, `_table.json`: the run that built it, its inputs, and its files.
+"""The manifest of a published table: the run that built it, its inputs, and its files or its snapshot.
 
-A manifest with an unexpected type of value is ignored: the table's origin is then unknown, and the next build rebuilds
+In a warehouse of folders it is the file `_table.json`; tables of Iceberg and Delta Lake have it in a property. A
+manifest with an unexpected type of value is ignored: the table's origin is then unknown, and the next build rebuilds
 the table.
 """
 
@@ -70,6 +71,19 @@ def load(folder: Path) -> tuple[dict[str, Any], str | None]:
         return {}, error.strerror or "it cannot be read"
     except ValueError as error:
         return {}, str(error)
+    return _check(found)
+
+
+def parse(text: str) -> dict[str, Any]:
+    """Return the manifest that a text contains as JSON; empty if it cannot be used."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return _check(found)[0] if isinstance(found, dict) else {}
+
+
+def _check(found: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
     wrong = [key for key, is_right in _KEYS.items() if key in found and not is_right(found[key])]
     return ({}, f"it has another type of value under {', '.join(wrong)}") if wrong else (found, None)
 

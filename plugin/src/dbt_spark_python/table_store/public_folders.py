@@ -14,22 +14,25 @@ class PublishedTable:
     """A table in its public place. The fields from `run_id` on are None if the table lacks a manifest.
 
     Attributes:
+        folder: Its folder; None outside of a warehouse of folders.
         run_id: The last run that built or reused the table.
         built_at: The time at which it was built (ISO 8601, UTC).
         changed_in: The run that last changed its rows.
         columns: Its schema as Spark's JSON, if the files do not contain all of it.
         changes: The row counts of that change: `rows_added`, `rows_changed`, `rows_removed`; None if they were not
             counted.
+        snapshot: Its current snapshot; None in a warehouse of folders.
     """
 
     schema: str
     name: str
-    folder: Path
+    folder: Path | None
     run_id: str | None = None
     built_at: str | None = None
     changed_in: str | None = None
     columns: str | None = None
     changes: dict[str, int] | None = None
+    snapshot: str | None = None
 
 
 class Publication(NamedTuple):

@@ -1,0 +1,12 @@
+{#- Merges small files of this project's tables of Iceberg and Delta Lake, and deletes snapshots older than `keep_days` days.
+    Run it while no build runs: `dbt run-operation maintain_tables` (docs/how-to/table-formats.md). -#}
+{% macro maintain_tables(keep_days=7) %}
+    {%- set maintained = [] -%}
+    {%- for node in project_nodes() -%}
+        {%- set relation = api.Relation.create(schema=node.schema, identifier=node.alias, type='table') -%}
+        {%- if adapter.maintain_table(relation, keep_days) -%}
+            {% do maintained.append(node.name) %}
+        {%- endif -%}
+    {%- endfor -%}
+    {% do print(maintained | length ~ ' tables maintained; snapshots of the last ' ~ keep_days ~ ' days are kept') %}
+{% endmacro %}

@@ -1,0 +1,183 @@
+"""Planned tables of Iceberg or Delta Lake in a catalog: the manifest is a table property that names a snapshot.
+
+A table is written in one commit; a second commit writes its manifest. If a process is killed between the two, the
+manifest names an earlier snapshot, so the next run rebuilds the table, as it does after a change by another program.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from dbt_spark_python.incremental.counts import COUNTS, count_differing
+from dbt_spark_python.incremental.earlier import changed_groups, rows_of_groups
+from dbt_spark_python.incremental.table_formats import FORMATS, Execute, format_of
+from dbt_spark_python.incremental.tables import ChangedGroups
+from dbt_spark_python.table_store import manifest
+from dbt_spark_python.table_store.catalog import full_name, literal, quoted
+from dbt_spark_python.table_store.process_folder import utc_now
+from dbt_spark_python.table_store.public_folders import Publication, PublishedTable
+
+#: The table property with the manifest, as JSON.
+PROPERTY = "dbt_spark_python.manifest"
+#: The entry of a manifest in memory that names the table's current snapshot, which has the rows of the noted one.
+_CURRENT = "snapshot"
+
+
+class SnapshotTables:
+    """Implements `tables.PlannedTables` by SQL statements.
+
+    Args:
+        execute: Runs a statement and returns its rows.
+        names: Returns the names of the tables in a schema.
+        find_session: Returns the session of Python models, once a statement has opened it; without one, changed rows
+            are not counted.
+    """
+
+    engine, passes, evidence, records_reuse = "spark", None, "snapshot", False
+
+    def __init__(
+        self, execute: Execute, names: Callable[[str], Sequence[str]], find_session: Callable[[], SparkSession | None]
+    ) -> None:
+        self._execute, self._names, self._find_session = execute, names, find_session
+        #: Manifests by schema and name; empty if the table has changed since, None if it does not exist.
+        self._known: dict[tuple[str, str], Mapping[str, Any] | None] = {}
+
+    @property
+    def session(self) -> SparkSession | None:
+        """Return the session of Python models."""
+        return self._find_session()
+
+    def manifest_of(self, schema: str, name: str) -> Mapping[str, Any]:
+        """Return a table's manifest; empty if the table has another snapshot, or if it does not exist."""
+        if (schema, name) not in self._known:
+            self._known[schema, name] = self._read(schema, name)
+        return self._known[schema, name] or {}
+
+    def exists(self, schema: str, name: str) -> bool:
+        """Whether a table exists."""
+        return name in self._names(schema)
+
+    def replaces_in_place(self, schema: str, name: str, file_format: str | None) -> bool:
+        """Whether a table of this format can be created, or replaces the existing one in one commit."""
+        if file_format not in FORMATS or not self.exists(schema, name):
+            return file_format in FORMATS
+        return format_of(self._properties(full_name(schema, name))) == file_format
+
+    def publish(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
+        """Write the manifest of a new table into its properties; tables of other formats have none."""
+        table, before = full_name(schema, name), self._known.pop((schema, name), {})
+        properties = self._properties(table)
+        kind = format_of(properties)
+        if kind is None:
+            return
+        changes = publication.changes or self._count(table, before, publication.key_columns)
+        is_same = changes is not None and not any(changes.values()) and before and before.get("changed_in")
+        entries = {
+            "run_id": run_id,
+            "built_at": utc_now(),
+            "changed_in": before["changed_in"] if is_same else run_id,
+            **publication.origin(),
+            "changes": before.get("changes") if is_same else changes,
+            "content": FORMATS[kind].current(self._execute, table, properties),
+        }
+        self._execute(f"alter table {table} set tblproperties ('{PROPERTY}' = '{literal(json.dumps(entries))}')")
+        self._known[schema, name] = {**entries, _CURRENT: entries["content"]}
+
+    def record_reuse(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
+        """Do nothing: a commit per table and run would cost more than the run."""
+
+    def replace_groups(
+        self, name: tuple[str, str], made: str, groups: ChangedGroups, key_columns: Sequence[str] | None
+    ) -> dict[str, int] | None:
+        """Replace the rows of changed groups by one `merge`, and drop the table of new rows."""
+        table, new = full_name(*name), full_name(name[0], made)
+        changes = None
+        if key_columns is not None and self.session is not None:
+            keys = changed_groups(self.session.table(groups.versions), groups.since, groups.column)
+            before = rows_of_groups(self.session.table(table), groups.key, keys)
+            changes = count_differing(before, self.session.table(new), key_columns)
+        self._execute(merge_statement(table, new, self._columns(new), groups))
+        kind = format_of(self._properties(new))
+        self._execute(f"drop table {new} {FORMATS[kind].drop if kind else ''}")
+        return changes
+
+    def published(self, schema: str) -> list[PublishedTable]:
+        """Return the tables of a schema that have a manifest and have not changed since."""
+        fields = "built_at", "changed_in", "changes", _CURRENT
+        found = {name: self.manifest_of(schema, name) for name in sorted(self._names(schema))}
+        return [
+            PublishedTable(schema, name, None, **{field: noted.get(field) for field in fields})
+            for name, noted in found.items()
+            if noted
+        ]
+
+    def maintain(self, schema: str, name: str, keep_days: int) -> bool:
+        """Merge small files and delete old snapshots by the format's own statements; see `table_formats`."""
+        kind = format_of(self._properties(full_name(schema, name))) if self.exists(schema, name) else None
+        if kind is not None:
+            FORMATS[kind].maintain(self._execute, full_name(schema, name), keep_days)
+        return kind is not None
+
+    def _read(self, schema: str, name: str) -> Mapping[str, Any] | None:
+        if not self.exists(schema, name):
+            return None
+        table = full_name(schema, name)
+        properties = self._properties(table)
+        kind, noted = format_of(properties), manifest.parse(properties.get(PROPERTY) or "{}")
+        if kind is None or not noted.get("content"):
+            return {}
+        current = FORMATS[kind].current_with_rows_of(self._execute, table, properties, noted["content"])
+        return {**noted, _CURRENT: current} if current else {}
+
+    def _count(
+        self, table: str, before: Mapping[str, Any] | None, key_columns: Sequence[str] | None
+    ) -> dict[str, int] | None:
+        """Count the rows in which a rebuilt table differs from its earlier snapshot; None if that is unknown."""
+        if key_columns is None or self.session is None or before == {}:
+            return None
+        now = self.session.table(table)
+        if before is None:
+            return dict(zip(COUNTS, (now.count(), 0, 0), strict=True))
+        earlier = self.session.sql(f"select * from {table} version as of {before['content']}")
+        return count_differing(earlier, now, key_columns)
+
+    def _properties(self, table: str) -> dict[str, str]:
+        return {row[0]: row[1] for row in self._execute(f"show tblproperties {table}")}
+
+    def _columns(self, table: str) -> list[str]:
+        names = []
+        for row in self._execute(f"describe table {table}"):
+            if not row[0] or row[0].startswith("#"):  # partitions and metadata columns follow
+                break
+            names.append(row[0])
+        return names
+
+
+def merge_statement(table: str, new: str, columns: Sequence[str], groups: ChangedGroups) -> str:
+    """Write the statement that replaces the rows of changed groups in one commit.
+
+    Its source has a row for each changed group, which deletes the group's rows, and the new rows, which match no row.
+
+    Args:
+        table: The table.
+        new: The table with the new rows.
+        columns: The columns of both.
+        groups: The changed groups.
+    """
+    names = [quoted(column) for column in columns]
+    return f"""
+        merge into {table} as kept
+        using (
+            select cast(null as string) as __group, struct(*) as __row from {new}
+            union all
+            select distinct coalesce(cast({groups.column} as string), '') as __group, null as __row
+            from {groups.versions}
+            where version > {int(groups.since)}
+        ) as made
+        on coalesce(cast({groups.key} as string), '') = made.__group
+        when matched then delete
+        when not matched and made.__row is not null then
+            insert ({", ".join(names)}) values ({", ".join(f"made.__row.{name}" for name in names)})
+    """

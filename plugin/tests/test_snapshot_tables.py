@@ -1,0 +1,140 @@
+"""Manifests of Iceberg and Delta tables, without an engine: which commits keep a table current, and which do not."""
+
+import re
+
+import pytest
+
+from dbt_spark_python.incremental.snapshot_tables import PROPERTY, SnapshotTables, merge_statement
+from dbt_spark_python.incremental.table_formats import Delta, Iceberg
+from dbt_spark_python.incremental.tables import ChangedGroups
+from dbt_spark_python.table_store.public_folders import Publication
+
+ORIGIN = Publication({"code": "it's \\ 1"}, {"model.shop.orders": "1"}, {"history": "h 0", "since": 1, "upto": 2})
+
+
+def iceberg_has_rows(current: str, noted: str, *replacing: tuple[str, str | None]) -> bool:
+    """Ask whether an Iceberg table has the rows of a snapshot; `replacing` are ids with their parents."""
+    properties = {"current-snapshot-id": current}
+    found = Iceberg().current_with_rows_of(lambda sql: list(replacing), "s.t", properties, noted)
+    assert found in (None, current)
+    return found is not None
+
+
+def test_iceberg_compares_the_current_snapshot_without_compactions():
+    assert iceberg_has_rows("7", "7")
+    assert not iceberg_has_rows("8", "7")
+    assert iceberg_has_rows("9", "7", ("8", "7"), ("9", "8"))
+    assert iceberg_has_rows("9", "8", ("8", "7"), ("9", "8"))
+    assert not iceberg_has_rows("9", "6", ("8", "7"), ("9", "8"))
+    assert not iceberg_has_rows("9", "7", ("9", "8"))  # 8 was a write, or has expired
+    assert not iceberg_has_rows("7", "8", ("8", "7"))  # rolled back
+    assert not iceberg_has_rows("9", "7", ("9", None))
+    assert not iceberg_has_rows("9", "7", ("9", "9"))
+
+
+@pytest.mark.parametrize(
+    ("later", "expected"),
+    [
+        ([], True),
+        (["SET TBLPROPERTIES"], True),
+        (["SET TBLPROPERTIES", "CHANGE COLUMN", "OPTIMIZE", "VACUUM START", "VACUUM END"], True),
+        (["SET TBLPROPERTIES", "WRITE"], False),
+        (["MERGE", "SET TBLPROPERTIES"], False),
+        (["RESTORE"], False),
+        (["an operation of a later release"], False),
+        (["SET TBLPROPERTIES"] * 60, False),  # more than are read
+    ],
+)
+def test_delta_reads_the_commits_since_the_noted_version(later, expected):
+    operations = ["CREATE OR REPLACE TABLE AS SELECT", "MERGE", *later]
+
+    def execute(sql: str) -> list[tuple]:
+        limit = int(re.search(r"limit (\d+)", sql)[1])
+        return [(at, None, None, None, operation) for at, operation in enumerate(operations)][::-1][:limit]
+
+    current = str(len(operations) - 1)
+    assert Delta().current(execute, "s.t", {}) == current
+    assert Delta().current_with_rows_of(execute, "s.t", {}, "1") == (current if expected else None)
+    # A later version than the current one: the table was restored.
+    assert Delta().current_with_rows_of(execute, "s.t", {}, str(len(operations))) is None
+
+
+class Catalog:
+    """A catalog with one Iceberg table, `s.t`."""
+
+    def __init__(self) -> None:
+        self.properties = {"format": "iceberg/parquet", "current-snapshot-id": "1"}
+        self.statements: list[str] = []
+
+    def execute(self, sql: str) -> list[tuple]:
+        """Run one of the statements that planned runs need."""
+        self.statements.append(sql)
+        if sql.startswith("show tblproperties"):
+            return list(self.properties.items())
+        if sql.startswith("alter table"):
+            key, value = re.search(r"set tblproperties \('(.+?)' = '(.*)'\)$", sql, re.DOTALL).groups()
+            self.properties[key] = re.sub(r"\\(.)", r"\1", value)
+        return []
+
+    def tables(self, *names: str) -> SnapshotTables:
+        """The tables as one command sees them."""
+        return SnapshotTables(self.execute, lambda schema: names or ["t"], lambda: None)
+
+
+def test_a_manifest_is_that_of_the_snapshot_it_names():
+    catalog = Catalog()
+    tables = catalog.tables()
+    assert tables.manifest_of("s", "t") == {}
+    tables.publish("s", "t", "run", ORIGIN)
+    for seen in (tables, catalog.tables()):  # in this command, and in a later one
+        noted = seen.manifest_of("s", "t")
+        assert {key: noted[key] for key in ("definition", "inputs", "groups")} == ORIGIN.origin()
+        assert (noted["content"], noted["run_id"], noted["changed_in"]) == ("1", "run", "run")
+        assert [table.snapshot for table in seen.published("s")] == ["1"]
+    catalog.properties["current-snapshot-id"] = "2"
+    assert catalog.tables().manifest_of("s", "t") == {}
+    assert catalog.tables().published("s") == []
+
+
+def test_a_table_whose_rows_stay_equal_keeps_the_run_of_its_last_change():
+    catalog = Catalog()
+    changes = dict(zip(("rows_added", "rows_changed", "rows_removed"), (1, 0, 0), strict=True))
+    for run, counted in (("first", changes), ("second", dict.fromkeys(changes, 0)), ("third", changes)):
+        tables = catalog.tables()
+        tables.manifest_of("s", "t")
+        catalog.properties["current-snapshot-id"] = run
+        tables.publish("s", "t", run, ORIGIN._replace(changes=counted))
+        (table,) = catalog.tables().published("s")
+        assert (table.changed_in, table.changes) == ("third" if run == "third" else "first", changes)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"content": 1}', '{"content": "1", "groups": 5}', "{}"])
+def test_a_manifest_that_cannot_be_used_is_ignored(text):
+    catalog = Catalog()
+    catalog.properties[PROPERTY] = text
+    assert catalog.tables().manifest_of("s", "t") == {}
+
+
+def test_tables_of_other_formats_get_no_manifest():
+    catalog = Catalog()
+    catalog.properties = {"transient_lastDdlTime": "1"}
+    catalog.tables().publish("s", "t", "run", ORIGIN)
+    assert not [sql for sql in catalog.statements if sql.startswith("alter")]
+    assert catalog.tables().manifest_of("s", "t") == {}
+    assert not catalog.tables().replaces_in_place("s", "t", "iceberg")
+    assert catalog.tables().replaces_in_place("s", "other", "delta")
+    assert not catalog.tables().replaces_in_place("s", "other", "parquet")
+
+
+def test_a_missing_table_is_not_asked_for():
+    catalog = Catalog()
+    assert catalog.tables("other").manifest_of("s", "t") == {}
+    assert catalog.statements == []
+
+
+def test_the_merge_deletes_changed_groups_and_inserts_new_rows():
+    groups = ChangedGroups("shop", "`s`.`versions`", "group_key", 3)
+    words = " ".join(merge_statement("`s`.`t`", "`s`.`new`", ["shop", "a`b"], groups).split())
+    assert "from `s`.`versions` where version > 3" in words
+    assert "on coalesce(cast(shop as string), '') = made.__group when matched then delete" in words
+    assert words.endswith("insert (`shop`, `a``b`) values (made.__row.`shop`, made.__row.`a``b`)")
