@@ -25,6 +25,7 @@
         {%- set begun = run_row() -%}
         {%- if recover_interrupted_swap(relation) -%}
             {% do report_table_versions(relation, tables) %}
+            {%- set columns = adapter.get_columns_in_relation(relation) | map(attribute='name') | list -%}
             {%- set earlier -%}
                 select
                     run_id,
@@ -36,7 +37,8 @@
                     is_full,
                     project_version,
                     {{ tables_of_runs(tables) }} as tables,
-                    {{ tables_of_runs(changed, column='changed_tables') }} as changed_tables
+                    {{ tables_of_runs(changed, column='changed_tables') }} as changed_tables,
+                    {{ 'snapshots' if 'snapshots' in columns else snapshot_map() }} as snapshots
                 from {{ relation }}
             {%- endset -%}
             {% do rebuild_atomically(relation, earlier ~ ' union all ' ~ begun, runs_format()) %}
@@ -63,7 +65,8 @@
                 is_full and not ({{ is_this }} and {{ count_unchanged(results) > 0 }}) as is_full,
                 project_version,
                 {{ tables_of_runs(standing_tables(), results) }} as tables,
-                {{ tables_of_runs(standing_tables('changed_in'), results, 'changed_tables') }} as changed_tables
+                {{ tables_of_runs(standing_tables('changed_in'), results, 'changed_tables') }} as changed_tables,
+                if({{ is_this }}, {{ current_snapshots() }}, snapshots) as snapshots
             from {{ relation }}
         {%- endset -%}
         {% do rebuild_atomically(relation, query, runs_format()) %}
@@ -83,7 +86,8 @@
         {{ is_full_run() }} as is_full,
         '{{ project_version() }}' as project_version,
         cast(array() as array<string>) as tables,
-        cast(array() as array<string>) as changed_tables
+        cast(array() as array<string>) as changed_tables,
+        {{ snapshot_map() }} as snapshots
 {%- endmacro %}
 
 

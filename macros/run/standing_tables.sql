@@ -4,8 +4,8 @@
 {% endmacro %}
 
 
-{% macro standing_tables(by='run_id') %}
-    {%- set ours, tables = [], {} -%}
+{% macro published_tables() %}
+    {%- set ours, found = [], [] -%}
     {%- for node in project_nodes() if node.name not in ['runs', 'run_changes'] -%}
         {% do ours.append((node.schema ~ '.' ~ node.alias) | lower) %}
     {%- endfor -%}
@@ -15,11 +15,40 @@
             {{ return(none) }}
         {%- endif -%}
         {%- for table in published if schema | lower ~ '.' ~ table.name in ours -%}
-            {% do tables.setdefault(table[by] or '', []).append(schema | lower ~ '.' ~ table.name) %}
+            {% do found.append(dict(table, name=schema | lower ~ '.' ~ table.name)) %}
         {%- endfor -%}
+    {%- endfor -%}
+    {{ return(found) }}
+{% endmacro %}
+
+
+{% macro standing_tables(by='run_id') %}
+    {%- set published, tables = published_tables(), {} -%}
+    {%- if published is none or (by == 'run_id' and not adapter.records_reuse()) -%}
+        {{ return(none) }}
+    {%- endif -%}
+    {%- for table in published -%}
+        {% do tables.setdefault(table[by] or '', []).append(table.name) %}
     {%- endfor -%}
     {{ return(tables) }}
 {% endmacro %}
+
+
+{% macro current_snapshots() -%}
+    {%- set names, snapshots = [], [] -%}
+    {%- for table in published_tables() or [] if table.snapshot -%}
+        {% do names.append(string_literal(table.name)) %}
+        {% do snapshots.append(string_literal(table.snapshot)) %}
+    {%- endfor -%}
+    {{ snapshot_map(names, snapshots) }}
+{%- endmacro %}
+
+
+{% macro snapshot_map(names=[], snapshots=[]) -%}
+    map_from_arrays(
+        cast(array({{ names | join(', ') }}) as array<string>), cast(array({{ snapshots | join(', ') }}) as array<string>)
+    )
+{%- endmacro %}
 
 
 {% macro tables_of_runs(tables, results=none, column='tables') -%}

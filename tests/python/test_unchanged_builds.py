@@ -222,3 +222,17 @@ def test_what_a_run_changed(project, logs):
     third, _ = run()
     assert "counted.feeds" in newest_run(built)["changed_tables"]
     assert third not in changes(built)
+
+
+@pytest.mark.both
+def test_runs_of_an_earlier_release_get_the_column_snapshots(project):
+    built = project("earlier_runs")
+    built.run("--select", "runs")
+    place = built.warehouse / "earlier_runs.db" / "runs"
+    earlier = built.table("runs").drop_columns(["snapshots"])
+    shutil.rmtree(place)
+    place.mkdir()
+    pq.write_table(earlier, place / "rows.parquet")
+    built.run("--select", "runs")
+    assert [row["snapshots"] for row in built.rows("runs")] == [[], []]
+    assert earlier["run_id"].to_pylist()[0] in {row["run_id"] for row in built.rows("runs")}

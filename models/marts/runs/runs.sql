@@ -13,5 +13,6 @@ select
     cast(null as boolean) as is_full,
     cast(null as string) as project_version,
     cast(null as array<string>) as tables,
-    cast(null as array<string>) as changed_tables
+    cast(null as array<string>) as changed_tables,
+    str_to_map('') as snapshots
 where false
