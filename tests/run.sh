@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # `make test` runs these sessions of pytest, two at a time. Each of two lanes takes the first session that has not begun
 # yet, the longest first, so both end at about the same time. Nearly all builds run on Sail, which takes a third of the
-# time; tests marked `spark` or `both` run on Spark. The plugin's own tests, in plugin/tests, run on both engines, too.
+# time; tests marked `spark` or `both` run on Spark. The plugin's own tests, in plugin/tests, run on both engines, too,
+# and some on tables of Iceberg and Delta Lake.
 # On platforms without a wheel of Sail, all tests run on Spark. `tests/run.sh all`, which is `make test-all`, includes
 # tests marked `exhaustive` and, on Spark, `both_at_length` and `spark_at_length`, and searches properties further.
 set -m # the second lane is a process group, which ends as one
@@ -17,10 +18,12 @@ done
 chosen=(-m 'not exhaustive' --hypothesis-profile=quick)
 on_spark_too=(-m '(spark or both) and not exhaustive' --hypothesis-profile=quick)
 plugin_chosen=(-m '(spark or both) and not spark_at_length')
+formats=()
 if [ "${1-}" = all ]; then
   chosen=(-m '' --hypothesis-profile=exhaustive)
   on_spark_too=(-m 'spark or both or both_at_length' --hypothesis-profile=exhaustive)
   plugin_chosen=(-m 'spark or both')
+  formats=(all)
 fi
 
 if ! .venv/bin/python -c 'import pysail' 2> /dev/null; then
@@ -34,8 +37,9 @@ plugin_on_spark() { cd plugin && "$pytest" "${plugin_chosen[@]}"; }
 on_spark() { "$pytest" "${on_spark_too[@]}" "${builds[@]}" "${benches[@]}"; }
 without_engine() { "$pytest" "${chosen[@]}" --ignore-glob='*/python/test_*.py' tests/python; }
 plugin_on_sail() { cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=sail "$pytest"; }
+on_formats() { tests/formats/run.sh "${formats[@]}"; }
 of_benches() { TANGLES_TEST_ENGINE=sail "$pytest" "${chosen[@]}" "${benches[@]}"; }
-sessions=(on_sail plugin_on_spark on_spark without_engine plugin_on_sail of_benches)
+sessions=(on_sail plugin_on_spark on_spark without_engine on_formats plugin_on_sail of_benches)
 
 printed=$PWD/target/tests
 rm -rf "$printed" && mkdir -p "$printed"

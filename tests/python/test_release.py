@@ -91,6 +91,7 @@ def test_the_lock_files_cover_both_distributions(wheels):
         "-servers": ["thrift"],
         "-docs": ["docs"],
         "-proof": ["proof"],
+        "-formats": ["formats"],
     }.items():
         locked |= set(re.findall(r"^([\w.-]+)==", (ROOT / f"requirements{file}.lock").read_text(), re.M))
         for extra in extras:

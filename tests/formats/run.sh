@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Runs the plugin's tests marked `iceberg` and `delta`. Spark is the pyspark that both formats support, in an environment of
+# its own below target/formats: it has that pyspark (requirements-formats.lock) and sees all other packages of .venv. Maven
+# gets the jars. If Maven or a package index does not answer, one line says so, and the tests are left out; with
+# TANGLES_REQUIRE_JARS=1 that is an error. With the argument `all` (`make test-all`), tests marked `spark_at_length` run too.
+set -uo pipefail
+cd "$(dirname "$0")/../.." || exit 2
+mkdir -p target
+lock=requirements-formats.lock place=$PWD/target/formats python=$PWD/.venv/bin/python
+venv=$place/venv jars=$place/jars
+iceberg="org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
+delta="io.delta:delta-spark_4.1_2.13:4.2.0 io.delta:delta-storage:4.2.0"
+
+leave_out() {
+  echo "left out the tests on Iceberg and Delta Lake: $1"
+  [ "${TANGLES_REQUIRE_JARS-}" = 1 ] && exit 1
+  exit 0
+}
+
+make_environment() {
+  "$python" -m venv --without-pip "$venv" || return
+  "$python" -m pip --quiet --python "$venv/bin/python" install --no-deps --require-hashes -r $lock || return
+  local packages
+  packages=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+  # Its own pyspark comes first; the packages of .venv follow, with its editable ones.
+  "$python" -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
+    > "$packages/zz_of_venv.pth" || return
+  cp $lock "$venv/installed"
+}
+
+get_jars() { # prints the paths, separated by commas
+  local artifact group name version file files=
+  for artifact in "$@"; do
+    IFS=: read -r group name version <<< "$artifact"
+    file=$jars/$name-$version.jar
+    [ -s "$file" ] || timeout 120 mvn -q -B dependency:copy -Dartifact="$artifact" -DoutputDirectory="$jars" >&2 || return
+    files=$files,$file
+  done
+  echo "${files#,}"
+}
+
+cmp -s $lock "$venv/installed" || { rm -rf "$venv" && make_environment > "$place.txt" 2>&1; } ||
+  leave_out "no environment with $(head -n 1 $lock | cut -d' ' -f1) ($place.txt)"
+command -v mvn > /dev/null || leave_out "mvn is not installed"
+{ iceberg=$(get_jars $iceberg) && delta=$(get_jars $delta); } 2> "$place.txt" || leave_out "Maven does not answer ($place.txt)"
+chosen=(-m 'not spark_at_length')
+[ "${1-}" = all ] && chosen=()
+failed=0
+for format in iceberg delta; do
+  found=${!format}
+  (cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=$format DBT_SPARK_PYTHON_TEST_JARS=$found \
+    "$venv/bin/python" -m pytest -p no:cacheprovider tests/test_nights.py "${chosen[@]}") || failed=1
+done
+exit $failed
