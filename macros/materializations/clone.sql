@@ -1,7 +1,7 @@
 {#- dbt's `clone`. In a warehouse of folders, it copies a table by links to its files, with its origin: the next build continues
     from the copy. -#}
 {% materialization clone, adapter='spark' %}
-    {%- if not adapter.copies_by_links() or not defer_relation or (load_cached_relation(this) and not flags.FULL_REFRESH) -%}
+    {%- if adapter.warehouse_path() is none or not defer_relation or (load_cached_relation(this) and not flags.FULL_REFRESH) -%}
         {{ return(dbt.materialization_clone_spark()) }}
     {%- endif -%}
     {%- set source = load_cached_relation(defer_relation) -%}

@@ -1,5 +1,3 @@
-{#- Merges small files of this project's tables of Iceberg and Delta Lake, and deletes snapshots older than `keep_days` days.
-    Run it while no build runs: `dbt run-operation maintain_tables` (docs/how-to/table-formats.md). -#}
 {% macro maintain_tables(keep_days=7) %}
     {%- set maintained = [] -%}
     {%- for node in project_nodes() -%}

@@ -108,21 +108,17 @@ class PlannedRuns(metaclass=AdapterMeta):
         return full_name(*self._table_read(node))
 
     @available
-    def copies_by_links(self) -> bool:
-        """Whether tables are folders of this warehouse, which `clone_table` copies by links."""
-        return isinstance(self._tables, FolderTables)
-
-    @available
     def clone_table(self, relation: BaseRelation, source: BaseRelation) -> bool:
         """Copy a published table of another schema by links to its files, with its origin, for `dbt clone`.
 
         Returns:
             Whether the source is a table of the warehouse whose files are those in its manifest.
         """
+        warehouse = connection.catalog_of(self.config.credentials).warehouse
         key, other = _key(relation.schema, relation.identifier), _key(source.schema, source.identifier)
-        noted = self._tables.manifest_of(*other)
+        noted = warehouse.trusted_manifest(*other)
         if noted:
-            self._tables.copy(other, key)
+            warehouse.copy_table(other, key)
             self._building[key] = Publication(noted.get("definition"), noted.get("inputs"), noted.get("groups"))
         return bool(noted)
 

@@ -54,10 +54,6 @@ class FolderTables:
         keys = changed_groups(self.session.table(groups.versions), groups.since, groups.column)
         return replace_groups(self._catalog, name, made, groups.key, keys, key_columns)
 
-    def copy(self, source: tuple[str, str], target: tuple[str, str]) -> None:
-        """Link the files of a published table into a new table, which may have another schema."""
-        self._warehouse.copy_table(source, target)
-
     def published(self, schema: str) -> list[PublishedTable]:
         """Return the published tables of a schema."""
         return self._warehouse.published(schema)
