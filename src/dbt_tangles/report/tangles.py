@@ -12,7 +12,7 @@ from dbt_tangles.report.parts import Kind, Limits, Part, WhyQuery, choose, numbe
 _COLUMNS = """tangle_name, root_id, root_status, candidate_count, member_count, set_aside_count, invalid_claim_count,
     author_count, depth, width, fork_count, merge_count, len(tips) as tip_count, misordered_pairs,
     misordered_received_pairs"""
-#: Reasons of claims that make no candidate, as the macro `is_candidate` lists them.
+#: Reasons of claims that make no candidate: the values of `int_tangle_claims.claim_error`.
 MALFORMED_CLAIMS = frozenset(("malformed_tangle", "wrong_type", "not_a_writer"))
 _FACTS = {
     "member_count": "members",

@@ -103,9 +103,10 @@ def test_facts_list_what_they_count(warehouse):
     }
 
 
-def test_malformed_claims_are_those_of_the_macro():
-    text = (ROOT / "macros" / "graph" / "is_candidate.sql").read_text()
-    assert {*re.findall(r"'([a-z_]+)'", text.partition("not in (")[2])} == MALFORMED_CLAIMS
+def test_malformed_claims_are_those_of_the_model():
+    text = (ROOT / "models" / "intermediate" / "tangles" / "int_tangle_claims.yml").read_text()
+    (errors,) = re.findall(r"claim_error: \[(.*)\]", text)
+    assert {*errors.split(", ")} == MALFORMED_CLAIMS
 
 
 def test_why_is_what_the_command_says(warehouse):
