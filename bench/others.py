@@ -1,13 +1,14 @@
-"""The depth of every message by other tools: graph libraries, and DuckDB's recursive SQL.
+"""Depths, pairs of ancestors and components by other tools: graph libraries, and DuckDB's recursive SQL.
 
-Each tool has a process of its own, starts from the same parquet file of candidates, and ends with the depth of each
-message. The shapes consist of members only, so the tools need not determine membership; this project's kernel does so
-all the same, and finds the orders and redundant links as well. A tool that exceeds its time or memory at one size is
-not asked at the next.
+Each tool has a process of its own, starts from the same parquet file of candidates, and ends with a number that depends
+on every message. The shapes consist of members only, so the tools need not determine membership; this project's kernel
+does so all the same, and finds the orders and redundant links as well. A tool that exceeds its time or memory at one
+size is not asked at the next.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import resource
 import signal
@@ -19,7 +20,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from bench.machine import ROOT
-from bench.one_tool import ANSWERS
+from bench.one_tool import QUESTIONS, TOOLS
 from bench.report import RESULTS, Goal, say
 from bench.shapes import shape
 
@@ -36,24 +37,19 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
         RuntimeError: Two tools disagree.
     """
     results = []
-    for shape_name in options.shapes or SHAPES:
+    for question, shape_name in itertools.product(QUESTIONS, options.shapes or SHAPES):
         exhausted: set[str] = set()
         for size in SHAPES.get(shape_name, ()):
             nodes = max(int(size * options.scale), 1)
             file = stored(shape_name, nodes)
-            found = {}
-            for name in ANSWERS:
-                if name not in exhausted:
-                    found[name] = ask(name, file)
-                    if "depth_sum" not in found[name]:
-                        exhausted.add(name)
-            if len({answer["depth_sum"] for answer in found.values() if "depth_sum" in answer}) > 1:
-                raise RuntimeError(
-                    f"{shape_name}, {nodes:,} messages: the tools disagree on the sum of depths: {found}"
-                )
-            told = ", ".join(f"{name} {answer.get('cpu_s', answer.get('ended'))}" for name, answer in found.items())
-            say(f"others {shape_name}, {nodes:,} messages: CPU seconds: {told}")
-            results += [{"shape": shape_name, "messages": nodes, "who": who, **answer} for who, answer in found.items()]
+            found = {tool: ask(question, tool, file) for tool in TOOLS if tool not in exhausted}
+            exhausted |= {tool for tool, answer in found.items() if "answer" not in answer}
+            if len({answer["answer"] for answer in found.values() if "answer" in answer}) > 1:
+                raise RuntimeError(f"{question}, {shape_name}, {nodes:,} messages: the tools disagree: {found}")
+            told = ", ".join(f"{tool} {answer.get('cpu_s', answer.get('ended'))}" for tool, answer in found.items())
+            say(f"others {question}, {shape_name}, {nodes:,} messages: CPU seconds: {told}")
+            given = {"question": question, "shape": shape_name, "messages": nodes}
+            results += [{**given, "who": tool, **answer} for tool, answer in found.items()]
     return results, []
 
 
@@ -66,7 +62,7 @@ def stored(name: str, nodes: int) -> Path:
     return file
 
 
-def ask(name: str, file: Path) -> dict:
+def ask(question: str, tool: str, file: Path) -> dict:
     """Let a tool answer in a process of its own; return its cost, or the way it ended without an answer."""
 
     def bound() -> None:
@@ -74,7 +70,7 @@ def ask(name: str, file: Path) -> dict:
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
     done = subprocess.run(
-        [sys.executable, "-m", "bench.one_tool", name, str(file)],
+        [sys.executable, "-m", "bench.one_tool", question, tool, str(file)],
         cwd=ROOT,
         preexec_fn=bound,
         capture_output=True,

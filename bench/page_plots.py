@@ -24,7 +24,13 @@ GROWTH = {
 def draw(rows: dict[str, pd.DataFrame], ratios: pd.DataFrame, folder: Path) -> list[str]:
     """Draw plots into a folder, and delete old plots without figures; return the names of the drawn files."""
     growth = {title: lines_of(rows[part], *wanted) for title, (part, *wanted) in GROWTH.items()}
-    others = {shape: lines_of(rows["others"], f"shape == '{shape}'", "messages", "who") for shape in ("W", "D")}
+    others = {
+        f"{question}, {shape}": lines_of(
+            rows["others"], f"question == '{question}' and shape == '{shape}'", "messages", "who"
+        )
+        for question in ("depth", "ancestors")
+        for shape in ("W", "D")
+    }
     with style("benchmarks"):
         made = {
             "limits.svg": limits(ratios),

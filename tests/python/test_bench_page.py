@@ -222,16 +222,16 @@ def test_values_are_written_with_the_digits_that_matter(value, text):
 def test_others_at_each_size_and_where_they_ended(tmp_path):
     answers = {"tangles": {10: 1.0, 100: 2.0, 1000: 20.0}, "slow": {10: 3.0}}
     rows = [
-        {"shape": "W", "messages": size, "who": who, "cpu_s": cpu, "peak_mib": 7, "depth_sum": 1}
+        {"question": "depth", "shape": "W", "messages": size, "who": who, "cpu_s": cpu, "peak_mib": 7, "answer": 1}
         for who, sizes in answers.items()
         for size, cpu in sizes.items()
     ]
-    rows.append({"shape": "W", "messages": 100, "who": "slow", "ended": "over 60 s"})
+    rows.append({"question": "depth", "shape": "W", "messages": 100, "who": "slow", "ended": "over 60 s"})
     put(tmp_path, "others", rows)
     text = section(made(tmp_path), "others")
-    seconds = cells(text.partition("Peak MiB")[0], "W")
-    assert seconds == [["W", "10", "1", "3"], ["W", "100", "2", ""], ["W", "1,000", "20", ""]]
-    assert ["W", "slow", "100", "over 60 s"] in cells(text, "W")
+    seconds = cells(text.partition("Peak MiB")[0], "depth")
+    assert [row[1:] for row in seconds] == [["W", "10", "1", "3"], ["W", "100", "2", ""], ["W", "1,000", "20", ""]]
+    assert ["depth", "W", "slow", "100", "over 60 s"] in cells(text, "depth")
     assert "(others.svg)" in text and (tmp_path / "out" / "others.svg").exists()
     assert "GraphFrames" in text
 
