@@ -8,7 +8,7 @@
         {%- set key = env_var('TANGLES_SSB_HMAC_KEY', '') -%}
         {%- if key and not modules.re.fullmatch('[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=', key) -%}
             {% do exceptions.raise_compiler_error(
-                'TANGLES_SSB_HMAC_KEY must be 32 bytes as canonical base64 (its value is not shown)'
+                'TANGLES_SSB_HMAC_KEY is not 32 bytes as canonical base64 (not shown here); correct or unset it'
             ) %}
         {%- endif -%}
     {%- endif -%}

@@ -4,6 +4,7 @@ import base64
 import os
 import shutil
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -230,6 +231,9 @@ def test_runs_of_an_earlier_release_get_the_column_snapshots(project):
     built.run("--select", "runs")
     place = built.warehouse / "earlier_runs.db" / "runs"
     earlier = built.table("runs").drop_columns(["snapshots"])
+    times = [(n, field) for n, field in enumerate(earlier.schema) if pa.types.is_timestamp(field.type)]
+    for number, field in times:
+        earlier = earlier.set_column(number, field.name, earlier[field.name].cast(pa.timestamp("us", "UTC")))
     shutil.rmtree(place)
     place.mkdir()
     pq.write_table(earlier, place / "rows.parquet")

@@ -72,7 +72,7 @@ def test_a_tab_counts_the_entries_of_its_list(tmp_path):
     say(...found);
     """
     counts = [each.split() for each in drive(make(warehouse, "--limit", "1"), "", script).split(" | ")]
-    assert len(counts) == 7 and all(tab == entries for tab, entries in counts)
+    assert len(counts) == 7 and all(tab == entries for tab, entries in counts), counts
 
 
 def test_no_path_of_the_machine(tmp_path):

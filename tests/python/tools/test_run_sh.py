@@ -11,6 +11,7 @@ PYTEST = """#!/usr/bin/env bash
 place=$(basename "$PWD")
 case "$place ${TANGLES_TEST_ENGINE-}${DBT_SPARK_PYTHON_TEST_ENGINE-} $*" in
   "plugin sail"*) session=plugin-sail ;;
+  "plugin iceberg"*) session=formats ;;
   plugin*) session=plugin-spark ;;
   *" sail "*" tests/python/test_build.py"*) session=sail ;;
   *" sail "*) session=benches ;;
@@ -25,18 +26,25 @@ echo "1 failed"
 exit 1
 """
 
+# Replaces the script that gets the jars of Iceberg and Delta Lake and runs the plugin's tests.
+FORMATS = """#!/usr/bin/env bash
+cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=iceberg ../.venv/bin/pytest "$@"
+"""
+
 
 @pytest.fixture
 def answer(tmp_path):
     """Return a function that runs the script with a pytest that fails in one session: (exit code, printed lines)."""
     fails = tmp_path / "fails"
-    (tmp_path / "tests" / "python").mkdir(parents=True)
+    for folder in ("python", "formats"):
+        (tmp_path / "tests" / folder).mkdir(parents=True)
     for name in ("test_build.py", "test_bench.py"):
         (tmp_path / "tests" / "python" / name).touch()
     (tmp_path / "plugin").mkdir()
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     for name, text in {
         "tests/run.sh": (ROOT / "tests" / "run.sh").read_text(),
+        "tests/formats/run.sh": FORMATS,
         ".venv/bin/pytest": PYTEST % fails,
         ".venv/bin/python": "#!/usr/bin/env bash\nexit 0\n",
     }.items():
@@ -60,6 +68,7 @@ SESSIONS = {
     "plugin_on_spark": "plugin-spark",
     "on_spark": "spark",
     "without_engine": "no-engine",
+    "on_formats": "formats",
     "plugin_on_sail": "plugin-sail",
     "of_benches": "benches",
 }
@@ -104,4 +113,5 @@ def test_all_leaves_out_no_test(answer, tmp_path):
         assert ("both_at_length" in spark) == bool(given)
         (plugin,) = (line for line in asked if line.startswith("plugin-spark:"))
         assert ("not spark_at_length" in plugin) == (not given)
+        assert f"formats: {' '.join(given)}" in asked
         assert "test_build.py" in spark and "test_bench.py" in spark

@@ -14,10 +14,14 @@ function keepAddress(node) {
   const key = parts[0] || document.querySelector(".list [aria-current]")?.dataset.key;
   if (parts[1] !== node) filters.delete("role");  // It is about the epoch in the address.
   if (key && parts[1] !== node) history.replaceState(null, "", addressOf(view, [key, node], Object.fromEntries(filters)));
+  address = location.hash;
 }
 
+let address = "", turns = 0;  // The address of the latest view, and the number of views that were asked for.
+
 async function show() {
-  const page = h("div"), main = document.getElementById("main"), { view, parts, filters } = readAddress(location.hash);
+  address = location.hash || "#glance";
+  const turn = ++turns, page = h("div"), main = document.getElementById("main"), { view, parts, filters } = readAddress(location.hash);
   tip.hide();
   try {
     const index = await tangles.load("index"), views = viewsOf(index);
@@ -31,7 +35,7 @@ async function show() {
     else if (at === "search") await showSearch(page, filters);
     else if (at in PAGES) await PAGES[at][1](page, parts, filters);
     else await showSubject(page, index, at, parts[0], parts[1], view === "read" ? view : null);
-    document.body.dataset.shown = location.hash || "#glance";
+    if (turn === turns) document.body.dataset.shown = address;  // A slow view may end after a later one was asked for.
   } catch (error) {
     main.replaceChildren(h("p", { class: "failed" }, error.message));
     throw error;
