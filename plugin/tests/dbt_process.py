@@ -13,7 +13,7 @@ def run(folder, project, arguments, environment):
     places += ["--target-path", folder / "target"] if arguments[0] != "deps" else []
     return subprocess.run(
         [sys.executable, "-m", "dbt.cli.main", *arguments, *places],
-        env={**os.environ, "NO_COLOR": "1", **environment},
+        env={**os.environ, "NO_COLOR": "1", "DBT_SPARK_PYTHON_TEST_SCHEMA": "s", **environment},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -28,6 +28,6 @@ PLACES = {"warehouse": "DBT_SPARK_PYTHON_TEST_WAREHOUSE", "most": "DBT_SPARK_PYT
 def dbt(project, *arguments, code=0, **environment):
     """Run dbt on a small project and return its output."""
     given = {PLACES.get(name, name): str(value) for name, value in environment.items()}
-    done = run(project, project, arguments, {"DBT_SPARK_PYTHON_TEST_SCHEMA": "s"} | given)
+    done = run(project, project, arguments, given)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
