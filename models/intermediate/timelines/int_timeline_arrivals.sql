@@ -108,7 +108,8 @@ of_tangles as (
         members.listed,
         feeds.latest,
         -- Both messages are in the verified chain, so the feed's order is proven.
-        feeds.are_in_chain as is_proven
+        feeds.are_in_chain as is_proven,
+        true as is_tangle
     from members
     inner join feeds
         on
@@ -132,7 +133,8 @@ of_log as (
             )
         ) as listed,
         array_compact(array(previous_id)) as latest,
-        false as is_proven
+        false as is_proven,
+        false as is_tangle
     from {{ ref('ssb_messages') }}
     where
         is_usable
@@ -140,40 +142,38 @@ of_log as (
         and {{ is_changed("'ssb:log'", ref('int_timeline_versions')) }}
 ),
 
+-- A message never follows itself, even if it lists itself.
+linked as (
+    select
+        timeline_id,
+        message_id,
+        author,
+        received_at,
+        is_proven,
+        is_tangle,
+        array_remove(listed, message_id) as listed,
+        array_remove(latest, message_id) as latest
+    from (
+        select * from of_tangles
+        union all
+        select * from of_log
+    ) as unlinked
+),
+
 messages as (
     select
-        timeline_id,
-        message_id,
-        author,
-        received_at,
-        is_proven,
-        true as is_tangle,
-        -- A message never follows itself, even if it lists itself.
-        array_remove(listed, message_id) as listed,
-        array_remove(latest, message_id) as latest,
-        cast(array() as array<string>) as left_out
-    from of_tangles
-    union all
-    select
-        timeline_id,
-        message_id,
-        author,
-        received_at,
-        is_proven,
-        false as is_tangle,
-        array_remove(listed, message_id) as listed,
-        array_remove(latest, message_id) as latest,
-        -- Of the causes, the backlink of the feed counts first, then the least ids.
+        *,
+        -- Of the causes in the log's timeline, the backlink of the feed counts first, then the least ids.
         if(
-            {{ limit is none }},
+            is_tangle or {{ limit is none }},
             cast(array() as array<string>),
             slice(
-                array_sort(array_except(listed, array_append(latest, message_id))),
-                {{ limit or 1 }} + 1 - size(array_remove(latest, message_id)),
+                array_sort(array_except(listed, latest)),
+                {{ limit or 1 }} + 1 - size(latest),
                 size(listed)
             )
         ) as left_out
-    from of_log
+    from linked
 )
 {%- endif %}
 
