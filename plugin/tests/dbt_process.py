@@ -1,10 +1,16 @@
-"""Runs dbt in its own process, as users start it."""
+"""Runs dbt, or other code, in its own process, as users start it."""
 
 import os
 import subprocess
 import sys
 
 from conftest import TESTS
+
+
+def run_python(code, *arguments, timeout=120, **options):
+    """Run code in another Python process; return the finished process with its output."""
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=timeout, **options)
 
 
 def run(folder, project, arguments, environment):

@@ -11,6 +11,7 @@ import pytest
 
 import port_attacks
 from conftest import TESTS
+from dbt_process import run_python
 from dbt_spark_python.engines import listeners, local_socket, relay, sail_server
 from dbt_spark_python.session import connection
 from plugin_projects import make_project
@@ -214,7 +215,7 @@ def test_a_relay_serves_its_own_process_only():
                 server.sendall(b"answered")
             assert (client.recv(8), client.recv(1)) == (b"answered", b"")
         code = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect('\\0' + sys.argv[1]); print(s.recv(1))"
-        done = subprocess.run([sys.executable, "-c", code, name[1:]], capture_output=True, text=True, timeout=60)
+        done = run_python(code, name[1:])
         assert done.stdout == "b''\n", done.stderr
 
 
@@ -242,8 +243,7 @@ IS_REFUSED = "other users of this machine could connect to Sail and run code as 
 )
 def test_an_open_port_needs_consent_in_the_profile(settings, said, tmp_path):
     pytest.importorskip("pysail")
-    command = [sys.executable, "-c", REFUSED, repr(settings), str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = run_python(REFUSED, repr(settings), tmp_path)
     assert done.stdout.startswith(said), done.stderr
     assert "\n" not in done.stdout.rstrip()
 

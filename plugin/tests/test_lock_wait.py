@@ -11,7 +11,6 @@ import pyarrow.dataset as ds
 import pytest
 
 from dbt_process import dbt, run
-from dbt_spark_python.table_store.warehouse import Warehouse
 from plugin_projects import make_project
 
 NAMES = ("one", "two", "three")
@@ -31,15 +30,6 @@ def slow(tmp_path) -> Path:
     return make_project(tmp_path / "project", {f"{name}.py": SLOW for name in NAMES})
 
 
-@pytest.fixture
-def busy(tmp_path) -> Warehouse:
-    """A warehouse in which this process builds."""
-    made = Warehouse(tmp_path / "warehouse")
-    made.begin_writing()
-    yield made
-    made.close()
-
-
 def log_of(folder: Path) -> str:
     """Return the log of a run; empty before it has one."""
     path = folder / "logs" / "dbt.log"
@@ -53,40 +43,40 @@ def span(log: str) -> tuple[datetime, datetime]:
     return tuple(datetime.strptime(found[0].split()[0], "%H:%M:%S.%f") for found in (begin, end))
 
 
-def test_runs_of_one_model_take_turns(slow, busy, tmp_path):
-    """As orchestrators run them: a process for each model, all at once. None begins while another one builds."""
-    folders = [tmp_path / name for name in NAMES]
-    environment = {"DBT_SPARK_PYTHON_TEST_WAREHOUSE": str(busy.root), WAIT: "300", "DBT_USE_COLORS_FILE": "false"}
+def test_runs_of_one_model_take_turns(slow, folders, tmp_path):
+    """As orchestrators run them: a process for each model, all at once. Each run waits for the one before."""
+    places = [tmp_path / name for name in NAMES]
+    environment = {"DBT_SPARK_PYTHON_TEST_WAREHOUSE": str(folders.root), WAIT: "300", "DBT_USE_COLORS_FILE": "false"}
     with ThreadPoolExecutor(len(NAMES)) as pool:
         runs = []
-        for folder in folders:
-            folder.mkdir()
-            runs.append(pool.submit(run, folder, slow, ["run", "--select", folder.name], environment))
+        for place in places:
+            place.mkdir()
+            runs.append(pool.submit(run, place, slow, ["run", "--select", place.name], environment))
         deadline = time.monotonic() + 120
-        while not all("waiting for" in log_of(folder) for folder in folders) and time.monotonic() < deadline:
+        while not all("waiting for" in log_of(place) for place in places) and time.monotonic() < deadline:
             time.sleep(0.1)
-        busy.close()
+        folders.close()
         done = [each.result() for each in runs]
     assert [each.returncode for each in done] == [0, 0, 0], "\n".join(each.stdout for each in done)
-    logs = [log_of(folder) for folder in folders]
+    logs = [log_of(place) for place in places]
     for log in logs:
         assert f"waiting for process {os.getpid()} since 20" in log and "(0 of 300 s)" in log
     spans = sorted(map(span, logs))
     assert all(end < begin for (_, end), (begin, _) in pairwise(spans)), spans
     for name in NAMES:
-        table = ds.dataset(busy.root / "s.db" / name, format="parquet").to_table()
+        table = ds.dataset(folders.root / "s.db" / name, format="parquet").to_table()
         assert sorted(table["id"].to_pylist()) == [0, 1, 2]
 
 
 @pytest.mark.both
 @pytest.mark.parametrize(("wait", "said_first"), [("0", "the warehouse"), ("1", "after 1 s, the warehouse")])
-def test_a_wait_that_ends_is_reported(slow, busy, wait, said_first):
+def test_a_wait_that_ends_is_reported(slow, folders, wait, said_first):
     """The error names the folder and the process that builds there, and says what to do; no model has begun."""
     started = time.monotonic()
-    said = dbt(slow, "run", code=2, warehouse=busy.root, **{WAIT: wait})
+    said = dbt(slow, "run", code=2, warehouse=folders.root, **{WAIT: wait})
     assert time.monotonic() - started < 30
     flat = " ".join(said.split())
-    assert f"{said_first} {busy.root} is being built by process {os.getpid()} since 20" in flat
+    assert f"{said_first} {folders.root} is being built by process {os.getpid()} since 20" in flat
     assert "wait until that ends, let runs wait longer (spark.dbt.lock_wait in the profile), or use another" in flat
     assert "START" not in said and "Traceback" not in said
 

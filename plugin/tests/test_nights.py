@@ -3,15 +3,14 @@
 import json
 import os
 import random
-import subprocess
-import sys
 import textwrap
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from conftest import ENGINE, FORMATS, TESTS
+from conftest import ENGINE, FORMATS
+from dbt_process import run
 from dbt_spark_python.incremental.snapshot_tables import SnapshotTables
 from shop_project import DIES, FAILS, expected_days, expected_sums, make_shop_project, write_orders
 
@@ -321,21 +320,9 @@ def test_a_process_that_is_killed(nights):
     nights.run()
     nights.change(("a", 3, 1), gone=("b",))
     built = nights.built
-    options = {
-        "--project-dir": built.project_dir,
-        "--profiles-dir": TESTS,
-        "--vars": json.dumps(built.vars),
-        "--target-path": nights.log.parent / "target",
-        "--log-path": nights.log.parent / "logs",
-        "--threads": 1,
-    }
-    done = subprocess.run(
-        [sys.executable, "-m", "dbt.cli.main", "build", *(str(word) for option in options.items() for word in option)],
-        env={**os.environ, DIES: "days", "DBT_SPARK_PYTHON_TEST_SCHEMA": built.schema},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    arguments = ["build", "--vars", json.dumps(built.vars), "--threads", "1"]
+    environment = {DIES: "days", "DBT_SPARK_PYTHON_TEST_SCHEMA": built.schema}
+    done = run(nights.log.parent, built.project_dir, arguments, environment)
     assert done.returncode == -9, done.stdout + done.stderr
     assert nights.facts("changed_orders")[:2] == (1, 2)
     assert nights.rows("days") == expected_days(FIRST)

@@ -1,13 +1,12 @@
 """Tables for their owner only: modes 0700 and 0600 for any umask and engine."""
 
 import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 
+from dbt_process import run_python
 from dbt_spark_python.table_store import warehouse
 from plugin_projects import make_project
 
@@ -131,8 +130,7 @@ def test_other_users_do_not_see_the_table():
             folders.publish("s", name, "first")
         for folder in (Path(place), folders.root, folders.root / "s.db", folders.public_place("s", "for_all")):
             folder.chmod(0o755)
-        command = [sys.executable, "-c", READER, str(folders.root)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        done = run_python(READER, folders.root)
         folders.public_place("s", "keys").chmod(0o700)
         folders.close()
     assert done.stdout == "['for_all']\n", done.stderr

@@ -4,12 +4,14 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from importlib.metadata import PackageNotFoundError
 
 import pyarrow as pa
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt_process import run_python
 from dbt_spark_python.engines import sail, sail_server
 from dbt_spark_python.session.connection import process_session
 from plugin_projects import make_project
@@ -67,9 +69,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 def test_the_server_is_local_and_ends_with_its_process(tmp_path):
     """It listens only on 127.0.0.1, and ends if its process is killed."""
     pytest.importorskip("pysail")
-    done = subprocess.run(
-        [sys.executable, "-c", SERVER, str(tmp_path)], capture_output=True, text=True, timeout=120, check=False
-    )
+    done = run_python(SERVER, tmp_path)
     assert done.stdout.splitlines() == ["1", "{'0100007F'}"], done.stderr
 
 
@@ -106,12 +106,12 @@ REFUSED = "Sail reached its memory limit"
 def test_the_memory_of_queries_is_bounded(settings, memory, joined, tmp_path):
     """Too many groups spill to files, and a join that is too large fails with a remedy."""
     pytest.importorskip("pysail")
-    command = [sys.executable, "-c", BOUNDED, str(tmp_path), json.dumps(settings), str(memory)]
     clean = {name: value for name, value in os.environ.items() if not name.startswith("SAIL_")}
+    join = partial(run_python, BOUNDED, tmp_path, json.dumps(settings), memory, timeout=60, env=clean)
     try:
-        done = subprocess.run(command, env=clean, capture_output=True, text=True, timeout=60, check=False)
+        done = join()
     except subprocess.TimeoutExpired:  # rarely, as memory is short: apache/datafusion#24883
-        done = subprocess.run(command, env=clean, capture_output=True, text=True, timeout=60, check=False)
+        done = join()
     assert done.stdout.splitlines() == ["1000000", joined], done.stderr
 
 
@@ -125,9 +125,7 @@ before = dict(os.environ)
 sail_server.start({}, sys.argv[1])
 print(sorted(before.items() ^ os.environ.items()))
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=120, check=False
-    )
+    done = run_python(code, tmp_path)
     assert done.stdout.strip() == "[]", done.stderr
 
 
@@ -157,9 +155,7 @@ print(spark.read.parquet(sys.argv[1] + "/rows").count())
 def test_long_statements_complete(tmp_path):
     """Reading and writing continue beyond the client's time limit."""
     pytest.importorskip("pysail")
-    done = subprocess.run(
-        [sys.executable, "-c", SLOW, str(tmp_path)], capture_output=True, text=True, timeout=120, check=False
-    )
+    done = run_python(SLOW, tmp_path)
     assert done.stdout.splitlines() == ["3", "3"], done.stderr
 
 
@@ -187,7 +183,7 @@ except TimeoutError:
 @pytest.mark.sail
 def test_a_process_ends_though_a_function_runs():
     """The function belongs to a timed-out model."""
-    done = subprocess.run([sys.executable, "-c", LEFT_RUNNING], capture_output=True, text=True, timeout=40)
+    done = run_python(LEFT_RUNNING, timeout=40)
     assert (done.returncode, done.stdout) == (0, "took too long\n"), done.stderr
 
 

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from conftest import TESTS
+from dbt_process import run_python
 from dbt_spark_python.session import environment, jvm
 from plugin_projects import make_project
 
@@ -135,6 +136,6 @@ connection.python_session(SimpleNamespace(method="thrift"))
 @pytest.mark.both
 def test_sql_on_a_server_and_nothing_for_python():
     """A separate session, with its tables out of reach, is not started."""
-    done = subprocess.run([sys.executable, "-c", CURRENT], capture_output=True, text=True, timeout=120)
+    done = run_python(CURRENT)
     assert "DbtRuntimeError" in done.stderr
     assert "set SPARK_REMOTE to its address" in done.stderr

@@ -1,9 +1,8 @@
 """An unfinished write of a killed process does not block the next one; other folders stay."""
 
-import subprocess
-import sys
-
 import pytest
+
+from dbt_process import run_python
 
 pytestmark = pytest.mark.spark
 
@@ -44,9 +43,7 @@ print((place / "made.db" / "of_others" / "part-0.parquet").read_bytes())
 
 
 def test_an_unfinished_write_is_removed(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", MAKE, str(tmp_path / "warehouse")], capture_output=True, text=True, cwd=tmp_path
-    )
+    done = run_python(MAKE, tmp_path / "warehouse", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     numbers, *error, kept = done.stdout.strip().splitlines()
     assert numbers == "[1, 2]"

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from dbt_process import run_python
 from dbt_spark_python.session import connection
 from dbt_spark_python.table_store import atomic_swap, durable_files
 from dbt_spark_python.table_store import warehouse as warehouse_module
@@ -44,13 +45,8 @@ def in_another_process(code: str, *arguments: str, check: bool = True) -> subpro
     modules = ("errors", "warehouse")
     preamble = "import os, sys\nfrom pathlib import Path\n"
     preamble += "".join(f"from dbt_spark_python.table_store.{name} import *\n" for name in modules)
-    return subprocess.run(
-        [sys.executable, "-c", preamble + textwrap.dedent(code), *arguments],
-        capture_output=True,
-        text=True,
-        check=check,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
+    paths = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    return run_python(preamble + textwrap.dedent(code), *arguments, check=check, env=paths)
 
 
 @pytest.mark.parametrize("can_exchange", [True, False])

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import sys
 import venv
 import zipfile
 from types import SimpleNamespace
@@ -11,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt_process import run_python
 from dbt_spark_python import pack
 from dbt_spark_python.python_model import probe, ship_packages, workers
 from dbt_spark_python.python_model.submit import explain
@@ -104,7 +104,7 @@ workers.check(SimpleNamespace(method="thrift"), [{"name": "second"}, {"name": "f
 
 def test_a_server_that_takes_sql_alone():
     clean = {key: value for key, value in os.environ.items() if key != "SPARK_REMOTE"}
-    done = subprocess.run([sys.executable, "-c", CHECK], env=clean, capture_output=True, text=True, timeout=120)
+    done = run_python(CHECK, env=clean)
     assert "DbtRuntimeError" in done.stderr
     assert "set SPARK_REMOTE to its address" in done.stderr
     assert "leave the Python models out: first, second" in done.stderr

@@ -22,8 +22,8 @@ from bench import (
     timelines,
 )
 from cli_kit import declared
-from dbt_tangles.formats.events.verify_lines import verify_batches
-from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
+from dbt_tangles.formats.events.verify_lines import OUTPUT_SCHEMA, verify_batches
+from log_lines import verified
 
 
 def rng(seed=7) -> np.random.Generator:
@@ -345,22 +345,11 @@ def test_logs_are_written(suffix, tmp_path):
     for path in (log, again):
         make_events.main(["--out", str(path), "--events", "60", "--feeds", "3", "--lurkers", "4"])
     opener = gzip.open if suffix == ".jsonl.gz" else open
-    with opener(log) as first, opener(again) as second:
+    with opener(log, "rt") as first, opener(again, "rt") as second:
         lines = first.read().splitlines()
         assert second.read().splitlines() == lines
-    batch = pa.record_batch(
-        [
-            ["f"] * 60,
-            [0] * 60,
-            range(60),
-            [line if isinstance(line, bytes) else line.encode() for line in lines],
-            [len(line) for line in lines],
-        ],
-        schema=INPUT_SCHEMA,
-    )
-    (checked,) = verify_batches(iter([batch]))
-    assert checked["detail"].null_count == 60
-    assert checked["arrival"].to_pylist() == list(range(1, 61))
+    rows = verified(verify_batches, OUTPUT_SCHEMA, [line.encode() for line in lines])
+    assert [(row["detail"], row["arrival"]) for row in rows] == [(None, arrival) for arrival in range(1, 61)]
 
 
 def test_logs_of_many_timelines_are_written(tmp_path):

@@ -6,12 +6,11 @@ import json
 from collections import Counter, defaultdict
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from bench import log_lengths, log_plan, make_log
 from dbt_tangles.formats.ssb.verify_lines import VerifyOptions, verify_batches
-from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
+from log_lines import batch_of
 
 
 @pytest.fixture(scope="module")
@@ -59,9 +58,7 @@ def test_lengths_add_up_for_any_numbers(messages, feeds):
 def test_every_message_is_usable(log):
     """The project's own kernel accepts all messages, under the ids that they claim."""
     _, lines, messages = log
-    places = [["log.jsonl"] * len(lines), [0] * len(lines), range(len(lines)), lines, map(len, lines)]
-    arrays = [pa.array(column, field.type) for column, field in zip(places, INPUT_SCHEMA, strict=True)]
-    [checked] = verify_batches(iter([pa.record_batch(arrays, schema=INPUT_SCHEMA)]), VerifyOptions())
+    [checked] = verify_batches(iter([batch_of(lines)]), VerifyOptions())
     assert set(checked.column("check_error").to_pylist()) == {None}
     assert checked.column("message_id").to_pylist() == [message["key"] for message in messages]
 

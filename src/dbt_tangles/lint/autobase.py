@@ -13,6 +13,7 @@ import duckdb
 import pyarrow as pa
 
 from dbt_tangles.formats.autobase.verify_lines import verify_batches
+from dbt_tangles.lint.line_table import store_lines
 
 _KEPT = "select * exclude (block_start, row_id), row_id + 1 as line, writer || ':' || length as node_id from batch"
 
@@ -118,11 +119,7 @@ where reject_reason is null and kind = 'base'
 
 def check_lines(database: duckdb.DuckDBPyConnection, batches: Iterator[pa.RecordBatch]) -> int:
     """Verify the lines of Autobase logs, and write the findings into the table `found`; see `ssb.check_lines`."""
-    count = 0
-    for batch in verify_batches(batches):
-        database.register("batch", pa.Table.from_batches([batch]))
-        database.execute(f"insert into lines {_KEPT}" if count else f"create table lines as {_KEPT}")
-        count += len(batch)
+    count = store_lines(database, verify_batches(batches), _KEPT)
     if not count:
         return 0
     for query in (_BASES, _STARTS, _NODES):

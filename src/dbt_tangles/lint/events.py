@@ -11,6 +11,7 @@ import duckdb
 import pyarrow as pa
 
 from dbt_tangles.formats.events.verify_lines import verify_batches
+from dbt_tangles.lint.line_table import store_lines
 
 _KEPT = "select * exclude (block_start, row_id), row_id + 1 as line from batch"
 
@@ -29,11 +30,7 @@ from placed inner join lines using (source_file, line, event_id) where placed.re
 
 def check_lines(database: duckdb.DuckDBPyConnection, batches: Iterator[pa.RecordBatch]) -> int:
     """Verify the lines of event logs, and write the findings into the table `found`; see `ssb.check_lines`."""
-    count = 0
-    for batch in verify_batches(batches):
-        database.register("batch", pa.Table.from_batches([batch]))
-        database.execute(f"insert into lines {_KEPT}" if count else f"create table lines as {_KEPT}")
-        count += len(batch)
+    count = store_lines(database, verify_batches(batches), _KEPT)
     if count:
         database.register("placed", _admit(pa.table(database.sql(_ARRIVALS))))
         database.execute(_FINDINGS)

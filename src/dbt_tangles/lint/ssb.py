@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from dbt_tangles.formats.ssb.options import hmac_key
 from dbt_tangles.formats.ssb.verify_lines import VerifyOptions, verify_batches
+from dbt_tangles.lint.line_table import store_lines
 
 #: The longest continuation of a forked feed's chain that is followed, as in int_feed_chain.sql.
 LONGEST_WALK = 50_000
@@ -131,11 +132,7 @@ def check_lines(database: duckdb.DuckDBPyConnection, batches: Iterator[pa.Record
     Raises:
         ValueError: The network key in the environment is not valid.
     """
-    count = 0
-    for batch in verify_batches(batches, VerifyOptions(hmac_key=hmac_key())):
-        database.register("batch", pa.Table.from_batches([batch]))
-        database.execute(f"insert into lines {_KEPT}" if count else f"create table lines as {_KEPT}")
-        count += len(batch)
+    count = store_lines(database, verify_batches(batches, VerifyOptions(hmac_key=hmac_key())), _KEPT)
     if count:
         for query in (_REJECTS, _MESSAGES, _CLAIMS, _LINKS, _PREFIXES):
             database.execute(query)

@@ -12,6 +12,7 @@ from autobase_lines import BASE, MAX, NODE, ODD_WRITERS, A, B, C, D, check, rand
 from dbt_tangles.formats.autobase import verify_lines as kernel
 from dbt_tangles.formats.autobase.verify_lines import OUTPUT_SCHEMA
 from dbt_tangles.kernel_runtime.row_schema import array_of, columns_of
+from log_lines import mutated
 
 
 @given(lines=st.lists(st.none() | st.binary(max_size=60), max_size=5))
@@ -232,14 +233,7 @@ def test_sound_lines_take_the_fast_reader(monkeypatch):
 def test_mutated_lines():
     """Good lines with changed, dropped, repeated and swapped bytes."""
     chance = random.Random(7)
-    lines = []
-    for number in range(6000):
-        line = bytearray(to_line(chance.choice([NODE, BASE]), x=number))
-        for _ in range(chance.randrange(4)):
-            place, length = chance.randrange(len(line) + 1), chance.randrange(8)
-            piece = [b"", bytes([chance.randrange(256)]), b'"', b"\\ud800", b"null", bytes(line[place : place + 5])]
-            line[place : place + length] = chance.choice(piece)
-        lines.append(bytes(line))
+    lines = [mutated(to_line(chance.choice([NODE, BASE]), x=number), chance) for number in range(6000)]
     reasons = {row["reject_reason"] for row in check(lines)}
     # The other lines take more bytes.
     common = {"invalid_utf8", "malformed_json", "no_base", "neither", "bad_indexers", "bad_start", "bad_heads"}

@@ -5,7 +5,6 @@ import itertools
 import json
 from functools import cached_property, partial
 
-import pyarrow as pa
 import pytest
 
 import autobase_oracle as oracle
@@ -14,9 +13,9 @@ import rule_search
 from autobase_oracle import Id, Node
 from changes_oracle import changes
 from conftest import DATA
-from dbt_tangles.formats.autobase.verify_lines import Reason, verify_batches
-from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
+from dbt_tangles.formats.autobase.verify_lines import OUTPUT_SCHEMA, Reason, verify_batches
 from design_oracle import plain_order
+from log_lines import verified
 from unsettled_oracle import every_next, publish, reason_of
 
 FILES = ("examples.jsonl", "malformed.jsonl")
@@ -25,14 +24,7 @@ expected = partial(fixture_seeds.expected, "autobase")
 lines = partial(fixture_seeds.lines, "autobase")
 
 
-def check(raws):
-    count = len(raws)
-    columns = [["file"] * count, [0] * count, range(count), raws, map(len, raws)]
-    arrays = [pa.array(list(values), field.type) for values, field in zip(columns, INPUT_SCHEMA, strict=True)]
-    return pa.Table.from_batches(verify_batches(iter([pa.RecordBatch.from_arrays(arrays, schema=INPUT_SCHEMA)])))
-
-
-CHECKED = {file: check(lines(file)).to_pylist() for file in FILES}
+CHECKED = {file: verified(verify_batches, OUTPUT_SCHEMA, lines(file)) for file in FILES}
 EXAMPLES = [row["example"] for row in expected("autobase_bases")]
 WITHOUT_BASE = {row["base_id"] for row in CHECKED[FILES[0]]} - set(EXAMPLES)
 WRITERS = fixture_seeds.names("autobase", "writer")

@@ -13,6 +13,7 @@ import cli_story as story
 from cli_kit import assert_harmless
 from dbt_spark_python.table_store.warehouse import Warehouse
 from dbt_tangles.cli.cli import main
+from log_files import flip_bit
 
 
 @pytest.fixture
@@ -37,14 +38,6 @@ def ask(warehouse, *words):
     assert text.exit_code == data.exit_code
     assert_harmless(text)
     return json.loads(data.stdout)["verified"], data.exit_code, text.stdout
-
-
-def flip_bit(path, at=1000):
-    """Change one bit of a file, but neither its size nor its times."""
-    found, content = path.stat(), bytearray(path.read_bytes())
-    content[at] ^= 4
-    path.write_bytes(content)
-    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
 
 
 def test_tables_as_they_were_published(built):

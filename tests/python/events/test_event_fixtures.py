@@ -3,13 +3,12 @@
 import json
 from functools import partial
 
-import pyarrow as pa
 import pytest
 
 import fixture_seeds
 import timeline_oracle as oracle
-from dbt_tangles.formats.events.verify_lines import verify_batches
-from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
+from dbt_tangles.formats.events.verify_lines import OUTPUT_SCHEMA, verify_batches
+from log_lines import verified
 
 expected = partial(fixture_seeds.expected, "events")
 lines = partial(fixture_seeds.lines, "events")
@@ -35,15 +34,10 @@ def test_lines_are_not_in_order_of_arrival():
 
 @pytest.mark.parametrize(("file", "is_sound"), [("timelines.jsonl", True), ("malformed.jsonl", False)])
 def test_the_lines_have_their_intended_verdicts(file, is_sound):
-    raws = lines(file)
-    count = len(raws)
-    columns = [[file] * count, [0] * count, range(count), raws, map(len, raws)]
-    arrays = [pa.array(list(values), field.type) for values, field in zip(columns, INPUT_SCHEMA, strict=True)]
-    batches = verify_batches(iter([pa.RecordBatch.from_arrays(arrays, schema=INPUT_SCHEMA)]))
-    details = pa.Table.from_batches(batches)["detail"].to_pylist()
-    assert [detail is None for detail in details] == [is_sound] * count
+    rows = verified(verify_batches, OUTPUT_SCHEMA, lines(file))
+    assert {row["detail"] is None for row in rows} == {is_sound}
     rejected = [int(row["line"]) for row in expected("timeline_rejects", example=file, reason="malformed")]
-    assert rejected == ([] if is_sound else list(range(1, count + 1)))
+    assert rejected == ([] if is_sound else list(range(1, len(rows) + 1)))
 
 
 @pytest.mark.parametrize("name", NAMES)

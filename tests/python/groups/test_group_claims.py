@@ -22,6 +22,7 @@ from dbt_tangles.formats.ssb.group_claims import (
     epoch_key,
     group_claim,
 )
+from group_contents import places
 
 EPOCHS = Path(__file__).parents[2] / "data" / "groups" / "epochs.jsonl.gz"
 INITS = (ROOT_INIT, EPOCH_INIT)
@@ -119,13 +120,6 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["root", "previous", "x"]), inner),
     max_leaves=4,
 )
-
-
-def places(value, path=()):
-    yield path
-    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, entry in entries:
-        yield from places(entry, (*path, key))
 
 
 @st.composite

@@ -18,6 +18,7 @@ from nacl.secret import SecretBox
 
 import fixture_seeds
 from dbt_tangles.formats.ssb.group_claims import GroupReason, group_claim
+from fixture_tangles import grow, message_id
 from group_cases import rows_of
 from group_tables import reduced
 
@@ -83,9 +84,7 @@ class Group:
 
     def to_letter(self, link):
         """Return the letter of a linked message, in every form of the link."""
-        if link.startswith("ssb:message/"):
-            link = "%" + link.rsplit("/", 1)[1].replace("-", "+").replace("_", "/") + ".sha256"
-        return self.letter[link]
+        return self.letter[message_id(link)]
 
     def is_connected(self, letter):
         """Say whether a message is in the tangle that it extends."""
@@ -200,20 +199,6 @@ def opens(key, message):
 
 def type_of(content):
     return content["type"] if isinstance(content, dict) else None
-
-
-def grow(links, root):
-    """Return the depth of each member of a tangle by a direct fixpoint."""
-    depth = {root: 0}
-    while True:
-        more = {
-            letter: 1 + max(depth[p] for p in previous)
-            for letter, previous in links.items()
-            if letter not in depth and previous and all(p in depth for p in previous)
-        }
-        if not more:
-            return depth
-        depth |= more
 
 
 @pytest.fixture(scope="module", params=EXAMPLES)

@@ -1,13 +1,12 @@
 """Prints lines of Autobase logs, and returns the rows that the kernel makes of them."""
 
 import json
-
-import pyarrow as pa
+from functools import partial
 
 from dbt_tangles.formats.autobase.verify_lines import OUTPUT_SCHEMA, Reason, verify_batches
 from dbt_tangles.ingest.line_checks import PLACE
 from dbt_tangles.ingest.line_framing import Framing
-from log_lines import batch_of
+from log_lines import verified
 
 CODES = {reason.value for reason in (*Framing, *Reason)}
 A, B, C, D = (digits * 32 for digits in ("0a", "b1", "c2", "ff"))
@@ -22,12 +21,8 @@ MAX = 2**31 - 1
 
 def check(lines, lengths=None, **options):
     """Verify lines with the kernel, and check the guarantees of the columns."""
-    table = pa.Table.from_batches(verify_batches(iter([batch_of(lines, lengths)]), **options), OUTPUT_SCHEMA)
-    table.validate(full=True)
-    rows = table.to_pylist()
-    assert [row["row_id"] for row in rows] == list(range(len(lines)))
+    rows = verified(partial(verify_batches, **options), OUTPUT_SCHEMA, lines, lengths)
     for row in rows:
-        assert (row["source_file"], row["block_start"]) == ("log.jsonl", 5)
         keep_promises(row)
     return rows
 

@@ -6,7 +6,7 @@ import random
 from collections import defaultdict
 
 from event_builds import Arrival, admit, to_line
-from hostile_lines import HOSTILE, MAX_LINE_BYTES
+from hostile_lines import HOSTILE, MAX_LINE_BYTES, write_files
 
 
 class Log:
@@ -42,12 +42,7 @@ class Log:
 
     def write(self):
         """Write the files and return the var `event_log`."""
-        for name, lines in self.files.items():
-            path = self.folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            data = b"\n".join(lines) + b"\n"
-            path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
-        return str(self.folder)
+        return write_files(self.folder, self.files)
 
     def rejects(self):
         """Return the reason by file and line."""

@@ -47,3 +47,11 @@ ADD = {
 EXCLUDE = {"type": "group/exclude-member", "excludes": [BOB], "recps": [GROUP], "tangles": STATEMENT_TANGLES}
 PO_BOX = {"type": "group/po-box", "keys": {"scheme": "x", "poBoxId": "x", "key": SECRET}, "recps": [GROUP]}
 VERSION_1 = {"type": "group/add-member", "version": "v1", "groupKey": SECRET, "root": ROOT, "recps": [GROUP, ALICE]}
+
+
+def places(value, path=()):
+    """The paths to all parts of a value."""
+    yield path
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, entry in entries:
+        yield from places(entry, (*path, key))

@@ -91,13 +91,8 @@ class Log:
             self.lines[line["key"] if message_id is None else message_id] += 1
 
     def write(self) -> str:
-        """Write the files and return the value of the var `ssb_log`."""
-        for name, lines in self.files.items():
-            path = self.folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            data = b"\n".join(lines) + b"\n"
-            path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
-        return str(self.folder)
+        """Write the files and return the folder, as the value of a var such as `ssb_log`."""
+        return write_files(self.folder, self.files)
 
     def check_rejects(self, project, table: str) -> None:
         """Compare the rejected lines with a table of rejects."""
@@ -119,6 +114,16 @@ class Log:
             if row["is_usable"]
         }
         assert usable == self.lines
+
+
+def write_files(folder: Path, files: dict[str, list[bytes]]) -> str:
+    """Write lines into files below a folder, compressed if a name ends in `.gz`; return the folder."""
+    for name, lines in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        data = b"\n".join(lines) + b"\n"
+        path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return str(folder)
 
 
 def broken(log: Log) -> None:

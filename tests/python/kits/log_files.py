@@ -1,6 +1,7 @@
 """Files of logs as tests write them, and the tables of builds, sorted for comparison."""
 
 import gzip
+import os
 import random
 from itertools import pairwise
 from pathlib import Path
@@ -10,6 +11,14 @@ def write(path: Path, lines: list[bytes]) -> str:
     """Write a file of lines, and return its path."""
     path.write_bytes(b"\n".join(lines) + b"\n")
     return str(path)
+
+
+def flip_bit(path, at=1000):
+    """Change one bit of a file, but neither its size nor its times."""
+    found, content = path.stat(), bytearray(path.read_bytes())
+    content[at] ^= 4
+    path.write_bytes(content)
+    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
 
 
 def scatter(folder: Path, lines: list[bytes], files: int = 5, prefix: str = "") -> None:

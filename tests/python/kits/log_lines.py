@@ -14,3 +14,24 @@ def batch_of(lines, lengths=None):
         [pa.array(values, field.type) for values, field in zip(columns, INPUT_SCHEMA, strict=True)],
         schema=INPUT_SCHEMA,
     )
+
+
+def verified(verify_batches, schema, lines, lengths=None):
+    """Verify lines of any format; return the rows, and check that each line has one valid row at its place."""
+    batches = list(verify_batches(iter([batch_of(lines, lengths)])))
+    for batch in batches:
+        batch.validate(full=True)
+    rows = pa.Table.from_batches(batches, schema).to_pylist()
+    assert [row["row_id"] for row in rows] == list(range(len(lines)))
+    assert {(row["source_file"], row["block_start"]) for row in rows} <= {("log.jsonl", 5)}
+    return rows
+
+
+def mutated(line, chance):
+    """Change, drop, double or swap bytes of a line at up to three places."""
+    line = bytearray(line)
+    for _ in range(chance.randrange(4)):
+        place, length = chance.randrange(len(line) + 1), chance.randrange(8)
+        piece = [b"", bytes([chance.randrange(256)]), b'"', b"\\ud800", b"null", bytes(line[place : place + 5])]
+        line[place : place + length] = chance.choice(piece)
+    return bytes(line)

@@ -2,15 +2,15 @@
 
 import gzip
 import json
+from functools import partial
 from pathlib import Path
 
-import pyarrow as pa
 from hypothesis import strategies as st
 
 from dbt_tangles.formats.ssb.canonical import canonical_text
 from dbt_tangles.formats.ssb.verify_lines import OUTPUT_SCHEMA, VerifyOptions, verify_batches
 from fixtures.ssb.author import Author
-from log_lines import batch_of
+from log_lines import verified
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "ssb"
 
@@ -24,13 +24,7 @@ GROUP_ORDER = 2**252 + 27742317777372353535851937790883648493
 
 def check(lines, **options):
     """Run lines through the kernel; return its rows as dicts."""
-    batches = list(verify_batches(iter([batch_of(lines)]), VerifyOptions(**options)))
-    for batch in batches:
-        batch.validate(full=True)
-        assert batch.schema == OUTPUT_SCHEMA
-    rows = pa.Table.from_batches(batches).to_pylist()
-    assert [row["row_id"] for row in rows] == list(range(len(lines)))
-    return rows
+    return verified(partial(verify_batches, options=VerifyOptions(**options)), OUTPUT_SCHEMA, lines)
 
 
 def check_one(line, **options):

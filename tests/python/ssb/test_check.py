@@ -13,7 +13,8 @@ from dbt_tangles.formats.ssb.verify_lines import OUTPUT_SCHEMA, VerifyOptions, v
 from dbt_tangles.ingest import line_checks as lines_module
 from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 from fixtures.ssb.author import box, to_line, to_uri
-from ssb_kit import ALICE, NOW, POST, batch_of, check, check_one, read_lines, value_of, value_of_units
+from log_lines import batch_of
+from ssb_kit import ALICE, NOW, POST, check, check_one, read_lines, value_of, value_of_units
 
 ROOT, REPLY = "%root", "%reply"
 

@@ -12,6 +12,7 @@ from nacl.signing import VerifyKey
 
 import fixture_seeds
 from conftest import DATA
+from fixture_tangles import grow, message_id
 
 expected = partial(fixture_seeds.expected, "ssb")
 lines = partial(fixture_seeds.lines, "ssb")
@@ -87,9 +88,7 @@ def test_every_message_is_in_a_feed():
 
 def to_letter(example, link):
     """Return the letter of a linked message, for any form of the link."""
-    if link.startswith("ssb:message/"):
-        link = "%" + link.rsplit("/", 1)[1].replace("-", "+").replace("_", "/") + ".sha256"
-    return NAMES[example, link]
+    return NAMES[example, message_id(link)]
 
 
 def candidates(example, name, root):
@@ -107,20 +106,6 @@ def candidates(example, name, root):
         elif entry["root"] is not None and to_letter(example, entry["root"]) == root:
             found[letter] = [to_letter(example, link) for link in entry["previous"]]
     return found
-
-
-def grow(links, root, refused=()):
-    """Return the depth of each member, by the simplest algorithm."""
-    depth = {root: 0} if root in links else {}
-    while True:
-        more = {
-            letter: 1 + max(depth[p] for p in previous)
-            for letter, previous in links.items()
-            if letter not in depth and letter not in refused and previous and all(p in depth for p in previous)
-        }
-        if not more:
-            return depth
-        depth |= more
 
 
 def tips_of(members, links):

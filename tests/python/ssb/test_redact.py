@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from dbt_tangles.formats.ssb.redact import SECRET_KEYS, Redaction, fingerprint, has_secrets
 from fixtures.ssb.author import box
-from group_contents import ADD, BOB, EPOCH_INIT, EXCLUDE, FINGERPRINT, PO_BOX, RAW, ROOT_INIT, SECRET, VERSION_1
+from group_contents import ADD, BOB, EPOCH_INIT, EXCLUDE, FINGERPRINT, PO_BOX, RAW, ROOT_INIT, SECRET, VERSION_1, places
 from ssb_kit import check_one, json_objects, value_of
 
 # Its base64 contains both letters on which the alphabets differ.
@@ -260,14 +260,6 @@ def test_every_kind_of_line_is_redacted(line_tail, options):
         assert (shown["secret"], shown["oldSecrets"]) == (FINGERPRINT, [FINGERPRINT])
         assert row["epoch_key"] is None
         assert not holds(list(row.values()), RAW)
-
-
-def places(value, path=()):
-    """The paths to all parts of a value."""
-    yield path
-    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, entry in entries:
-        yield from places(entry, (*path, key))
 
 
 @st.composite
