@@ -1,5 +1,5 @@
-{#- The parts of a fixpoint model that differ between rounds. Each macro returns a placeholder that occurs in no other SQL;
-    the materialization replaces it in every round. -#}
+{#- The parts of a fixpoint model that differ between rounds. Each macro returns a unique placeholder, which the
+    materialization replaces in every round. -#}
 
 {% macro next_query() -%}
     ;

@@ -1,4 +1,4 @@
-{#- Limit of the SQL rounds, by the vars tangle_engine and sql_round_budget; none means unlimited. dbt calls this while it
+{#- Limit of the SQL rounds, by the vars tangle_engine and sql_round_budget; null means unlimited. dbt calls this while it
     parses, before check_vars refuses a budget that is not a number. -#}
 {% macro get_round_limit() %}
     {%- if var('tangle_engine') == 'sql' -%}

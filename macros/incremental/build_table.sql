@@ -1,7 +1,7 @@
 {#- Prepares the build of a node's table according to its plan.
 
-    Returns the relation to create: the table itself, or a sibling if the table's earlier rows are still needed; none if the
-    table is reused. A table that is replaced in one commit needs a sibling only for the rows of changed groups. -#}
+    Returns the relation to create: the table itself, or a sibling if the table's earlier rows are still needed. Null if
+    the table is reused. A table that is replaced in one commit needs a sibling only for the rows of changed groups. -#}
 {% macro prepare_table(plan) %}
     {%- if plan.reason -%}
         {% do adapter.log_rebuild(model.name, plan.reason) %}
@@ -30,8 +30,8 @@
 {% endmacro %}
 
 
-{#- The node's compiled code; for a complete table whose groups are replaced, limited to the rows of changed groups. A Python
-    model limits its rows itself, by `earlier.only_changed`. -#}
+{#- The node's compiled code. If the groups of a complete table are replaced, it is limited to the rows of changed groups. A
+    Python model limits its rows itself, by `earlier.only_changed`. -#}
 {% macro limit_to_changed_groups(plan) %}
     {%- if plan.action != 'replace' or model.language == 'python' or model.config.materialized != 'replace_groups' -%}
         {{ return(compiled_code) }}

@@ -1,7 +1,7 @@
 {#- dbt renders the values of vars in some places and would run Jinja in them. This macro looks for Jinja before `var()`
     renders a value. -#}
 {% macro refuse_jinja() %}
-    {%- if adapter is defined -%} {#- linters have no adapter -#}
+    {%- if adapter is defined -%} {#- linters run without an adapter -#}
     {%- set problems = [] -%}
     {%- set given = adapter.config.vars.to_dict() -%}
     {%- set scopes = [given, given.get(project_name) or {}, given.get('tangles') or {}, adapter.config.cli_vars] -%}

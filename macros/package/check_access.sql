@@ -6,7 +6,7 @@
             {%- if graph.nodes.get(parent, {}).get('access') == 'private' -%}
                 {% do exceptions.raise_compiler_error(
                     node.unique_id ~ ' reads ' ~ parent ~ ', which is private: only the marts of tangles may be read in other'
-                    ~ ' projects'
+                    ~ ' projects: ref one of them instead'
                 ) %}
             {%- endif -%}
         {%- endfor -%}

@@ -1,7 +1,7 @@
 {#- Whether a model is enabled, by its folders and name. While dbt parses, the graph is incomplete, so this macro reads
     `+enabled` under `models:` of the running project. -#}
 {% macro is_enabled(path) %}
-    {%- if adapter is not defined -%} {#- linters have no adapter -#}
+    {%- if adapter is not defined -%} {#- linters run without an adapter -#}
         {{ return(true) }}
     {%- endif -%}
     {%- set state = namespace(settings=adapter.config.models, is_on=true) -%}

@@ -1,4 +1,4 @@
-"""The choice of the session: a notebook's, a Spark Connect server's, or an error if Python models have none.
+"""The choice of the session: a notebook's, a Spark Connect server's, or an error if Python models lack one.
 
 The server is Sail's, in a separate process; it speaks Spark Connect like Spark's own.
 """
@@ -134,7 +134,7 @@ connection.python_session(SimpleNamespace(method="thrift"))
 
 
 @pytest.mark.both
-def test_sql_on_a_server_and_nothing_for_python():
+def test_python_models_need_spark_remote_beside_an_sql_server():
     """A separate session, with its tables out of reach, is not started."""
     done = run_python(CURRENT)
     assert "DbtRuntimeError" in done.stderr

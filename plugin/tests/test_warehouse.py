@@ -221,7 +221,7 @@ def test_a_file_is_not_a_warehouse(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(WarehouseError, match=r"cannot make the warehouse at .*/file: .*a warehouse must be a folder"):
         Warehouse(tmp_path / "file")
-    with pytest.raises(WarehouseError, match="a warehouse must be a folder"):
+    with pytest.raises(WarehouseError, match="a warehouse must be a folder: move the file away"):
         Warehouse(tmp_path / "file" / "below")
 
 

@@ -136,7 +136,10 @@ def test_other_projects_cannot_read_private_models(model, project, tmp_path):
     result = grouped.invoke("run", "--select", "other")
     assert not result.success
     said = str(result.exception) + "".join(str(each.message) for each in result.result or [])
-    assert f"model.installer.mine reads model.tangles.{model}, which is private" in said
+    assert (
+        f"model.installer.mine reads model.tangles.{model}, which is private: only the marts of tangles may be read"
+        in said
+    )
 
 
 def test_only_the_marts_are_public(manifest):

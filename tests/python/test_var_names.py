@@ -20,7 +20,8 @@ def answer(result) -> str:
 
 def refusal(place: str, name: str, nearest: str) -> str:
     """Return the sentence about one name."""
-    return f"{place} has \"{name}\", and tangles has no var of that name; the nearest is '{nearest}'"
+    remedy = f"write '{nearest}', the nearest name, or remove it"
+    return f'{place} has "{name}", but tangles lacks a var of that name: {remedy}'
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def test_a_name_that_is_meant_for_tangles_is_refused(variables, on_command_line,
     """Below `tangles:` every unknown name is refused; elsewhere only a near miss, as other packages have vars there."""
     said = consumer.run(variables, on_command_line)
     place, name, nearest = expected
-    assert f'{place} has "{name}", and tangles has no var of that name; the nearest is ' in said
+    assert f'{place} has "{name}", but tangles lacks a var of that name: write ' in said
     assert name == "colour" or refusal(place, name, nearest) in said
     assert "vars of tangles stand below vars: tangles:, and those of this project below vars: installer:" in said
 
@@ -101,7 +102,7 @@ def test_a_name_that_is_meant_for_tangles_is_refused(variables, on_command_line,
 def test_vars_on_the_command_line_have_no_scope(consumer):
     """A `tangles:` block in `--vars` is refused, because dbt ignores scopes there."""
     said = consumer.run({}, {"tangles": {"ssb_log": "a"}})
-    assert "--vars has 'tangles', and --vars has no scopes" in said
+    assert "--vars has 'tangles', but --vars cannot have scopes" in said
 
 
 def test_names_of_others_are_not_refused(consumer):

@@ -1,5 +1,5 @@
 {#- Each base has a root that stands for everything before this log. The first nodes of a base follow this root; nodes
-    whose base is missing therefore have a missing previous. -#}
+    without their base therefore have a missing previous. -#}
 with nodes as (
     select * from {{ ref('int_autobase_nodes') }}
     where {{ is_changed('base_id', ref('int_base_versions')) }}

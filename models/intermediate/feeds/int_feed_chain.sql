@@ -44,8 +44,8 @@ prefixed as (
     from numbered_sequences
 ),
 
--- If several candidates come after the prefix and only one of them follows it, the others belong to a fork whose first
--- message is missing from the log. A walk along the previous ids continues the chain between them.
+-- If several candidates come after the prefix and only one of them follows it, the others belong to a fork, and the
+-- first message of the fork is missing from the log. A walk along the previous ids continues the chain between them.
 walkable as (
     select
         prefixes.author,

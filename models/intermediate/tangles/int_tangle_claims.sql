@@ -7,7 +7,7 @@ usable as (
     where is_usable
 ),
 
--- In the legacy thread format a reply names its root, and the root has no claim of its own.
+-- In the legacy thread format a reply names its root, but the root itself makes no claim.
 legacy_roots as (
     select distinct root_id as message_id
     from (

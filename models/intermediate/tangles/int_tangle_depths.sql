@@ -64,7 +64,7 @@ select
 from counted
 group by tangle_name, root_id, message_id
 {{ next_query() }}
--- Waiting: the edges whose previous has not settled.
+-- Waiting: the edges with a previous message that has not settled.
 select
     edges.tangle_name,
     edges.root_id,

@@ -28,7 +28,7 @@ select
     known.node_id is not null as is_known,
     links.length <= coalesce(log_starts.start_length, 0) as is_before_start
 from links
--- Nodes whose base is missing from the log are left out.
+-- Nodes of a base that is missing from the log are left out.
 left semi join {{ ref('int_autobase_bases') }} as bases on links.base_id = bases.base_id
 left join {{ ref('int_autobase_nodes') }} as known
     on links.base_id = known.base_id and links.writer = known.writer and links.length = known.length

@@ -6,7 +6,7 @@ with epochs as (
     from {{ ref('group_epochs') }}
 ),
 
--- A key that several epochs share identifies none of them.
+-- A key that several epochs share does not identify an epoch.
 epochs_by_key as (
     select
         group_id,

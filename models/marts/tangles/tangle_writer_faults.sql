@@ -120,7 +120,7 @@ negligent_authors as (
     from own_left_out
 ),
 
--- Authors who always follow their latest message: for these a clock tells exactly which messages are followed.
+-- Authors that always follow their latest message. Their clocks show exactly which messages they follow.
 orderly_authors as (
     select
         members.tangle_name,

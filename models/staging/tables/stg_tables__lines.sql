@@ -1,4 +1,4 @@
-{#- Rows of a table have no order, so lines are numbered by their content. They are numbered within blocks, so that the
+{#- Rows of a table are unordered, so lines are numbered by their content. They are numbered within blocks, so that the
     sort is spread over several tasks.
 
     A view where a table is given: its rows may hold the secrets of groups and are not copied. -#}

@@ -49,9 +49,12 @@ def find_files(path: str, name: str) -> LocalFiles:
     if found:
         return LocalFiles(sorted(found.items()), sorted(dangling))
     if dangling:
-        raise ValueError(f"{name}: {path!r} has only dangling links: {', '.join(sorted(dangling)[:10])}")
+        raise ValueError(
+            f"{name}: {path!r} has only dangling links: {', '.join(sorted(dangling)[:10])}; restore their targets, or "
+            f"name another path"
+        )
     cause = "names that begin with _ or . are hidden" if roots else "the path does not exist"
-    raise ValueError(f"{name}: Sail finds no file at {path!r} ({cause})")
+    raise ValueError(f"{name}: Sail does not find a file at {path!r} ({cause}); name a file, a folder or a glob")
 
 
 def uri(path: str) -> str:

@@ -51,8 +51,11 @@ def find_log(spark: SparkSession, path: str, name: str) -> tuple[LogPlace, list[
         except IllegalArgumentException:
             causes.append("a name there has a colon, which globs do not support: give the file or the whole folder")
     if links := list_dangling(places[-1]):
-        raise ValueError(f"{name}: {path!r} has only dangling links: {', '.join(links[:10])}")
-    raise ValueError(f"{name}: Spark finds no file at {path!r} ({causes[-1]})")
+        raise ValueError(
+            f"{name}: {path!r} has only dangling links: {', '.join(links[:10])}; restore their targets, or name "
+            f"another path"
+        )
+    raise ValueError(f"{name}: Spark does not find a file at {path!r} ({causes[-1]}); name a file, a folder or a glob")
 
 
 def list_dangling(place: LogPlace) -> list[str]:

@@ -1,15 +1,15 @@
-"""Reduces a record by the rules word for word: a search with a queue for each branch, and full histories."""
+"""Reduces a record by the literal rules: a breadth-first search for each branch, and full histories."""
 
 import json
 from collections import Counter, deque
 
 from dbt_tangles.algorithms.record.graph import Member
 
-NONE_SET = object()
+IN_CONFLICT = object()
 
 
 class Oracle:
-    """A record whose members come by depth, then id. All its fields have valid transformations."""
+    """A record. Its members come in the order of depth, then id, and contain only valid transformations."""
 
     def __init__(self, members: list[Member], strategies: dict[str, str]):
         self.strategies = strategies
@@ -37,7 +37,7 @@ class Oracle:
         return {part for other in self.previous[node] for part in (other, *self.history(other))}
 
     def last_setter(self, tip: str, field: str) -> str | None:
-        """The first setter that a breadth-first search from a tip finds."""
+        """The first member that sets the field, in a breadth-first search from a tip."""
         queue = deque([tip])
         while queue:
             node = queue.popleft()
@@ -47,7 +47,7 @@ class Oracle:
         return None
 
     def branches(self, tips: list[str], field: str) -> dict[str, str]:
-        """The setters by tip, without those in the history of another tip that is left."""
+        """The setters by tip. A tip is left out if its setter is in the history of another such tip."""
         found = {tip: setter for tip in tips if (setter := self.last_setter(tip, field))}
         for tip in [*found]:
             if any(found[tip] in self.history(other) for other in found if other != tip):
@@ -60,11 +60,11 @@ class Oracle:
 
     def in_conflict(self, tips: list[str], field: str) -> bool:
         """Whether tips set different values."""
-        # Printed with sorted keys, equal values have equal texts; the tests use no two prints of one number.
+        # Equal values have equal texts, because keys are sorted and the tests print each number in one way.
         return len({json.dumps(value, sort_keys=True) for value in self.values(tips, field)}) > 1
 
     def unresolved(self, node: str) -> bool:
-        """Whether a merge leaves a conflict between its previous."""
+        """Whether a merge leaves a conflict between its previous messages."""
         fields = [field for field in self.overwritten() if not self.sets(node, field)]
         return any(self.in_conflict(self.previous[node], field) for field in fields)
 
@@ -77,12 +77,12 @@ class Oracle:
         return next(iter(self.values(self.previous[node], field)), None)
 
     def tips(self) -> list[str]:
-        """The tips of the members that are left."""
+        """The tips of the remaining members."""
         followed = {other for node in self.left for other in self.previous[node]}
         return sorted({*self.left} - followed)
 
     def value(self, field: str):
-        """The value at the tips, or NONE_SET with a conflict."""
+        """The value at the tips, or IN_CONFLICT if they set different values."""
         tips = self.tips()
         if self.strategies[field] == "simple_set":
             weights = Counter()
@@ -93,10 +93,10 @@ class Oracle:
             return self.intervals(field)
         if len(tips) == 1:
             return self.state[tips[0]][field]
-        return NONE_SET if self.in_conflict(tips, field) else next(iter(self.values(tips, field)), None)
+        return IN_CONFLICT if self.in_conflict(tips, field) else next(iter(self.values(tips, field)), None)
 
     def intervals(self, field: str) -> dict[str, list[dict]]:
-        """The intervals of each entry of a complex set, whose positions are small: one position after the other."""
+        """The intervals of each entry of a complex set, computed position by position; the positions are small."""
         weights = Counter()
         for node in self.left:
             for entry, events in self.data[node].get(field, {}).items():

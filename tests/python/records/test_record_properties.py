@@ -14,7 +14,7 @@ from dbt_tangles.algorithms.record.record_batches import INPUT_SCHEMA, OUTPUT_SC
 from dbt_tangles.algorithms.record.reduction import MALFORMED_ROOT, REDUCED, TOO_LARGE, reduce_record
 from dbt_tangles.algorithms.record.sets import present_entries, present_intervals
 from dbt_tangles.algorithms.record.strategies import MOST_NESTING, equality_key, is_valid, to_json
-from record_oracle import NONE_SET, Oracle
+from record_oracle import IN_CONFLICT, Oracle
 
 STRATEGIES = {"title": "overwrite", "body": "overwrite", "tags": "simple_set", "authors": "complex_set"}
 TITLE = {"title": "overwrite"}
@@ -51,7 +51,7 @@ def test_records_agree_with_a_literal_implementation_of_the_rules(members):
     assert len(members) - found.left_out_count == len(oracle.left)
     for field in found.fields:
         wanted = oracle.value(field.field)
-        assert field.is_conflict == (wanted is NONE_SET) == (field.value is None)
+        assert field.is_conflict == (wanted is IN_CONFLICT) == (field.value is None)
         assert field.is_conflict or json.loads(field.value) == wanted
         assert {*field.set_by} <= {*oracle.left}
         if field.strategy == "overwrite" and len(found.tips) > 1:

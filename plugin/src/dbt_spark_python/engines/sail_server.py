@@ -224,7 +224,9 @@ def _serve(host: str) -> Any:
         server = SparkConnectServer(host, 0)
         server.start(background=True)
     except Exception as error:
-        raise SailError(f"Sail does not start: {error}") from error
+        raise SailError(
+            f"Sail does not start on {host}: {error}. Let this process listen on that address, or build with Spark"
+        ) from error
     _servers.append(server)
     atexit.register(_stop, server)
     return server
@@ -283,7 +285,7 @@ def _read_map_in_arrow(serializer: Any, stream: BinaryIO, kind: int) -> tuple:
 
     if kind != PythonEvalType.SQL_MAP_ARROW_ITER_UDF:
         raise SailError(
-            "with this version of pyspark Sail runs no Python functions but mapInArrow: use mapInArrow, or pyspark 4.1"
+            "with this version of pyspark, Sail runs Python functions by mapInArrow only: use that, or pyspark 4.1"
         )
 
     def read_int() -> int:

@@ -58,7 +58,7 @@ class PlannedRuns(metaclass=AdapterMeta):
             full_refresh: Rebuild the node in any case.
 
         Returns:
-            The fields of the plan. Every node is rebuilt if tables have no manifests.
+            The fields of the plan. Every node is rebuilt if tables lack manifests.
         """
         with self._planning:
             if node_id not in self._plans:

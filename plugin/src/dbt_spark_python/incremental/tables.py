@@ -1,4 +1,4 @@
-"""The interface through which planned runs read manifests and publish tables, whatever the tables are stored in."""
+"""The interface through which planned runs read manifests and publish tables, for every kind of storage."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -10,7 +10,7 @@ from dbt_spark_python.table_store.public_folders import Publication, PublishedTa
 
 
 class ChangedGroups(NamedTuple):
-    """The groups whose rows are replaced in a complete table.
+    """The changed groups of a complete table; a run replaces their rows.
 
     Attributes:
         key: The SQL expression of a row's group.
@@ -29,10 +29,10 @@ class PlannedTables(Protocol):
     """The tables of a warehouse with their manifests.
 
     Attributes:
-        session: The session of Python models; None if only SQL can be run.
+        session: The session of Python models, unless the connection runs SQL only.
         engine: The engine's name, `spark` or `sail`.
-        passes: The record of tests that passed; None if this kind of warehouse keeps none.
-        evidence: The part of a table that its manifest is compared with, for messages: `files` or `snapshot`.
+        passes: The record of tests that passed, in a warehouse of folders.
+        evidence: The word in messages for the part of a table that its manifest describes: `files` or `snapshot`.
         records_reuse: Whether a manifest names the last run that reused its table.
     """
 
@@ -43,7 +43,7 @@ class PlannedTables(Protocol):
     records_reuse: bool
 
     def manifest_of(self, schema: str, name: str) -> Mapping[str, Any]:
-        """Return a table's manifest; empty if the table does not exist or has changed since it was published."""
+        """Return a table's manifest; empty if the table is missing or has changed since it was published."""
 
     def exists(self, schema: str, name: str) -> bool:
         """Whether a readable table exists."""
@@ -66,7 +66,7 @@ class PlannedTables(Protocol):
             name: The schema and name of the table.
             made: The name of a table in the same schema, with the new rows of these groups.
             groups: The changed groups.
-            key_columns: The key columns, for counting changed rows; None if changes are not counted.
+            key_columns: The key columns, if changed rows are counted.
 
         Returns:
             The numbers of added, changed and removed rows, if they are counted.
@@ -76,4 +76,4 @@ class PlannedTables(Protocol):
         """Return the published tables of a schema."""
 
     def maintain(self, schema: str, name: str, keep_days: int) -> bool:
-        """Merge small files of a table, and delete snapshots older than some days; return whether the format can."""
+        """Merge small files of a table, and delete snapshots older than `keep_days`; return whether the format can."""

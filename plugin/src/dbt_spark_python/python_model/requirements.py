@@ -21,8 +21,8 @@ def check(packages: Iterable[str]) -> None:
         listed = ", ".join(f"{text} ({fault})" for text, fault in missing.items())
         quoted = " ".join(f"'{text}'" for text in missing)
         raise DbtRuntimeError(
-            f"the model's `packages` are not all in this environment: {listed}. "
-            f"Install them, as the submission method `session` never does: pip install {quoted}"
+            f"this environment lacks some of the model's `packages`: {listed}. "
+            f"Install them, because the submission method `session` does not: pip install {quoted}"
         )
 
 
@@ -32,7 +32,8 @@ def fault_of(text: str) -> str | None:
         wanted = Requirement(text)
     except InvalidRequirement as error:
         raise DbtRuntimeError(
-            f"the model's `packages` has {text!r}, which is not a valid requirement: {error}"
+            f"the model's `packages` has {text!r}, which is not a valid requirement: {error}. Write a name with an "
+            f"optional version, as pip takes it: 'numpy>=2'"
         ) from None
     if wanted.marker and not wanted.marker.evaluate():
         return None

@@ -1,6 +1,7 @@
 """Asks the workers of a cluster for missing packages before models run there."""
 
 import json
+import platform
 import re
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -64,8 +65,8 @@ def reports(spark: SparkSession, wanted: Iterable[str]) -> list[dict]:
         rows = spark.range(0, LOOKS, 1, LOOKS).select(look("id").alias("said")).collect()
     except Exception as error:
         raise DbtRuntimeError(
-            f"the workers cannot run Python as dbt does here: {cause_of(str(error))}. They need a Python of this "
-            f"version, which PYSPARK_PYTHON names"
+            f"the workers cannot run dbt's Python models: {cause_of(str(error))}. Install Python "
+            f"{'.'.join(platform.python_version_tuple()[:2])} on each worker, and set PYSPARK_PYTHON to its path"
         ) from error
     finally:
         done.set()

@@ -43,7 +43,10 @@ class Deadline:
         with self._lock:
             if self._is_over:
                 interrupt(self._thread, None)  # withdraw an exception that has not been raised yet
-                raise TimeoutError(f"it took longer than its `timeout` of {self.seconds:g} seconds") from error
+                raise TimeoutError(
+                    f"it took longer than its `timeout` of {self.seconds:g} seconds: raise the `timeout` in "
+                    f"the model's config, or give the model less data"
+                ) from error
 
     def _wait(self) -> None:
         if self._done.wait(self.seconds):

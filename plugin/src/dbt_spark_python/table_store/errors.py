@@ -13,8 +13,8 @@ _REMEDIES = {
     errno.EPERM: "check its owner, or use another warehouse",
     errno.EROFS: "it is on a read-only file system; use another warehouse",
     errno.EXDEV: "keep the warehouse in one file system",
-    errno.ENOTDIR: "a warehouse must be a folder",
-    errno.EEXIST: "a warehouse must be a folder",
+    errno.ENOTDIR: "a warehouse must be a folder: move the file away, or use another warehouse",
+    errno.EEXIST: "a warehouse must be a folder: move the file away, or use another warehouse",
 }
 
 

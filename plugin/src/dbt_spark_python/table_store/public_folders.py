@@ -1,4 +1,4 @@
-"""Public folders of a warehouse: which of them readers take for tables, and the origin of each table."""
+"""Reads the public folders of a warehouse: the tables that readers see, and the origin of each table."""
 
 import os
 from dataclasses import dataclass
@@ -11,17 +11,20 @@ from dbt_spark_python.table_store.integrity import find_faults, list_files
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """A table in its public place. The fields from `run_id` on are None if the table lacks a manifest.
+    """A table in its public place.
+
+    The manifest gives the fields from `run_id` to `changes`; a table without a manifest leaves them empty.
 
     Attributes:
-        folder: Its folder; None outside of a warehouse of folders.
+        schema: Its schema.
+        name: Its name in the schema.
+        folder: Its folder, in a warehouse of folders.
         run_id: The last run that built or reused the table.
-        built_at: The time at which it was built (ISO 8601, UTC).
+        built_at: The time of its last build (ISO 8601, UTC).
         changed_in: The run that last changed its rows.
         columns: Its schema as Spark's JSON, if the files do not contain all of it.
-        changes: The row counts of that change: `rows_added`, `rows_changed`, `rows_removed`; None if they were not
-            counted.
-        snapshot: Its current snapshot; None in a warehouse of folders.
+        changes: The row counts of that change, if they were counted: `rows_added`, `rows_changed`, `rows_removed`.
+        snapshot: Its current snapshot, in a catalog of snapshots (Iceberg, Delta Lake).
     """
 
     schema: str
@@ -40,9 +43,9 @@ class Publication(NamedTuple):
 
     Attributes:
         definition: The digests of the parts of its node's definition.
-        inputs: The digests of the contents of its inputs by name; None if they are unknown or do not count.
+        inputs: The digests of the contents of its inputs by name, if all are known and count.
         groups: The group versions that it was built from: `history`, `since`, `upto`.
-        key_columns: The key columns; None if changes are not counted. Not written to the manifest.
+        key_columns: The key columns, if changes are counted. Not written to the manifest.
         changes: The numbers of added, changed and removed rows, if known. Not part of the origin.
     """
 
@@ -58,12 +61,12 @@ class Publication(NamedTuple):
 
 
 def is_delta(folder: Path) -> bool:
-    """Whether the table in a folder is a Delta Lake table, whose log lists its valid files."""
+    """Whether the table in a folder is a Delta Lake table. The log of such a table lists its valid files."""
     return (folder / "_delta_log").is_dir()
 
 
 def is_public(folder: Path) -> bool:
-    """Whether readers take a folder for a table. A folder that this user may not read does not count."""
+    """Whether readers see a folder as a table. A folder that this user may not read does not count."""
     if folder.name.startswith((".", "_")) or not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK):
         return False
     return not (folder / "_temporary").exists()
