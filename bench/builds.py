@@ -62,7 +62,7 @@ def folder_of(name: str, engine: str = "spark") -> Path:
 
 
 def log_of(name: str, options: Namespace) -> Path | None:
-    """Return the log to build from, or None for the fixtures."""
+    """Return the log to build from; without one, the fixtures are built."""
     if name == "fixtures":
         return None
     whole = MEDIUM if name == "medium" else options.peer_log or logs.signed_log(suffix=".jsonl.gz")

@@ -61,7 +61,7 @@ def test_a_model_that_takes_too_long(project, tmp_path):
 
 
 @pytest.mark.parametrize("given", [0, -1, "soon", float("nan"), float("inf"), []])
-def test_timeouts_that_are_none(given):
+def test_wrong_timeouts_are_refused(given):
     with pytest.raises(DbtRuntimeError, match="a number of seconds above 0"):
         timeout.seconds_of({"timeout": given})
 

@@ -33,7 +33,7 @@ def test_a_java_home_that_is_too_old_is_refused_by_name(tmp_path):
         jvm.find({"JAVA_HOME": str(tmp_path), "PATH": ""})
 
 
-def test_a_java_home_that_is_none_is_refused(tmp_path):
+def test_a_java_home_without_java_is_refused(tmp_path):
     with pytest.raises(RuntimeError, match="JAVA_HOME leads to no working java"):
         jvm.find({"JAVA_HOME": str(tmp_path), "PATH": ""})
 
@@ -64,7 +64,7 @@ def test_the_wrapper_drops_one_flag_and_keeps_the_rest(tmp_path):
     assert answer.stdout == "-cp|a b|-Dx=*|Main|"
 
 
-def test_prepare_leaves_what_the_user_chose(tmp_path):
+def test_prepare_keeps_the_users_settings(tmp_path):
     java = fake_java(tmp_path, "21.0.1")
     environ = {"PATH": str(java.parent), "PYSPARK_PYTHON": "/opt/python", "PYSPARK_SUBMIT_ARGS": "mine"}
     environment.prepare(environ)

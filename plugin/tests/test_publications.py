@@ -33,7 +33,7 @@ def origin_of(folders, name: str = "t") -> dict:
     return {key: noted[key] for key in ("definition", "inputs", "groups")} if noted else {}
 
 
-def test_content_is_bytes_and_partitions_whatever_files_are_called(folders):
+def test_content_covers_bytes_and_partitions_but_not_file_names(folders):
     tables = {
         "one": {"a.parquet": "rows", "b.parquet": "more"},
         "two": {"c.parquet": "more", "d.parquet": "rows"},

@@ -137,7 +137,7 @@ def test_workers_run_this_interpreter(built):
 
 
 @pytest.mark.parametrize("name", ["from_pandas", "from_arrow", "from_a_stream"])
-def test_what_a_model_may_return(built, name):
+def test_models_return_frames_and_tables(built, name):
     rows = sorted(built.rows(name), key=lambda row: row["id"])
     assert rows == [{"id": 1, "name": "a", "none": None}, {"id": 2, "name": None, "none": None}]
 

@@ -62,7 +62,7 @@ def test_all_inputs_together(log, tmp_path):
 @pytest.mark.parametrize(
     "path", ["s3a://bucket/x", "hdfs:///x", "dbfs:/x", "nowhere.jsonl", "*.nothing", "//[x", "a\0b", 5, ["a"]]
 )
-def test_what_cannot_be_measured_is_large(path):
+def test_inputs_of_unknown_size_are_large(path):
     assert taken(some_log=path) is None
 
 

@@ -93,7 +93,7 @@ def test_a_reader_always_finds_a_table(warehouse):
     assert all(any(names <= table for table in whole) for names in seen)
 
 
-def test_a_process_killed_between_two_renames_loses_nothing(warehouse):
+def test_a_process_killed_between_two_renames_keeps_the_table(warehouse):
     write(warehouse, "s", "t", {"old.parquet": "old"})
     warehouse.publish("s", "t", "old")
     place = warehouse.public_place("s", "t")

@@ -160,7 +160,7 @@ def test_a_packed_file_goes_to_the_workers(tmp_path):
 
 
 @pytest.mark.parametrize(("master", "given"), [("yarn", ""), ("local[2]", "nowhere.zip"), ("local", "nowhere.zip")])
-def test_without_a_packed_file_nothing_is_set(master, given):
+def test_without_a_packed_file_settings_stay(master, given):
     """The same holds for workers that share this environment."""
     parameters = {"spark.master": master, ship_packages.PACKED: given}
     ship_packages.send_packed(parameters)

@@ -50,7 +50,7 @@ def test_processes_are_told_apart():
     assert account(tree()).cpu() == {"driver": 1.0, "jvm": 10.0, "workers": 4.5}
 
 
-def test_a_worker_whose_end_nobody_notices_is_kept():
+def test_a_worker_that_ends_unnoticed_is_kept():
     """PySpark's daemon ignores the end of its workers, so the kernel's counters lose their seconds."""
     sums = account(tree(), tree(worker=None))
     assert sums.cpu() == {"driver": 1.0, "jvm": 10.0, "workers": 4.5}
@@ -58,7 +58,7 @@ def test_a_worker_whose_end_nobody_notices_is_kept():
     assert sums.cpu()["workers"] == pytest.approx(4.7)
 
 
-def test_what_a_parent_waited_for_counts_once():
+def test_an_ended_child_counts_once():
     """An ended child is in its parent's sums, with its seconds after the last reading."""
     sums = account(tree(), tree(worker=None, daemon=Process(20, "python3", 0.5, reaped=4.3)))
     assert sums.cpu()["workers"] == pytest.approx(4.8)
@@ -400,7 +400,7 @@ def task(stage: int, **metrics) -> dict:
     }
 
 
-def test_what_spark_moved_is_the_sum_over_its_tasks(tmp_path):
+def test_moved_bytes_are_the_sum_over_tasks(tmp_path):
     """A shuffle is a stage whose tasks wrote shuffle data; failed tasks have no metrics, and cut lines are skipped."""
     environ = event_log.configure(tmp_path)
     settings = (Path(environ["SPARK_CONF_DIR"]) / "spark-defaults.conf").read_text()

@@ -62,7 +62,7 @@ def test_nearly_all_of_gossip_is_settled(indexers):
 
 @pytest.mark.parametrize("shape", autobase.STALLED)
 @pytest.mark.parametrize("indexers", [3, autobase.STALLED_INDEXERS, 9])
-def test_nothing_of_forks_without_end_is_settled(shape, indexers):
+def test_endless_forks_stay_unsettled(shape, indexers):
     view = autobase_bases.arrays(autobase.STALLED[shape](1_000, indexers), indexers)
     _, (placed,), (settled,) = order_views(view)
     assert (placed, settled) == (1_000, 0)

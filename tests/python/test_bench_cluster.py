@@ -29,7 +29,7 @@ from conftest import ROOT
         (["faults", "driver", "pigeon"], "unknown fault 'pigeon'; choose from executor, "),
     ],
 )
-def test_what_cannot_be_run_is_refused(arguments, said, capsys):
+def test_faults_that_cannot_run_are_refused(arguments, said, capsys):
     with pytest.raises(SystemExit) as stopped:
         demo.main(arguments)
     assert stopped.value.code == 2
@@ -113,7 +113,7 @@ def test_each_model_is_struck_in_a_build_of_its_own_where_that_ends_it():
     assert [name for name, fault in faults.FAULTS.items() if not fault.ends_well] == ["memory", "killed", "driver"]
 
 
-def test_what_a_fault_needs_is_built_and_no_tests():
+def test_a_fault_builds_its_models_without_tests():
     assert faults.command_for(["a", "b", "a"]) == (
         "build", "--select", "+a", "+b", "--exclude-resource-type", "test", "unit_test"
     )  # fmt: skip
@@ -219,7 +219,7 @@ def page():
     server.server_close()
 
 
-def test_what_spark_says_of_stages(page):
+def test_stages_are_read_from_sparks_pages(page):
     answers, application = page
     assert not application.has_copies()
     assert not application.has_retried()
@@ -266,7 +266,7 @@ def test_how_a_struck_build_is_to_end(fault, code, said, is_right):
             faults.check_end(faults.FAULTS[fault], build, ["int_tangle_levels"])
 
 
-def test_what_a_build_leaves(tmp_path):
+def test_remains_of_a_build_are_listed(tmp_path):
     for place in ("made", "runs", "next__next", "made/_temporary/0", "made/.spark-staging-1", ".catalog"):
         (tmp_path / "tangles.db" / place).mkdir(parents=True)
     schema = tmp_path.resolve() / "tangles.db"

@@ -133,7 +133,7 @@ def test_ids_look_like_real_ones():
     assert len(uris) == 200 and all(re.fullmatch(f"ssb:identity/group/{URI_DIGEST}", each) for each in uris)
 
 
-def test_lines_say_what_messages_say():
+def test_lines_agree_with_messages():
     """Only inits have keys, each a different one, and fingerprints are those of the keys."""
     tables = made("many")
     keys = {}

@@ -1,4 +1,4 @@
-"""Real histories as event logs, and long streams, both in small: what is read, written and counted."""
+"""Real histories as event logs, and long streams, both in small: their lines and the figures."""
 
 import json
 import os
@@ -23,7 +23,7 @@ COMMITS = {
 
 
 def git(folder, *arguments: str, **variables: str) -> str:
-    """Run git without the settings of this machine; return what it prints."""
+    """Run git without the settings of this machine; return its output."""
     settings = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "HOME": str(folder)}
     variables = {**os.environ, **settings, **variables}
     done = subprocess.run(["git", "-C", str(folder), *arguments], env=variables, capture_output=True, check=True)

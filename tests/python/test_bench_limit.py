@@ -81,7 +81,7 @@ def done(monkeypatch):
     return found
 
 
-def test_what_is_needed_is_shuffled_and_what_was_written_is_written(done):
+def test_inputs_are_shuffled_and_outputs_are_written_and_reread(done):
     wanted = Limit(
         needs=lambda: [(_Frame("nodes", done), ["graph"]), (_Frame("count", done), [])],
         writes=lambda: [_Frame("levels", done), _Frame("edges", done)],
@@ -103,7 +103,7 @@ def test_reading_again_is_no_part_of_it():
     assert (found.total, found.wall) == (7, 5)
 
 
-def test_it_is_never_less_than_what_is_moved():
+def test_the_limit_is_at_least_the_moved_part():
     """With few rows the difference of two measurements is chance."""
     found = Pieces(spent(5), spent(1), spent(2)).spent
     assert (found.total, found.wall) == (5, 1)
@@ -128,7 +128,7 @@ def test_work_and_limit_take_turns(done):
     assert found["ratio_of_least"] == 0.5
 
 
-def test_what_takes_no_time_is_no_division_by_nothing():
+def test_a_ratio_to_zero_seconds_is_finite():
     assert turns.ratio(1, 0) == 100
 
 

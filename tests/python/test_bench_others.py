@@ -37,12 +37,12 @@ def test_all_tools_give_the_same_answers(asked, question, tool):
     assert ANSWERS[question][tool](file) == answers[question]
 
 
-def test_whoever_takes_too_long_is_stopped(asked, monkeypatch):
+def test_a_tool_that_takes_too_long_is_stopped(asked, monkeypatch):
     monkeypatch.setattr(others, "PATIENCE", 0)
     assert others.ask("depth", "networkx", asked[0]) == {"ended": "over 0 s"}
 
 
-def test_whoever_fails_is_quoted(tmp_path):
+def test_the_error_of_a_failed_tool_is_quoted(tmp_path):
     assert "no_such_file" in others.ask("depth", "networkx", tmp_path / "no_such_file")["ended"]
 
 

@@ -65,7 +65,7 @@ def goal(measured, met, what="many / LIMIT", wanted="at most 2") -> dict:
     return {"what": what, "goal": wanted, "measured": measured, "met": met}
 
 
-def test_without_any_file_nothing_is_measured(tmp_path):
+def test_parts_without_a_file_are_not_measured(tmp_path):
     text = made(tmp_path)
     assert "Nothing is measured." in text
     for part in page.PARTS:
@@ -260,7 +260,7 @@ def test_tables_stand_under_their_names(tmp_path, monkeypatch):
     assert told == ["tangle_edges", "7", "6", "7.25", "4", "1.5"]
 
 
-def test_what_spark_moved(tmp_path):
+def test_moved_bytes_are_shown(tmp_path):
     moved = {"tasks": 120, "shuffles": 3, "shuffled_mib": 10.5, "longest_task_s": 2.5}
     put(tmp_path, "builds", [{"build": "medium", "wall_s": 90.0, "cpu_s": 100, "messages": 7, "moved": moved}])
     text = section(made(tmp_path), "builds")

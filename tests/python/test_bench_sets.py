@@ -52,7 +52,7 @@ def test_devices_write_concurrently_and_merge():
     assert merges > 10
 
 
-def test_writers_supersede_what_the_item_goes_back_to():
+def test_writers_supersede_the_last_known_messages_of_an_item():
     """A message supersedes all known messages about the item that no other known one about it follows."""
     rows = pzp_sets.table(1, 300).to_pylist()
     known = {}

@@ -146,7 +146,7 @@ def test_names_hide_the_log():
     assert abs(np.corrcoef(named.arrived, np.arange(200))[0, 1]) < 0.3
 
 
-def test_what_does_not_arrive_is_no_cause():
+def test_missing_events_are_not_causes():
     log = events.append(200, 6, rng())
     arrived = events.deliver_by_feed(log, rng())
     some = arrived[arrived % 5 != 0]
@@ -263,7 +263,7 @@ def test_successors_are_limited():
     assert exploration.within_limit(start, cause, backward, 2).tolist() == [True, True, False, True, True, True]
 
 
-def test_the_evaluation_writes_what_it_counts(monkeypatch, tmp_path):
+def test_the_evaluation_writes_its_counts(monkeypatch, tmp_path):
     """All of it in small: tables, CSV files and plots; the second run counts no case again and writes the same."""
     monkeypatch.setattr(evaluation, "RESULTS", tmp_path)
     monkeypatch.setattr(evaluation, "PEER_FEEDS", {4 * evaluation.K: (4, 16), 8 * evaluation.K: (4,)})
@@ -304,7 +304,7 @@ def test_speed_is_measured_without_spark():
 
 
 @pytest.mark.parametrize("shape", timelines.HARD_SHAPES)
-def test_hard_shapes_are_what_they_say(shape):
+def test_hard_shapes_have_their_properties(shape):
     make, *_ = timelines.HARD_SHAPES[shape]
     made = make(12)
     graph = known(made)

@@ -174,7 +174,7 @@ def test_freshness_of_a_log_that_is_a_source(forum):
     assert found.age > 30 * 24 * 3600
 
 
-def test_retry_builds_what_failed_and_what_was_skipped(forum):
+def test_retry_builds_failed_and_skipped_models(forum):
     result = forum.invoke("run", "--select", "+feeds", "names+")
     assert {r.node.name: str(r.status) for r in result.result if r.status != "success"} == {
         "names": "error",

@@ -230,7 +230,7 @@ def test_hooks_leave_other_runs_alone(consumer):
     assert "var 'tangle_engine' is \"steam\"" in refused(result)
 
 
-def test_folders_take_what_the_installing_project_says(settled):
+def test_folders_take_the_settings_of_the_installing_project(settled):
     """Models and tests take schemas, tags, file formats and materializations from the installing project."""
     of = {node.name: node for node in ours(settled[1])}
     assert {of[name].config.get("file_format") for name in ("ssb_messages", "tangles")} == {"delta"}

@@ -170,7 +170,7 @@ def test_the_same_arguments_write_the_same_bytes(log, tmp_path):
         (["--messages", "5000", "--feeds", "9", "--depth", "7"], 5_000, 9, 7),
     ],
 )
-def test_what_is_not_given_follows_from_the_peer(arguments, messages, feeds, depth):
+def test_missing_sizes_follow_from_the_peer(arguments, messages, feeds, depth):
     """Each number can be chosen and determines the defaults of the other numbers."""
     chosen = make_log.parse_arguments(["--out", "log.jsonl", *arguments])
     assert (chosen.messages, chosen.feeds, chosen.depth) == (messages, feeds, depth)

@@ -25,7 +25,7 @@ def contents(nodes) -> dict[str, dict]:
 
 
 @pytest.mark.parametrize(("first", "then"), [({}, OTHER), (OTHER, {})], ids=["given later", "given before"])
-def test_a_shared_manifest_is_what_dbt_would_parse(project, monkeypatch, first, then):
+def test_a_shared_manifest_equals_a_parsed_one(project, monkeypatch, first, then):
     """Every var that is inserted afterwards differs from its value in the shared manifest."""
     assert OTHER.keys() == manifests.IN_META | manifests.IN_META_WITH_LOGS
     monkeypatch.setattr(manifests, "_parsed", {})

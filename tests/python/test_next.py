@@ -144,7 +144,7 @@ def test_groups_go_on(published, built):
     assert {row["group_id"] for row in epochs.values()} == published.groups
 
 
-def test_nothing_new_is_found(published, built, fixtures):
+def test_appended_next_messages_leave_the_findings(published, built, fixtures):
     """The findings are those of the fixtures."""
 
     def findings(project):

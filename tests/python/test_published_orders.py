@@ -127,7 +127,7 @@ def test_updates_lead_from_run_to_run(runs):
     assert followed > 20
 
 
-def test_a_run_without_news_touches_nothing(runs):
+def test_a_run_without_news_keeps_every_script(runs):
     _, _, states = runs
     assert states[1] == states[2]
 

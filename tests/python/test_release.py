@@ -207,7 +207,7 @@ def test_an_engine_that_cannot_run_is_named(engine, target, expected, wheels, tm
 
 @pytest.mark.sail
 @pytest.mark.exhaustive
-def test_a_project_in_an_environment_with_nothing_else(wheels, tmp_path):
+def test_a_project_in_a_minimal_environment(wheels, tmp_path):
     """An install from an index into an empty environment, with all requirements, builds every model and test."""
     said(["-m", "venv", tmp_path / "environment"])
     python = tmp_path / "environment" / "bin" / "python"
@@ -231,7 +231,7 @@ def test_the_name_of_a_project(name, expected, tmp_path):
     assert yaml.safe_load((tmp_path / name / "dbt_project.yml").read_text())["name"] == expected
 
 
-def test_what_init_writes(tmp_path):
+def test_init_writes_a_whole_project(tmp_path):
     files = init.make_project(tmp_path / "a 'b' \"c\"")
     assert files == [
         ".gitignore",

@@ -112,7 +112,7 @@ def test_odd_claims(built):
     assert expected <= ours
 
 
-def test_the_notebook_keeps_what_it_answers(built, monkeypatch):
+def test_the_notebook_keeps_its_answers(built, monkeypatch):
     """The stored outputs belong to this log: a new run gives the same text; pictures depend on fonts."""
     log, tables = built
     if log != "medium":

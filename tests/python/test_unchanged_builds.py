@@ -181,7 +181,7 @@ def changes(built) -> dict[str, dict[str, tuple]]:
 
 
 @pytest.mark.both_at_length
-def test_what_a_run_changed(project, logs):
+def test_run_changes_counts_changed_rows(project, logs):
     """`run_changes` counts changed keys of public tables; unchanged runs and runs with it disabled write no counts."""
     folder, lines = logs
     built = project("counted", **variables(folder))

@@ -11,7 +11,7 @@ from conftest import ROOT
 pytestmark = pytest.mark.spark
 
 
-def test_the_error_says_what_to_install(tmp_path):
+def test_the_error_names_the_packages_to_install(tmp_path):
     (tmp_path / "dbt_spark_python").mkdir()
     (tmp_path / "dbt_spark_python" / "__init__.py").write_text("")
     environment = {

@@ -273,7 +273,7 @@ def base(tables: Tables, name: str, base_id: str, limit: int) -> Graph:
 
 
 def waits_of(tables: Tables, base_id: str, ids: list[str]) -> dict[str, str]:
-    """Return in words what the unsettled ones among nodes of a base wait for."""
+    """Return a sentence for each unsettled node among nodes of a base: the event that it waits for."""
     rows = tables.rows(
         "select node_id, reason from {autobase_unsettled} where base_id = $base and node_id in (select unnest($ids))",
         base=base_id,

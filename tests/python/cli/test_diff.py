@@ -109,7 +109,7 @@ def test_hostile_names(pair):
     assert_harmless(ask(a, b, "--json"))
 
 
-def test_what_cannot_be_compared(pair, tmp_path):
+def test_warehouses_that_cannot_be_compared(pair, tmp_path):
     a, b = pair
     nothing = ask(a, Warehouse(tmp_path / "c"))
     assert nothing.exit_code == 2 and "no table in common" in nothing.stderr

@@ -125,7 +125,7 @@ def test_other_ids(warehouse, kind, id_):
     ("kind", "id_"),
     [("tangle", f"thread:{story.ROOT}"), ("feed", FEED), ("base", BASE), ("timeline", TIMELINE), ("set", PZP)],
 )
-def test_what_is_shown(warehouse, kind, id_):
+def test_shown_kinds_of_pasted_ids(warehouse, kind, id_):
     for text in pasted(id_):
         answer = warehouse.json("show", text, "--as", kind)
         assert answer["id"] == id_.removeprefix("thread:"), text

@@ -140,7 +140,7 @@ def test_a_wrong_table(case, write, capsys):
     assert lines[1].endswith(": 1 agree, 1 differ")
 
 
-def test_a_script_that_should_start_from_nothing(write, capsys):
+def test_a_script_must_start_from_an_empty_order(write, capsys):
     tables = good_tables()
     for row in tables["timeline_updates"]:
         row["previous_publication"] = None

@@ -54,7 +54,7 @@ def log(tmp_path) -> Warehouse:
     return write_log(tmp_path / "wh", posts)[0]
 
 
-def test_all_to_a_peer_with_nothing(log, tmp_path):
+def test_an_empty_peer_gets_every_message(log, tmp_path):
     rows = send(log, tmp_path, {})
     assert rows[0] == {"message_id": "%@a1", "author": "@a", "sequence": 1}
     assert ids(rows) == ["%@a1", "%@a2", "%@b1", "%@c1", "%@a3"] == ids(send(log, tmp_path, []))

@@ -134,7 +134,7 @@ def test_results_of_tests(warehouse, tmp_path):
     )
 
 
-def test_a_failed_run_names_what_failed(warehouse, tmp_path):
+def test_a_failed_run_names_its_failed_nodes(warehouse, tmp_path):
     """Models come before tests, with their errors; for results of another run the answer names --target-path."""
     warehouse.write("runs", run("one", 1, "error"))
     (tmp_path / "target").mkdir()

@@ -51,7 +51,7 @@ def test_tables_as_they_were_published(built):
 def test_a_flipped_bit_is_found(built):
     path = built / "tangles.db" / "feeds" / "part-1.parquet"
     flip_bit(path)
-    assert pq.read_table(path).num_rows == 1000, "whoever reads the table notices no fault"
+    assert pq.read_table(path).num_rows == 1000, "readers of the table do not notice the fault"
     found, code, text = ask(built)
     assert code == 1
     fault = "has changed since it was published"

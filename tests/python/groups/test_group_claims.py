@@ -218,7 +218,7 @@ def test_claims_hold_no_secret(content):
             assert b64decode(secret).hex() not in text
 
 
-def test_a_root_init_has_a_fingerprint_and_nothing_else():
+def test_a_root_init_has_only_a_fingerprint():
     """Its own id is the root of its tangles."""
     content = content_of(ROOT_INIT)
     message = group_claim(content)

@@ -133,7 +133,7 @@ def is_unknown(found: tuple[dict, dict, dict]) -> bool:
     return None in values
 
 
-def test_groups_beyond_the_step_limit_keep_what_needs_no_ancestors():
+def test_groups_beyond_the_step_limit_keep_columns_without_ancestors():
     # Four epochs and three edges; one word of feeds, one of adds, and for each of two feeds the excludes and one word.
     steps = 7 * (1 + 1 + 2 + 2)
     expected = oracle(returned())

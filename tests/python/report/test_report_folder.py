@@ -36,7 +36,7 @@ def test_the_policy_of_the_page_forbids_requests():
         assert (ASSETS / name).is_file()
 
 
-def test_scripts_hold_nothing_but_data():
+def test_scripts_hold_data_only():
     text = as_script("x-1", {EVIL: [EVIL, 1.5, float("nan"), None, True, (1, 2)]})
     assert text.isascii() and text.count("\n") == 1 and not re.search(r"[<>&]", text)
     assert r"\\u202e" in text and "null,null,true,[1,2]" in text

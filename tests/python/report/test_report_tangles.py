@@ -74,7 +74,7 @@ def test_order_by_convention(tmp_path):
     assert node(view, c)["words"].endswith("concurrent with 1")
 
 
-def test_facts_list_what_they_count(warehouse):
+def test_facts_list_the_counted_rows(warehouse):
     """A link back in time, a malformed claim, and one node for each author are in the lists of the thread."""
     ids = [(story.ROOT, story.ALICE, 0), (story.A1, story.ALICE, 1), (story.A2, story.BOB, 2)]
     times = [(3.0, 1.0), (2.0, 1.0), (2.0, 0.0)]
@@ -109,7 +109,7 @@ def test_malformed_claims_are_those_of_the_model():
     assert {*errors.split(", ")} == MALFORMED_CLAIMS
 
 
-def test_why_is_what_the_command_says(warehouse):
+def test_why_equals_the_answer_of_the_command(warehouse):
     out = make(warehouse)
     view, answers = shard(out, "tangle-0"), shard(out, "tangle-0-why")
     for number, each in enumerate(view["nodes"]):

@@ -62,7 +62,7 @@ def test_fingerprint_is_of_the_bytes_of_the_secret():
 
 
 @pytest.mark.parametrize("secret", ["", "x", SECRET[:-1], SECRET + "\n", SECRET[:42] + "9=", "é\ud800", "A" * 44])
-def test_fingerprint_of_what_is_no_key_is_of_its_text(secret):
+def test_fingerprints_of_other_strings_hash_their_text(secret):
     """For other strings than the canonical base64 of 32 bytes the text itself is hashed."""
     raw = secret.encode("utf-8", "surrogatepass")
     assert fingerprint(secret) == hashlib.sha256(raw).hexdigest()[:16]

@@ -31,8 +31,9 @@ def fault_of(text: str) -> str | None:
     try:
         wanted = Requirement(text)
     except InvalidRequirement as error:
+        fault = str(error).partition("\n")[0]  # the next lines point at the place
         raise DbtRuntimeError(
-            f"the model's `packages` has {text!r}, which is not a valid requirement: {error}. Write a name with an "
+            f"the model's `packages` has {text!r}, which is not a valid requirement: {fault}. Write a name with an "
             f"optional version, as pip takes it: 'numpy>=2'"
         ) from None
     if wanted.marker and not wanted.marker.evaluate():

@@ -1,8 +1,8 @@
 """Confirmation of a node by acknowledgements and votes of the indexers: a clean double quorum.
 
-A node m is newer than the target x if m sees x and no unsettled node beside x. Of each indexer, the first node that x
-does not see acknowledges x if it is newer. An indexer votes for x if its last newer node sees a majority of the
-acknowledgements.
+A node m is newer than the target x if m sees x, but does not see unsettled nodes beside x. In the log of each indexer,
+the first node that x does not see acknowledges x, provided that it is newer. An indexer votes for x if its last newer
+node sees a majority of the acknowledgements.
 
 Source: autobase 7.28.1, consensus; its simpler form is in the design document, Quorums.
 """
@@ -56,7 +56,7 @@ def _sees_all_before(row, own, a):
 
 @inner
 def _is_newer(y, a, count, begin, clock, limit, limited):
-    """Say whether y is newer than the target: it sees the target, and no unsettled node beside it.
+    """Say whether y is newer than the target: it sees the target, but does not see unsettled nodes beside the target.
 
     Args:
         y: A node.
@@ -65,7 +65,7 @@ def _is_newer(y, a, count, begin, clock, limit, limited):
         begin: The first node of the view.
         clock: int32[nodes of the view, indexers].
         limit: int32[indexers], the length of each log that y may see.
-        limited: int32[...], the indexers whose logs y may not see in full.
+        limited: int32[...], the indexers of the logs with such a limit.
     """
     row = clock[y - begin]
     i = 0
@@ -79,7 +79,7 @@ _first_aside = galloping(_is_newer)
 
 @inner
 def count_possible_acks(x, a, view):
-    """Count the indexers whose first node that x does not see sees x; the indexer of x counts."""
+    """Count the logs that can acknowledge x: the first node that x does not see sees x. The log of x counts, too."""
     begin, first, known, clock = view.begin, view.first, view.known, view.clock
     possible = 1
     row = clock[x - begin]
@@ -98,7 +98,7 @@ def _limit_logs(row, a, view, scratch):
         a: Its indexer.
         view: A `views.View`.
         scratch: A `consensus.Scratch`. `limit` is filled with lengths, up to the first unsettled node of each log
-            beside the target; `limited` with the indexers whose logs have one; `ack` with the first node of each log
+            beside the target; `limited` with the indexers of these logs; `ack` with the first node of each log
             that the target does not see, if that node sees the target: a length, or `NEVER`. The target acknowledges
             itself.
 
@@ -133,7 +133,7 @@ def _limit_logs(row, a, view, scratch):
 
 @inner
 def _ack_only_tail(row, a, view, ack):
-    """Find the acknowledgements of the only tail. All unsettled indexer nodes see it, so no log is limited.
+    """Find the acknowledgements of the only tail. All unsettled indexer nodes see it, so logs are unlimited.
 
     Args:
         row: int32[indexers], the clock of the tail.
@@ -157,8 +157,8 @@ def _ack_only_tail(row, a, view, ack):
 def is_confirmed(x, p, is_only_tail, indexer, view, scratch):
     """Say whether x is confirmed by all known nodes; or by the nodes that p sees and possible further ones.
 
-    Takes steps in proportion to the indexers if x has no unsettled node beside it and the acknowledgements are widely
-    seen: a node that sees a voter sees a majority of acknowledgements as well, so few votes are counted.
+    The steps are proportional to the indexers if unsettled nodes beside x are absent and most nodes have seen the
+    acknowledgements: a node that sees a voter also sees a majority of acknowledgements, so few votes are counted.
 
     Args:
         x: An unsettled node of an indexer.
@@ -203,7 +203,7 @@ def _count_votes(x, p, limited, indexer, view, scratch):
     Args:
         x: An unsettled node of an indexer.
         p: An indexer node that sees x, or -1.
-        limited: int32[...], the indexers whose logs are limited.
+        limited: int32[...], the indexers of limited logs.
         indexer: int32[nodes].
         view: A `views.View`.
         scratch: A `consensus.Scratch` with `limit` and `ack` of the node.

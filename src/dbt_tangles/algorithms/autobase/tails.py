@@ -21,8 +21,8 @@ class Tails(NamedTuple):
 
     Attributes:
         node: int32[indexers], the tails by writer.
-        scanned: int32[indexers], the number of logs of which the first unsettled node of each log sees nothing
-            unsettled.
+        scanned: int32[indexers], for each log the number of logs that were searched, without a hit, for an unsettled
+            node below its first unsettled node.
         waiting: int32[indexers], the first log that waits for each log, or -1.
         following: int32[indexers], the next log that waits for the same log, or -1.
     """

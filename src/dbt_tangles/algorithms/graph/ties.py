@@ -1,4 +1,4 @@
-"""Broken ties of a topological order: neighbours without a path, whose order is a convention and not a cause."""
+"""Marks broken ties of a topological order: neighbours without a path between them, ordered by convention only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def broken_ties(start, previous, position):
 
     The proof needs a topological order of the given edges. The edges of a timeline are the links to known events,
     without the links that would close a cycle. The rank grows along each of them, and the order is by rank. A missing
-    cause has no position, and no path leads through it.
+    cause lacks a position, so paths cannot lead through it.
 
     Args:
         start: int64[nodes + 1].
