@@ -40,6 +40,11 @@
         {%- set value = var(name) -%}
         {%- if not (value is none or (value is string and value | trim) or is_table_reference(value)) -%}
             {% do problems.append(describe_wrong_value(name, value, describe_log_forms())) %}
+        {%- elif value is string and modules.re.match('[^/@]*://[^/@:]*:[^/@]*@', value) -%}
+            {% do problems.append(
+                "var '" ~ name ~ "' has a password before the @ of its path (not shown here): remove it, give credentials in"
+                ~ " the environment, and change the password, because dbt's logs name all vars"
+            ) %}
         {%- endif -%}
     {%- endfor -%}
     {%- for name, kind in settings().items() -%}

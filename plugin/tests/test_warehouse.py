@@ -310,3 +310,12 @@ def test_a_path_that_engines_misread_is_refused(tmp_path, name):
     assert said.isprintable() and repr(str(tmp_path / name)) in said
     assert said.endswith("in a path; use a folder without it")
     assert not (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("place", ["s3a://bucket/tables", "hdfs:///tables", "file:///tables"])
+def test_a_place_that_is_not_a_folder_of_this_machine_is_refused(tmp_path, monkeypatch, place):
+    """Such a text is also the path of a folder below the current one; it is not created."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(WarehouseError, match="use a local folder, or a target whose file_format is iceberg or delta"):
+        connection.open_warehouse(place)
+    assert list(tmp_path.iterdir()) == []

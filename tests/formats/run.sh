@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the plugin's tests marked `iceberg` and `delta`. Spark is the pyspark that both formats support, in an environment of
+# Runs the plugin's tests marked `iceberg` and `delta`, and the tests on an object store. Spark is the pyspark that both formats support, in an environment of
 # its own below target/formats: it has that pyspark (requirements-formats.lock) and sees all other packages of .venv. Maven
 # gets the jars. If Maven or a package index does not answer, one line says so, and the tests are left out; with
 # TANGLES_REQUIRE_JARS=1 that is an error. With the argument `all` (`make test-all`), tests marked `spark_at_length` run too.
@@ -7,7 +7,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
 mkdir -p target
 lock=requirements-formats.lock place=$PWD/target/formats python=$PWD/.venv/bin/python
-venv=$place/venv jars=$place/jars
+venv=$place/venv jars=$place/jars store=$place/store
 iceberg="org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0"
 delta="io.delta:delta-spark_4.1_2.13:4.2.0 io.delta:delta-storage:4.2.0"
 
@@ -39,6 +39,31 @@ get_jars() { # prints the paths, separated by commas
   echo "${files#,}"
 }
 
+# moto's S3 server, and the jars for s3a://.
+make_store() {
+  local from=tests/formats/object_store
+  cmp -s $from/requirements.lock "$store/installed" || {
+    rm -rf "$store" && "$python" -m venv --without-pip "$store" &&
+      "$python" -m pip --quiet --python "$store/bin/python" install --no-deps --require-hashes -r $from/requirements.lock &&
+      cp $from/requirements.lock "$store/installed"
+  } || return
+  cmp -s $from/pom.xml "$jars/s3a/pom.xml" || {
+    timeout 240 mvn -q -B -f $from/pom.xml dependency:copy-dependencies -DoutputDirectory="$jars/s3a" &&
+      cp $from/pom.xml "$jars/s3a/pom.xml"
+  }
+}
+
+test_object_store() {
+  make_store > "$place.txt" 2>&1 || {
+    echo "left out the tests on an object store: a package index or Maven does not answer ($place.txt)"
+    [ "${TANGLES_REQUIRE_JARS-}" != 1 ]
+    return
+  }
+  MOTO_SERVER=$store/bin/moto_server FORMATS_PYTHON=$venv/bin/python \
+    TANGLES_JARS=$iceberg,$(printf '%s\n' "$jars"/s3a/*.jar | paste -sd, -) \
+    "$python" -m pytest -o pythonpath='. tests/python tests/python/kits' -p no:cacheprovider tests/formats/test_object_store.py
+}
+
 cmp -s $lock "$venv/installed" || { rm -rf "$venv" && make_environment > "$place.txt" 2>&1; } ||
   leave_out "no environment with $(head -n 1 $lock | cut -d' ' -f1) ($place.txt)"
 command -v mvn > /dev/null || leave_out "mvn is not installed"
@@ -51,4 +76,5 @@ for format in iceberg delta; do
   (cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=$format DBT_SPARK_PYTHON_TEST_JARS=$found \
     "$venv/bin/python" -m pytest -p no:cacheprovider tests/test_nights.py "${chosen[@]}") || failed=1
 done
+test_object_store || failed=1
 exit $failed

@@ -18,6 +18,7 @@ from dbt_spark_python.python_model.ship_packages import ship
 from dbt_spark_python.session import timeout
 from dbt_spark_python.session.connection import catalog_of, damaged_tables, full_disk, python_session
 from dbt_spark_python.session.memory import short_memory
+from dbt_spark_python.session.object_stores import failed_request
 from dbt_spark_python.session.progress import NodeProgress
 
 _shipping = threading.Lock()
@@ -92,7 +93,8 @@ def compile_model(compiled_code: str, raw_code: str, path: str) -> CodeType:
 def explain(error: BaseException, path: str, raw_code: str) -> str:
     """Return the error's message, or a plainer one for known causes, and the lines of the model in its traceback."""
     source = raw_code.splitlines()
-    said = unread_file(str(error)) or full_disk(str(error)) or missing_module(str(error)) or short_memory(str(error))
+    causes = failed_request, unread_file, full_disk, missing_module, short_memory
+    said = next(filter(None, (cause(str(error)) for cause in causes)), None)
     lines = [said or f"{type(error).__name__}: {error}"]
     met = (
         error.__cause__ if isinstance(error, TimeoutError) and error.__cause__ else error

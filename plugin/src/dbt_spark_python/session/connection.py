@@ -21,6 +21,7 @@ from dbt_spark_python.engines import local_socket, sail, sail_server
 from dbt_spark_python.python_model import ship_packages
 from dbt_spark_python.session import environment, error_translation, small_run_profile
 from dbt_spark_python.session.memory import short_memory
+from dbt_spark_python.session.object_stores import failed_request
 from dbt_spark_python.session.progress import is_connect, show_line
 from dbt_spark_python.table_store import damage
 from dbt_spark_python.table_store.catalog import FolderCatalog
@@ -45,6 +46,9 @@ WRITING = frozenset({"build", "clone", "retry", "run", "run-operation", "seed", 
 # Spark reads the first of these in a path as patterns or separators. Sail refuses control characters, and both engines
 # refuse bytes that are not UTF-8.
 _NOT_IN_PATHS = re.compile(r"[\[\]{}*?\\,\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+# Other places than a disk, such as s3a://bucket/folder, begin with a scheme.
+_URI = re.compile(r"[A-Za-z][\w+.-]*://")
 
 _opening = threading.Lock()
 _parameters: dict | None = None  # parameters of the last dbt command
@@ -80,12 +84,16 @@ class SessionConnections(SparkConnectionManager):
 
     @contextmanager
     def exception_handler(self, sql: str) -> Iterator[None]:
-        """Raise dbt-spark's errors, but explain a full disk, short memory or a damaged table in one line."""
+        """Raise dbt-spark's errors, but explain some causes in one line.
+
+        The causes are a full disk, short memory, an object store that fails, and a damaged table.
+        """
         try:
             with super().exception_handler(sql):
                 yield
         except Exception as error:
-            if said := full_disk(str(error)) or short_memory(str(error)) or damaged_tables(str(error), sql):
+            said = full_disk(str(error)) or short_memory(str(error)) or failed_request(str(error))
+            if said := said or damaged_tables(str(error), sql):
                 raise DbtRuntimeError(said) from None
             raise
 
@@ -210,6 +218,11 @@ def open_warehouse(root: str) -> Warehouse:
     Raises:
         WarehouseError: It cannot be used.
     """
+    if _URI.match(root):
+        raise WarehouseError(
+            f"the warehouse cannot be {root!r}: a warehouse of folders is on a disk of this machine; "
+            "use a local folder, or a target whose file_format is iceberg or delta"
+        )
     if wrong := _NOT_IN_PATHS.search(str(Path(root).absolute())):
         raise WarehouseError(
             f"the warehouse cannot be {root!r}: engines misread {wrong.group()!r} in a path; use a folder without it"

@@ -1,0 +1,94 @@
+"""The exit code, output and commands of `tests/formats/run.sh`, with replacements of Python and Maven."""
+
+import os
+import subprocess
+
+import pytest
+
+from conftest import ROOT
+
+# Replaces Python: it makes environments of itself, and notes the runs of pytest; `fails` names a failing one.
+PYTHON = """#!/usr/bin/env bash
+case "$*" in
+  "-m venv"*) mkdir -p "$4/bin" && cp "$0" "$4/bin/python" ;;
+  *sysconfig*) echo "$(dirname "$(dirname "$0")")" ;;
+  "-m pip"*store*) ! grep -q packages {fails} ;;
+  "-m pytest"*)
+    name=${{DBT_SPARK_PYTHON_TEST_ENGINE-store}}
+    echo "$name $DBT_SPARK_PYTHON_TEST_JARS$TANGLES_JARS $MOTO_SERVER" >> {asked}
+    ! grep -q "$name" {fails} ;;
+esac
+"""
+
+# Replaces Maven: it writes the jars.
+MAVEN = """#!/usr/bin/env bash
+grep -q maven {fails} && exit 1
+words=$*
+place=${{words##*-DoutputDirectory=}}
+mkdir -p "$place"
+case "$*" in
+  *copy-dependencies*) grep -q s3a {fails} && exit 1; echo 1 | tee "$place/a.jar" > "$place/b.jar" ;;
+  *) IFS=' :' read -r _ _ _ _ _ name version _ <<< "$words"; echo 1 > "$place/$name-$version.jar" ;;
+esac
+"""
+
+
+@pytest.fixture
+def answer(tmp_path):
+    """Return a function that runs the script while some parts fail: (exit code, printed lines, runs of pytest)."""
+    fails, asked = tmp_path / "fails", tmp_path / "asked"
+    files = {
+        "tests/formats/run.sh": (ROOT / "tests" / "formats" / "run.sh").read_text(),
+        "tests/formats/object_store/requirements.lock": "moto",
+        "tests/formats/object_store/pom.xml": "<project>",
+        "requirements-formats.lock": "pyspark==4",
+        "plugin/tests/test_nights.py": "",
+        ".venv/bin/python": PYTHON.format(fails=fails, asked=asked),
+        "bin/mvn": MAVEN.format(fails=fails),
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+
+    def run(failing: str, **environment: str) -> tuple[int, list[str], list[list[str]]]:
+        fails.write_text(failing)
+        asked.write_text("")
+        unset = {name: value for name, value in os.environ.items() if not name.startswith("TANGLES_")}
+        environment = {**unset, "PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", **environment}
+        done = subprocess.run(["tests/formats/run.sh"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        return done.returncode, done.stdout.splitlines(), [line.split(" ") for line in asked.read_text().splitlines()]
+
+    return run
+
+
+def test_each_session_runs_with_its_jars(answer, tmp_path):
+    for _ in range(2):  # the second time, all files are there
+        code, printed, asked = answer("")
+        assert (code, printed) == (0, [])
+        assert [name for name, *_ in asked] == ["iceberg", "delta", "store"]
+        jars = {name: [path.rpartition("/")[2] for path in paths.split(",")] for name, paths, _ in asked}
+        assert [len(jars["iceberg"]), len(jars["delta"])] == [1, 2]
+        assert jars["store"] == [*jars["iceberg"], "a.jar", "b.jar"]
+        assert asked[2][2] == str(tmp_path / "target" / "formats" / "store" / "bin" / "moto_server")
+
+
+@pytest.mark.parametrize("session", ["iceberg", "delta", "store"])
+def test_a_failed_session_fails_the_script(answer, session):
+    code, _, asked = answer(session)
+    assert code == 1 and len(asked) == 3
+
+
+@pytest.mark.parametrize(
+    ("missing", "said", "sessions"),
+    [
+        ("maven", "left out the tests on Iceberg and Delta Lake: Maven does not answer", 0),
+        ("s3a", "left out the tests on an object store: a package index or Maven does not answer", 2),
+        ("packages", "left out the tests on an object store: a package index or Maven does not answer", 2),
+    ],
+)
+def test_missing_files_leave_out_tests_unless_they_are_required(answer, missing, said, sessions):
+    code, printed, asked = answer(missing)
+    assert code == 0 and len(asked) == sessions
+    assert [line.startswith(said) for line in printed] == [True]
+    assert answer(missing, TANGLES_REQUIRE_JARS="1")[0] == 1
