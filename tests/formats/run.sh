@@ -41,7 +41,7 @@ get_jars() { # prints the paths, separated by commas
 
 # moto's S3 server, and the jars for s3a://.
 make_store() {
-  local from=tests/formats/object_store
+  local from=tests/object_store
   cmp -s $from/requirements.lock "$store/installed" || {
     rm -rf "$store" && "$python" -m venv --without-pip "$store" &&
       "$python" -m pip --quiet --python "$store/bin/python" install --no-deps --require-hashes -r $from/requirements.lock &&
@@ -61,7 +61,7 @@ test_object_store() {
   }
   MOTO_SERVER=$store/bin/moto_server FORMATS_PYTHON=$venv/bin/python \
     TANGLES_JARS=$iceberg,$(printf '%s\n' "$jars"/s3a/*.jar | paste -sd, -) \
-    "$python" -m pytest -o pythonpath='. tests/python tests/python/kits' -p no:cacheprovider tests/formats/test_object_store.py
+    "$python" -m pytest -o pythonpath='. tests/python tests/python/kits' -p no:cacheprovider tests/object_store/test_object_store.py
 }
 
 cmp -s $lock "$venv/installed" || { rm -rf "$venv" && make_environment > "$place.txt" 2>&1; } ||

@@ -39,8 +39,8 @@ def answer(tmp_path):
     fails, asked = tmp_path / "fails", tmp_path / "asked"
     files = {
         "tests/formats/run.sh": (ROOT / "tests" / "formats" / "run.sh").read_text(),
-        "tests/formats/object_store/requirements.lock": "moto",
-        "tests/formats/object_store/pom.xml": "<project>",
+        "tests/object_store/requirements.lock": "moto",
+        "tests/object_store/pom.xml": "<project>",
         "requirements-formats.lock": "pyspark==4",
         "plugin/tests/test_nights.py": "",
         ".venv/bin/python": PYTHON.format(fails=fails, asked=asked),
