@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from dbt_tangles.cli import init
 
 _MOST = 20
+#: A place such as s3a://bucket/tables; a path on this machine has lost the second slash of it.
+_URI = re.compile(r"[A-Za-z][\w+.-]+:/")
 #: A schema that has one of these holds tables of this project.
 _OURS = ("runs", "ssb_messages", "pzp_messages", "autobase_nodes", "timeline_events")
 
@@ -24,6 +27,11 @@ def describe_missing_tables(warehouse: Path, schema: str) -> str:
 
     Schemas that hold tables of this project are listed first.
     """
+    if _URI.match(str(warehouse)):
+        return (
+            f"{warehouse}: the commands read warehouses of folders on this machine; "
+            "query tables in an object store with Spark or another engine of their format"
+        )
     remedy = f"{build_instruction()}, or name another folder with --warehouse DIR"
     if not warehouse.is_dir():
         return f"{warehouse}: the folder does not exist; {remedy}"

@@ -31,6 +31,8 @@ def find_files(path: str) -> list[str]:
     """
     places = [path] if os.path.lexists(path) else sorted(glob.glob(path, recursive=True))
     files = [file for place in places for file in _files_below(place)]
+    if not files and "://" in path:
+        raise LogPathError(f"{path}: this command reads files of this machine only; copy the log, or use dbt")
     if not files:
         raise LogPathError(
             f"{path}: the file does not exist, or the folder is empty; name a log file, a folder of logs or a glob"

@@ -188,6 +188,13 @@ def test_a_warehouse_that_holds_other_schemas_names_them(tmp_path):
         )
 
 
+def test_tables_in_an_object_store_are_not_read(monkeypatch, tmp_path):
+    """The error names the place and another way; the place is no missing folder."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CommandError, match="s3a:/bucket/tables: the commands read warehouses of folders"):
+        Tables("s3a://bucket/tables", "tangles")
+
+
 @pytest.mark.parametrize(("is_wheel", "told"), [(True, "run `dbt build` in your project"), (False, "run `make build`")])
 def test_how_to_build_is_told_as_the_package_was_installed(tmp_path, monkeypatch, is_wheel, told):
     monkeypatch.setattr(init, "project_folder", lambda: init.HERE / "project" if is_wheel else tmp_path)

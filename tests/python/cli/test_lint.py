@@ -147,6 +147,7 @@ def test_many_equal_lines_are_one_finding(tmp_path, feed):
     ("words", "said"),
     [
         (["nowhere.jsonl"], "the file does not exist"),
+        (["s3a://bucket/a.jsonl"], "this command reads files of this machine only"),
         (["empty.jsonl"], "name the kind with --kind"),
         (["fifo"], "not a regular file"),
         ([], "Missing argument"),
