@@ -8,22 +8,31 @@ from dbt_tangles.cli import record
 from dbt_tangles.cli.graph import ASIDE, IN, MISSING, Edge, Graph, Node, label
 from dbt_tangles.cli.page import quantity
 from dbt_tangles.cli.tables import Tables
+from dbt_tangles.queries import query, total_of
 
 #: What an unsettled node of a base waits for, by reason of `autobase_unsettled`.
 _WAITS = {"needs_votes": "needs votes", "contender": "has a contender", "awaits_merge": "awaits a merge"}
+
+
+#: No sequence is greater.
+_GREATEST = 2**63 - 1
 
 
 def _marks(row: dict, *names: str) -> list[str]:
     return [name.replace("_", " ") for name in names if row[f"is_{name}"]]
 
 
-def _last(tables: Tables, limit: int, columns: str, where: str, order: str, **values: str) -> tuple[list[dict], int]:
+def _last(tables: Tables, rows_of: str, limit: int, **values: str | int | bool) -> tuple[list[dict], int]:
     """Read the last rows and count all rows, in two queries, so that only these rows are read in full."""
-    rows = tables.rows(f"select {columns} from {where} order by {order} limit {limit}", **values)
+    rows = tables.rows(query(rows_of), nodes=limit, **values)
     if len(rows) < limit:
         return rows, len(rows)
-    (count,) = tables.rows(f"select count(*) as total from {where}", **values)
-    return rows, count["total"]
+    return rows, _count(tables, rows_of, **values)
+
+
+def _count(tables: Tables, rows_of: str, **values: str | int | bool) -> int:
+    found = tables.row(total_of(rows_of), **values)
+    return found["total"] if found else 0
 
 
 def _share(taken: list[dict], aside: list[dict], limit: int) -> list[dict]:
@@ -35,12 +44,8 @@ def _share(taken: list[dict], aside: list[dict], limit: int) -> list[dict]:
 def tangle(tables: Tables, name: str, root: str, limit: int) -> Graph:
     """Read a tangle: its members, and the candidates that were set aside."""
     where = {"name": name, "root": root}
-    columns = """message_id, author, is_member, set_aside_reason, depth, is_root, is_tip, is_fork, is_merge,
-        concurrent_count, tie_broken_with"""
-    of_tangle = "{tangle_messages} where tangle_name = $name and root_id = $root and "
-    order = "depth desc, message_id desc"
-    members, total = _last(tables, limit, columns, of_tangle + "is_member", order, **where)
-    aside, total_aside = _last(tables, limit, columns, of_tangle + "not is_member", order, **where)
+    members, total = _last(tables, "tangle_messages", limit, is_member=True, **where)
+    aside, total_aside = _last(tables, "tangle_messages", limit, is_member=False, **where)
     shown = _share(members, aside, limit)
     nodes = [
         Node(
@@ -52,21 +57,11 @@ def tangle(tables: Tables, name: str, root: str, limit: int) -> Graph:
         )
         for row in shown
     ]
-    links = tables.rows(
-        """select message_id, previous_id, is_redundant from {tangle_edges}
-        where tangle_name = $name and root_id = $root and message_id in (select unnest($ids)) order by all""",
-        ids=[node.id for node in nodes],
-        **where,
-    )
+    links = tables.rows(query("tangle_links"), ids=[node.id for node in nodes], **where)
     edges = [
         Edge(row["message_id"], row["previous_id"], "redundant" if row["is_redundant"] else "previous") for row in links
     ]
-    missing = tables.rows(
-        """select missing_id, is_in_log from {tangle_missing}
-        where tangle_name = $name and root_id = $root and missing_id in (select unnest($ids)) order by all""",
-        ids=[edge.parent for edge in edges],
-        **where,
-    )
+    missing = tables.rows(query("tangle_missing"), ids=[edge.parent for edge in edges], **where)
     for row in missing:
         nodes.append(Node(row["missing_id"], MISSING, words="no candidate" if row["is_in_log"] else "not in the log"))
     fields = record.read_fields(tables, name, root)
@@ -93,29 +88,18 @@ def feed(tables: Tables, name: str, author: str, limit: int, until: int | None =
         limit: The most messages to read, the last ones.
         until: Read messages up to this sequence only.
     """
-    where = "{feed_messages} where author = $author"
-    rows, total = _last(
-        tables,
-        limit,
-        "message_id, sequence, in_chain, reason",
-        where + (f" and sequence <= {until:d}" if until is not None else ""),
-        "sequence desc, message_id desc",
-        author=author,
-    )
+    rows, total = _last(tables, "feed_messages", limit, author=author, until=_GREATEST if until is None else until)
     if until is not None:
-        (count,) = tables.rows(f"select count(*) as total from {where}", author=author) or [{"total": 0}]
-        total = count["total"]
+        total = _count(tables, "feed_messages", author=author, until=_GREATEST)
     links = tables.rows(
-        """select message_id, previous_id from {ssb_messages}
-        where author = $author and sequence >= $first and previous_id is not null
-            and message_id in (select unnest($ids)) order by all""",
+        query("feed_links"),
         author=author,
         first=min((row["sequence"] for row in rows), default=0),
         ids=[row["message_id"] for row in rows],
     )
     follows = {link["message_id"]: link["previous_id"] for link in links}
     followers = Counter(follows.values())
-    ends = tables.row("select latest_message_id from {feeds} where author = $author", author=author) or {}
+    ends = tables.row(query("feed_tip"), author=author) or {}
     nodes = [
         Node(
             row["message_id"],
@@ -142,14 +126,8 @@ def _missing_of_feed(tables: Tables, author: str, rows: list[dict], follows: dic
     if not off:
         return []
     ids = list({follows[row["message_id"]] for row in off})
-    of_feed = tables.rows(
-        "select message_id from {feed_messages} where author = $author and message_id in (select unnest($ids))",
-        author=author,
-        ids=ids,
-    )
-    known = {row["message_id"] for row in of_feed}
-    in_log = tables.rows("select message_id from {ssb_messages} where message_id in (select unnest($ids))", ids=ids)
-    elsewhere = {row["message_id"] for row in in_log}
+    known = {row["message_id"] for row in tables.rows(query("feed_followed"), author=author, ids=ids)}
+    elsewhere = {row["message_id"] for row in tables.rows(query("feed_foreign"), ids=ids)}
     sequences = sorted({row["sequence"] for row in rows})
     nodes = {}
     for row in sorted(off, key=lambda row: row["sequence"]):
@@ -165,11 +143,8 @@ def _missing_of_feed(tables: Tables, author: str, rows: list[dict], follows: dic
 
 def set_(tables: Tables, name: str, set_id: str, limit: int) -> Graph:
     """Read a set: its valid and held messages, and the invalid ones."""
-    columns = "message_id, depth, is_held, reject_reason, is_root, is_item_root, is_tip, purpose"
-    of_set = "{set_messages} where set_id = $set and "
-    order = "coalesce(position, depth) desc, message_id desc"
-    taken, total = _last(tables, limit, columns, of_set + "(is_valid or is_held)", order, set=set_id)
-    aside, total_aside = _last(tables, limit, columns, of_set + "not (is_valid or is_held)", order, set=set_id)
+    taken, total = _last(tables, "set_messages", limit, set=set_id, is_taken=True)
+    aside, total_aside = _last(tables, "set_messages", limit, set=set_id, is_taken=False)
     shown = _share(taken, aside, limit)
     there = {row["message_id"] for row in taken}
     nodes = [
@@ -182,12 +157,7 @@ def set_(tables: Tables, name: str, set_id: str, limit: int) -> Graph:
         )
         for row in shown
     ]
-    links = tables.rows(
-        """select message_id, other_id, kind, is_known from {set_links}
-        where set_id = $set and message_id in (select unnest($ids)) order by all""",
-        set=set_id,
-        ids=[node.id for node in nodes],
-    )
+    links = tables.rows(query("set_links"), set=set_id, ids=[node.id for node in nodes])
     edges = [Edge(row["message_id"], row["other_id"], row["kind"], row["kind"] != "supersedes") for row in links]
     drawn = {node.id for node in nodes}
     lost = dict.fromkeys(row["other_id"] for row in links if not row["is_known"] and row["other_id"] not in drawn)
@@ -197,15 +167,7 @@ def set_(tables: Tables, name: str, set_id: str, limit: int) -> Graph:
 
 def group(tables: Tables, name: str, group_id: str, limit: int) -> Graph:
     """Read a private group: its epochs."""
-    rows, total = _last(
-        tables,
-        limit,
-        """epoch_id, depth, is_tip, is_preferred, preference, added_count, excluded_count, missing_count,
-            previous_epochs""",
-        "{group_epochs} where group_id = $group",
-        "depth desc, epoch_id desc",
-        group=group_id,
-    )
+    rows, total = _last(tables, "group_epochs", limit, group=group_id)
     nodes = [
         Node(
             row["epoch_id"],
@@ -224,44 +186,14 @@ def group(tables: Tables, name: str, group_id: str, limit: int) -> Graph:
 
 def base(tables: Tables, name: str, base_id: str, limit: int) -> Graph:
     """Read a base: its nodes, and the rejected ones."""
-    taken, total = _last(
-        tables,
-        limit,
-        "node_id, role, is_ack, depth, is_head",
-        "{autobase_nodes} where base_id = $base",
-        "depth desc, node_id desc",
-        base=base_id,
-    )
-    refused, total_refused = _last(
-        tables,
-        limit,
-        "node_id, reason",
-        """(
-            select node_id, min(reason) as reason from {autobase_rejects} where base_id = $base and node_id is not null
-                and node_id not in (select node_id from {autobase_nodes} where base_id = $base)
-            group by node_id
-        ) as refused""",
-        "node_id desc",
-        base=base_id,
-    )
+    taken, total = _last(tables, "base_nodes", limit, base=base_id)
+    refused, total_refused = _last(tables, "base_rejected", limit, base=base_id)
     shown = _share(taken, refused, limit)
-    settled = {
-        row["node_id"]: row
-        for row in tables.rows(
-            """select node_id, position, is_confirmed from {autobase_views}
-            where base_id = $base and observer = 'all' and node_id in (select unnest($ids))""",
-            base=base_id,
-            ids=[row["node_id"] for row in shown],
-        )
-    }
-    reasons = waits_of(tables, base_id, [row["node_id"] for row in shown])
+    ids = [row["node_id"] for row in shown]
+    settled = {row["node_id"]: row for row in tables.rows(query("base_positions"), base=base_id, ids=ids)}
+    reasons = waits_of(tables, base_id, ids)
     nodes = [_base_node(row, settled.get(row["node_id"]), reasons.get(row["node_id"])) for row in shown]
-    links = tables.rows(
-        """select node_id, head_id, kind, is_known, is_before_start from {autobase_links}
-        where base_id = $base and node_id in (select unnest($ids)) order by all""",
-        base=base_id,
-        ids=[node.id for node in nodes],
-    )
+    links = tables.rows(query("base_links"), base=base_id, ids=[node.id for node in nodes])
     edges = [Edge(row["node_id"], row["head_id"], row["kind"]) for row in links]
     there = {node.id for node in nodes}
     for row in links:
@@ -274,11 +206,7 @@ def base(tables: Tables, name: str, base_id: str, limit: int) -> Graph:
 
 def waits_of(tables: Tables, base_id: str, ids: list[str]) -> dict[str, str]:
     """Return a sentence for each unsettled node among nodes of a base: the event that it waits for."""
-    rows = tables.rows(
-        "select node_id, reason from {autobase_unsettled} where base_id = $base and node_id in (select unnest($ids))",
-        base=base_id,
-        ids=ids,
-    )
+    rows = tables.rows(query("base_unsettled"), base=base_id, ids=ids)
     return {row["node_id"]: _WAITS.get(row["reason"], row["reason"]) for row in rows}
 
 
@@ -305,13 +233,7 @@ def timeline(tables: Tables, name: str, timeline_id: str, limit: int) -> Graph:
     # Positions are contiguous, so the last rows have the greatest ones.
     stats = tables.row("select event_count from {timeline_stats} where timeline_id = $id", id=timeline_id)
     total = (stats or {}).get("event_count") or 0
-    rows = tables.rows(
-        """select event_id, rank, position, is_tip, is_tie_broken, author, left_out_causes from {timeline_events}
-        where timeline_id = $timeline and position >= $first""",
-        timeline=timeline_id,
-        first=total - limit,
-    )
-    rows = sorted(rows, key=lambda row: row["position"], reverse=True)[:limit]
+    rows = tables.rows(query("timeline_events"), timeline=timeline_id, first=total - limit)[::-1][:limit]
     nodes = [
         Node(
             row["event_id"],

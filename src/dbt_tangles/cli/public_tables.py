@@ -66,8 +66,17 @@ def ask(tables: Tables, query: str, read: Callable[[duckdb.DuckDBPyConnection], 
     raise AssertionError("unreachable")
 
 
-def check_query(query: str) -> None:
-    """Check that a text is one `select`.
+def value_names(query: str) -> set[str]:
+    """Return the names of the values `$name` of a query.
+
+    Raises:
+        CommandError: The text is not one `select`.
+    """
+    return set(check_query(query).named_parameters)
+
+
+def check_query(query: str) -> duckdb.Statement:
+    """Check that a text is one `select`, and return it parsed.
 
     Raises:
         CommandError: It is not.
@@ -78,6 +87,7 @@ def check_query(query: str) -> None:
         raise CommandError(f"the query is not SQL of DuckDB: {error}") from error
     if len(statements) != 1 or statements[0].type not in _QUERIES:
         raise CommandError("the query must be a single select; other statements are refused")
+    return statements[0]
 
 
 def require_public(tables: Tables, name: str) -> None:

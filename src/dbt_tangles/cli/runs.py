@@ -9,8 +9,9 @@ from pathlib import Path
 
 from dbt_tangles.cli.page import truncate
 from dbt_tangles.cli.tables import CommandError, Tables
+from dbt_tangles.queries import query
 
-_MOST, _LONGEST = 10, 200
+_LONGEST = 200
 _BAD = ("error", "fail", "runtime error", "partial success")
 _TESTS = ("test", "unit_test")
 #: The heading of a dbt message; its next line states the problem.
@@ -19,13 +20,7 @@ _HEADING = re.compile(r"\w+( \w+)? Error in .*")
 
 def last_runs(tables: Tables) -> list[dict]:
     """Return the latest 10 runs, the last first; `tables` is the number of tables that a run wrote last."""
-    rows = tables.rows(
-        f"""select run_id, status, is_full, project_version, len(tables) as tables,
-            strftime(make_timestamp(epoch_us(started_at)), '%Y-%m-%d %H:%M:%S') as started_at,
-            strftime(make_timestamp(epoch_us(finished_at)), '%Y-%m-%d %H:%M:%S') as finished_at,
-            round((epoch_us(finished_at) - epoch_us(started_at)) / 1e6, 1) as seconds, inputs, to_json(vars) as vars
-        from {{runs}} as r order by r.started_at desc limit {_MOST}"""
-    )
+    rows = tables.rows(query("runs"))
     for row in rows:
         row["vars"] = {name: json.loads(value) for name, value in json.loads(row["vars"] or "{}").items()}
         row["inputs"] = row["inputs"] or []

@@ -10,25 +10,33 @@ import duckdb
 
 from dbt_tangles.cli.options import FOUND, as_json, limit_option, print_json_answer, with_tables
 from dbt_tangles.cli.page import DIM, STRONG, Page, escape_unprintable, quantity, truncate
-from dbt_tangles.cli.public_tables import ask
-from dbt_tangles.cli.tables import Tables
+from dbt_tangles.cli.public_tables import ask, value_names
+from dbt_tangles.cli.tables import CommandError, Tables
 
 _WIDEST = 80
 
 
 @click.command("sql")
 @click.argument("query")
+@click.option(
+    "--value",
+    "given",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="The value of $NAME in QUERY, in JSON or as plain text; may be repeated.",
+)
 @limit_option(1000, "the first N rows")
 @as_json
 @with_tables
-def command(query: str, limit: int, as_json: bool, warehouse: str, schema: str) -> int:
+def command(query: str, given: tuple[str, ...], limit: int, as_json: bool, warehouse: str, schema: str) -> int:
     """Run a query on the public tables, with DuckDB.
 
     Each public table is a view of its name. QUERY is one select: it reads these tables, and cannot read other files,
     load extensions, use a network or write. `tangles export` writes whole tables.
     """
     tables = Tables(warehouse, schema)
-    columns, rows = ask(tables, query, lambda connection: _read(connection.execute(query), limit))
+    values = _read_values(given, value_names(query))
+    columns, rows = ask(tables, query, lambda connection: _read(connection.execute(query, values), limit))
     is_cut = len(rows) > limit
     rows = rows[:limit]
     if as_json:
@@ -36,6 +44,28 @@ def command(query: str, limit: int, as_json: bool, warehouse: str, schema: str) 
     else:
         _write(Page(), [column["name"] for column in columns], rows, is_cut)
     return FOUND
+
+
+def _read_values(given: tuple[str, ...], wanted: set[str]) -> dict[str, Any]:
+    """Parse `NAME=VALUE` settings; a value that is not JSON is a text, so ids need no quotes.
+
+    Raises:
+        CommandError: The names are not those of the query.
+    """
+    values: dict[str, Any] = {}
+    for each in given:
+        name, _, value = each.partition("=")
+        try:
+            values[name] = json.loads(value)
+        except (ValueError, RecursionError):
+            values[name] = value
+    if lacking := sorted(wanted - values.keys()):
+        raise CommandError(f"the query lacks the value of ${lacking[0]}; give --value {lacking[0]}=VALUE")
+    if unknown := sorted(values.keys() - wanted):
+        raise CommandError(
+            f"--value {unknown[0]}: the query has no ${unknown[0]}; remove the option, or write its name"
+        )
+    return values
 
 
 def _read(cursor: duckdb.DuckDBPyConnection, limit: int) -> tuple[list[dict], list[list[Any]]]:

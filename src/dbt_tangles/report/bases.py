@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dbt_tangles.cli import graphs
 from dbt_tangles.cli.tables import Tables
+from dbt_tangles.queries import query
 from dbt_tangles.report.layout import lay_out
-from dbt_tangles.report.lists import add_lists, is_in, mark
-from dbt_tangles.report.parts import Kind, Limits, Part, choose, number_of
+from dbt_tangles.report.lists import add_lists, is_in, mark, one_by
+from dbt_tangles.report.parts import Kind, Limits, Part, number_of
 from dbt_tangles.report.tangles import queries
 from dbt_tangles.report.titles import of_nodes
 
-_MOST_OBSERVERS = 20
 _FACTS = {
     "node_count": "nodes",
     "confirmed_length": "settled",
@@ -24,16 +24,8 @@ _FACTS = {
 
 def collect(tables: Tables, limits: Limits) -> Kind:
     """Choose bases and lay them out for drawing."""
-    count = tables.row("select count(*) as n from {autobase_bases}") or {"n": 0}
-    read, last = f"select base_id, {', '.join(_FACTS)} from {{autobase_bases}}", f"base_id limit {limits.subjects}"
-    rows = choose(
-        tables.rows(f"{read} order by node_count desc, {last}"),
-        tables.rows(
-            f"""{read} where status not in ('ok', 'empty') or lag > 0
-            order by status not in ('ok', 'empty') desc, lag desc, {last}"""
-        ),
-        ("base_id",),
-    )
+    count = tables.row(query("base_count")) or {"n": 0}
+    rows = tables.rows(query("base_subjects"), subjects=limits.subjects)
     return Kind(count["n"], [_part(tables, row, limits.nodes) for row in rows])
 
 
@@ -43,13 +35,12 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     ids = [node.id for node in graph.nodes]
     view = lay_out(graph, {id_: id_.rpartition(":")[0] for id_ in ids}, of_nodes(tables, base, ids))
     votes = tables.rows(
-        "select node_id, votes from {autobase_nodes} where base_id = $base and node_id in (select unnest($ids))",
+        query("base_votes"),
         base=base,
         ids=ids,
     )
     quorums = tables.rows(
-        """select node_id, degree, reached_at, writers from {autobase_quorums}
-        where base_id = $base and node_id in (select unnest($ids)) order by node_id, degree""",
+        query("base_quorums"),
         base=base,
         ids=ids,
     )
@@ -66,6 +57,8 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     settled = [each["node"] for each in order if each["is_settled"] and each["node"] is not None]
     others = [n for n in view["lists"]["nodes"] if n not in settled]
     view["lists"] |= {"settled": settled, "not settled": others}
+    indexing = [n for n in view["lists"]["nodes"] if view["nodes"][n]["words"].partition(",")[0] == "indexing"]
+    view["lists"]["indexing writers"] = one_by(view["nodes"], indexing, "lane")
     broken = row["status"] not in ("ok", "empty")
     entry = {
         "key": base,
@@ -81,15 +74,10 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
 
 def _observers(tables: Tables, base: str, number: dict[str, int], nodes: int) -> list[dict]:
     """Read the last nodes of each observer's order, and the length of its settled prefix."""
-    observers = tables.rows(
-        f"""select observer, count(*) as total, count(*) filter (is_confirmed) as settled from {{autobase_views}}
-        where base_id = $base group by observer order by observer <> 'all', observer limit {_MOST_OBSERVERS}""",
-        base=base,
-    )
+    observers = tables.rows(query("base_observers"), base=base)
     for observer in observers:
         rows = tables.rows(
-            """select v.position, v.node_id, v.is_confirmed from {autobase_views} as v
-            where v.base_id = $base and v.observer = $observer and v.position >= $first order by v.position""",
+            query("base_order"),
             base=base,
             observer=observer["observer"],
             first=observer["total"] - nodes,
@@ -97,8 +85,7 @@ def _observers(tables: Tables, base: str, number: dict[str, int], nodes: int) ->
         why = {
             each["node_id"]: each
             for each in tables.rows(
-                """select node_id, confirmed_at, contender from {autobase_confirmations}
-                where base_id = $base and observer = $observer and node_id in (select unnest($ids))""",
+                query("base_confirmations"),
                 base=base,
                 observer=observer["observer"],
                 ids=[each["node_id"] for each in rows],

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from pathlib import Path
 
+from dbt_tangles import queries
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report import (
     bases,
@@ -101,12 +102,14 @@ def _write(folder: Folder, tables: Tables, limits: Limits, tell: Callable[[int, 
             folder.write(f"{name}-{number}-why", why)
             done += 1
             tell(done, total)
+    folder.write("queries", {name: queries.text_of(name) for name in queries.names()}, is_clean=True)
     folder.write(
         "index",
         {
             "built": glance_data["runs"][0]["started_at"] if glance_data["runs"] else None,
             "missing": sorted(tables.missing),
             "limits": limits._asdict(),
+            "queries": queries.by_place(),
             "pages": {name: data["total"] for name, data in pages.items()},
             "kinds": {
                 name: {"total": kind.total, "parts": [part.entry for part in kind.parts]}
@@ -118,10 +121,10 @@ def _write(folder: Folder, tables: Tables, limits: Limits, tell: Callable[[int, 
 
 def _slices(tables: Tables, kinds: dict[str, Kind]) -> dict[str, Tables]:
     """Load the rows that the answers need, and set the titles of nodes that stand for messages."""
-    queries = [query for kind in kinds.values() for part in kind.parts for query in part.queries.values()]
-    ids = {kind: sorted({query.id for query in queries if query.kind == kind}) for kind in ("message", "pzp", "event")}
+    asked = [query for kind in kinds.values() for part in kind.parts for query in part.queries.values()]
+    ids = {kind: sorted({query.id for query in asked if query.kind == kind}) for kind in ("message", "pzp", "event")}
     only = {
-        kind: sorted({query.only for query in queries if query.kind == kind and query.only})
+        kind: sorted({query.only for query in asked if query.kind == kind and query.only})
         for kind in ("pzp", "node", "event")
     }
     slices: dict[str, Tables] = {}

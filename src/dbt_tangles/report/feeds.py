@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dbt_tangles.cli import graphs
 from dbt_tangles.cli.tables import Tables
+from dbt_tangles.queries import query
 from dbt_tangles.report.layout import lay_out
-from dbt_tangles.report.parts import Kind, Limits, Part, choose, number_of
+from dbt_tangles.report.parts import Kind, Limits, Part, number_of
 from dbt_tangles.report.tangles import queries
 
 _FACTS = {
@@ -20,14 +21,8 @@ _FACTS = {
 
 def collect(tables: Tables, limits: Limits) -> Kind:
     """Choose feeds and lay them out for drawing."""
-    count = tables.row("select count(*) as n from {feeds}") or {"n": 0}
-    read = f"select author, {', '.join(_FACTS)} from {{feeds}}"
-    last = f"author limit {limits.subjects}"
-    rows = choose(
-        tables.rows(f"{read} order by message_count desc, {last}"),
-        tables.rows(f"{read} where status <> 'complete' order by message_count - verified_length desc, {last}"),
-        ("author",),
-    )
+    count = tables.row(query("feed_count")) or {"n": 0}
+    rows = tables.rows(query("feed_subjects"), subjects=limits.subjects)
     return Kind(count["n"], [_part(tables, row, limits.nodes) for row in rows])
 
 
@@ -56,13 +51,7 @@ def _until(tables: Tables, row: dict, nodes: int) -> int | None:
     """Return the last sequence to draw of a broken feed, so that about half of the nodes are off the chain."""
     if row["status"] == "complete":
         return None
-    found = tables.row(
-        f"""select max(sequence) as until from (
-            select sequence from {{feed_messages}} where author = $author and not in_chain
-            order by sequence limit {max(nodes // 2, 1)}
-        ) as off_chain""",
-        author=row["author"],
-    )
+    found = tables.row(query("feed_until"), author=row["author"], off_chain=max(nodes // 2, 1))
     return found and found["until"]
 
 

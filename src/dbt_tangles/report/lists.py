@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from dbt_tangles.cli.graph import ASIDE, IN
 
@@ -22,6 +22,11 @@ def is_in(node: dict) -> bool:
 def is_aside(node: dict) -> bool:
     """Whether a node is set aside or rejected."""
     return node["state"] == ASIDE
+
+
+def one_by(nodes: list[dict], numbers: Iterable[int], field: str) -> list[int]:
+    """Return the number of one node for each value of a field, in the order of the values' first nodes."""
+    return [*{nodes[n][field]: n for n in numbers if nodes[n][field] is not None}.values()]
 
 
 def add_lists(view: dict, **is_listed: _IsListed) -> None:

@@ -59,14 +59,3 @@ class Kind:
 def number_of(count: int | None, what: str) -> str:
     """Write a number and a noun that agrees with it."""
     return quantity(count or 0, f"{what}{{|s}}")
-
-
-def choose(largest: list[dict], troubled: list[dict], key: str | tuple[str, ...]) -> list[dict]:
-    """Merge two lists of rows without duplicates; `chosen` is `troubled` or `large`, the list that a row came from."""
-    keys = (key,) if isinstance(key, str) else key
-    rows: dict[tuple, dict] = {}
-    for row in troubled:
-        rows.setdefault(tuple(row[k] for k in keys), {**row, "chosen": "troubled"})
-    for row in largest:
-        rows.setdefault(tuple(row[k] for k in keys), {**row, "chosen": "large"})
-    return [*rows.values()]

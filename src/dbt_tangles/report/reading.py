@@ -6,11 +6,11 @@ import json
 
 from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.tables import Tables
+from dbt_tangles.queries import query
 from dbt_tangles.report.parts import Kind
 
 #: The most characters and lines of a text.
 _LONGEST, _MOST_LINES = 1000, 40
-_MOST_ASIDE = 20
 
 
 def collect(tables: Tables, tangles: Kind, nodes: int) -> list[dict]:
@@ -30,8 +30,7 @@ def collect(tables: Tables, tangles: Kind, nodes: int) -> list[dict]:
     contents = {
         row["message_id"]: row
         for row in tables.rows(
-            """select message_id, content_type, left(content, 20000) as content, is_encrypted from {ssb_messages}
-            where message_id in (select unnest($ids))""",
+            query("thread_contents"),
             ids=sorted({row["id"] for row in rows}),
         )
     }
@@ -41,25 +40,12 @@ def collect(tables: Tables, tangles: Kind, nodes: int) -> list[dict]:
 
 
 def _thread(tables: Tables, name: str, root: str, nodes: int) -> dict:
-    columns = """message_id as id, author, coalesce(asserted_at, received_at) as written, depth,
-        thread_position as position, is_fork, is_merge, concurrent_count as concurrent, tie_broken_with as tie,
-        set_aside_reason as reason"""
-    of_tangle = "{tangle_messages} where tangle_name = $name and root_id = $root and"
-    values = {"name": name, "root": root}
-    members = tables.rows(
-        f"""select {columns}, max(thread_position) over () + 1 as total from {of_tangle} is_member
-        qualify thread_position = 0 or thread_position > max(thread_position) over () - {max(nodes - 1, 1)}
-        order by thread_position""",
-        **values,
-    )
-    aside = tables.rows(
-        f"""select {columns}, count(*) over () as total from {of_tangle} not is_member
-        order by written, id limit {_MOST_ASIDE}""",
-        **values,
-    )
-    totals = [rows[0]["total"] if rows else 0 for rows in (members, aside)]
-    for row in [*members, *aside]:
-        del row["total"]
+    rows = tables.rows(query("thread_messages"), name=name, root=root, nodes=nodes)
+    members = [row for row in rows if row["is_member"]]
+    aside = [row for row in rows if not row["is_member"]]
+    totals = [found[0]["total"] if found else 0 for found in (members, aside)]
+    for row in rows:
+        del row["total"], row["is_member"]
         row["tie_label"] = label(row["tie"]) if row["tie"] else None
     return {
         "messages": members,

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dbt_tangles.cli import messages, runs
 from dbt_tangles.cli.log_places import LOGS
 from dbt_tangles.cli.tables import Tables
+from dbt_tangles.queries import query
 from dbt_tangles.report.excerpts import read_excerpts
 from dbt_tangles.report.file_names import file_name
-
-#: The most rows of one log and reason.
-_MOST = 100
 
 
 def collect(tables: Tables) -> dict | None:
@@ -21,13 +19,7 @@ def collect(tables: Tables) -> dict | None:
     """
     rows, left_out, total = [], 0, 0
     for name, log in LOGS.items():
-        found = tables.rows(
-            f"""select source_file, line, reason, detail, {log.reject_id} as id, line_count,
-                sum(greatest(line_count, 1)) over ()::bigint as lines, count(*) over () as n
-            from {{{log.rejects}}}
-            qualify row_number() over (partition by reason order by source_file, line, detail) <= {_MOST}
-            order by source_file, line, reason"""
-        )
+        found = tables.rows(query(f"rejected_lines_{name}"))
         if found:
             total += found[0]["lines"]
             left_out += found[0]["n"] - len(found)

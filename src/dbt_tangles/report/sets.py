@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dbt_tangles.cli import graphs
 from dbt_tangles.cli.tables import Tables
+from dbt_tangles.queries import query
 from dbt_tangles.report.layout import lay_out
 from dbt_tangles.report.lists import add_lists, is_aside, is_in, mark
-from dbt_tangles.report.parts import Kind, Limits, Part, choose, number_of
+from dbt_tangles.report.parts import Kind, Limits, Part, number_of
 from dbt_tangles.report.tangles import queries
 
-_COLUMNS = """set_id, account, domain, root_status, message_count, invalid_count, max_depth, min_required_depth,
-    squeeze_potential, len(items) as item_count, len(item_roots) as item_root_count, len(tips) as tip_count"""
 _FACTS = {
     "message_count": "messages",
     "invalid_count": "not valid",
@@ -26,32 +25,16 @@ _FACTS = {
 
 def collect(tables: Tables, limits: Limits) -> Kind:
     """Choose sets and lay them out for drawing."""
-    count = tables.row("select count(*) as n from {sets}") or {"n": 0}
-    last = f"set_id limit {limits.subjects}"
-    rows = choose(
-        tables.rows(f"select {_COLUMNS} from {{sets}} order by message_count desc, {last}"),
-        tables.rows(
-            f"""select {_COLUMNS} from {{sets}} where invalid_count > 0 or root_status <> 'present'
-            order by invalid_count desc, {last}"""
-        ),
-        ("set_id",),
-    )
+    count = tables.row(query("set_count")) or {"n": 0}
+    rows = tables.rows(query("set_subjects"), subjects=limits.subjects)
     return Kind(count["n"], [_part(tables, row, limits.nodes) for row in rows])
 
 
 def _part(tables: Tables, row: dict, nodes: int) -> Part:
     set_id = row["set_id"]
     graph = graphs.set_(tables, row["domain"] or "", set_id, nodes)
-    keys = tables.rows(
-        """select message_id, coalesce(sigkey, 'root (unsigned)') as key from {pzp_messages}
-        where message_id in (select unnest($ids))""",
-        ids=[node.id for node in graph.nodes],
-    )
-    items = tables.rows(
-        f"""select item, item_position, added_by, kept_by[1:10] as kept_by, len(kept_by) as keeper_count
-        from {{set_items}} where set_id = $set order by item_position limit {nodes}""",
-        set=set_id,
-    )
+    keys = tables.rows(query("set_keys"), ids=[node.id for node in graph.nodes])
+    items = tables.rows(query("set_items"), set=set_id, nodes=nodes)
     adds: dict[str, list[str]] = {}
     for item in items:
         adds.setdefault(item["added_by"], []).append(item["item"])

@@ -5,13 +5,11 @@ from __future__ import annotations
 from dbt_tangles.cli import graphs
 from dbt_tangles.cli.graph import MISSING
 from dbt_tangles.cli.tables import Tables
+from dbt_tangles.queries import query
 from dbt_tangles.report.layout import lay_out
-from dbt_tangles.report.lists import add_lists, is_aside, is_in, mark
-from dbt_tangles.report.parts import Kind, Limits, Part, WhyQuery, choose, number_of
+from dbt_tangles.report.lists import add_lists, is_aside, is_in, mark, one_by
+from dbt_tangles.report.parts import Kind, Limits, Part, WhyQuery, number_of
 
-_COLUMNS = """tangle_name, root_id, root_status, candidate_count, member_count, set_aside_count, invalid_claim_count,
-    author_count, depth, width, fork_count, merge_count, len(tips) as tip_count, misordered_pairs,
-    misordered_received_pairs"""
 #: Reasons of claims that make no candidate: the values of `int_tangle_claims.claim_error`.
 MALFORMED_CLAIMS = frozenset(("malformed_tangle", "wrong_type", "not_a_writer"))
 _FACTS = {
@@ -31,17 +29,8 @@ _FACTS = {
 
 def collect(tables: Tables, limits: Limits) -> Kind:
     """Choose tangles other than feeds and lay them out for drawing."""
-    count = tables.row("select count(*) as n from {tangles} where tangle_name <> 'feed'") or {"n": 0}
-    read = f"select {_COLUMNS} from {{tangles}} where tangle_name <> 'feed'"
-    last = f"tangle_name, root_id limit {limits.subjects}"
-    rows = choose(
-        tables.rows(f"{read} order by candidate_count desc, depth desc, {last}"),
-        tables.rows(
-            f"""{read} and set_aside_count + invalid_claim_count > 0
-            order by set_aside_count + invalid_claim_count desc, {last}"""
-        ),
-        ("tangle_name", "root_id"),
-    )
+    count = tables.row(query("tangle_count")) or {"n": 0}
+    rows = tables.rows(query("tangle_subjects"), subjects=limits.subjects)
     return Kind(count["n"], [_part(tables, row, limits.nodes) for row in rows])
 
 
@@ -49,8 +38,7 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     graph = graphs.tangle(tables, row["tangle_name"], row["root_id"], nodes)
     ids = [node.id for node in graph.nodes]
     authors = tables.rows(
-        """select message_id, author, asserted_at, received_at from {tangle_messages}
-        where tangle_name = $name and root_id = $root and message_id in (select unnest($ids))""",
+        query("tangle_times"),
         name=row["tangle_name"],
         root=row["root_id"],
         ids=ids,
@@ -60,12 +48,7 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     _add_lists(view, times)
     view["facts"] = {words: row[column] for column, words in _FACTS.items()}
     view["facts"]["root"] = row["root_status"]
-    ties = tables.row(
-        """select count(tie_broken_with) as n from {tangle_messages}
-        where tangle_name = $name and root_id = $root""",
-        name=row["tangle_name"],
-        root=row["root_id"],
-    )
+    ties = tables.row(query("tangle_ties"), name=row["tangle_name"], root=row["root_id"])
     view["facts"]["neighbours in the order without a path"] = ties["n"] if ties else 0
     entry = {
         "key": f"{row['tangle_name']}:{row['root_id']}",
@@ -93,7 +76,7 @@ def _add_lists(view: dict, times: dict[str, dict]) -> None:
         neighbours_in_the_order_without_a_path=lambda node: is_in(node) and ", tie with " in node["words"],
     )
     lists, nodes = view["lists"], view["nodes"]
-    lists["authors"] = [*{nodes[n]["lane"]: n for n in lists["members"]}.values()]
+    lists["authors"] = one_by(nodes, lists["members"], "lane")
     links = [(child, parent) for child, parent, *_ in view["edges"] if is_in(nodes[child]) and is_in(nodes[parent])]
     for fact, name in (("links back in time", "asserted_at"), ("links received out of order", "received_at")):
         at = [times.get(node["id"], {}).get(name) for node in nodes]

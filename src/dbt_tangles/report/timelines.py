@@ -5,9 +5,11 @@ from __future__ import annotations
 from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.graphs import order_marks
 from dbt_tangles.cli.tables import Tables
+from dbt_tangles.queries import query
 from dbt_tangles.report.edit_playback import COMMANDS, ReplayError, undo, window
 from dbt_tangles.report.file_names import file_name
-from dbt_tangles.report.parts import Kind, Limits, Part, WhyQuery, choose, number_of
+from dbt_tangles.report.lists import one_by
+from dbt_tangles.report.parts import Kind, Limits, Part, WhyQuery, number_of
 
 _FACTS = {
     "event_count": "events",
@@ -22,28 +24,16 @@ _FACTS = {
 
 def collect(tables: Tables, limits: Limits) -> Kind:
     """Choose timelines, and the edits of each that are played."""
-    count = tables.row("select count(*) as n from {timeline_stats}") or {"n": 0}
-    read = f"select timeline_id, {', '.join(_FACTS)} from {{timeline_stats}}"
-    last = f"timeline_id limit {limits.subjects}"
-    rows = choose(
-        tables.rows(f"{read} order by event_count desc, {last}"),
-        tables.rows(f"{read} where edits_per_event > 1 order by edits_per_event desc, {last}"),
-        ("timeline_id",),
-    )
+    count = tables.row(query("timeline_count")) or {"n": 0}
+    rows = tables.rows(query("timeline_subjects"), subjects=limits.subjects)
     return Kind(count["n"], [_part(tables, row, limits.nodes) for row in rows])
 
 
 def _part(tables: Tables, row: dict, nodes: int) -> Part:
     timeline, total = row["timeline_id"], row["event_count"]
     edits, low = window(_edits(tables, timeline, nodes * COMMANDS), total, nodes)
-    events = tables.rows(
-        """select event_id, position, rank, is_tip, is_tie_broken, left_out_causes, author, message_id, source_file,
-            line
-        from {timeline_events}
-        where timeline_id = $timeline and position >= $low order by position""",
-        timeline=timeline,
-        low=low if edits else max(0, total - nodes),
-    )[:nodes]
+    first = low if edits else max(0, total - nodes)
+    events = tables.rows(query("timeline_events"), timeline=timeline, first=first)[:nodes]
     if not edits:
         low = events[0]["position"] if events else 0
     order = [event["event_id"] for event in events]
@@ -55,6 +45,7 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
         start, edits, agrees = order, [], False
     facts = {words: row[column] for column, words in _FACTS.items()}
     facts["commands for each event"] = round(row["edits_per_event"] or 0, 3)
+    boxes = [_node(event) for event in events]
     view = {
         "kind": "timeline",
         "id": timeline,
@@ -69,8 +60,13 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
             [edit["batch"], edit["op"], number[edit["event_id"]], edit["from_position"], edit["to_position"]]
             for edit in edits
         ],
-        "nodes": [_node(event) for event in events],
-        "lists": {"events": [*range(len(events))], "commands": "steps"},
+        "nodes": boxes,
+        "lists": {
+            "events": [*range(len(events))],
+            "authors": one_by(boxes, range(len(events)), "author"),
+            "ranks": one_by(boxes, range(len(events)), "rank"),
+            "commands": "steps",
+        },
     }
     entry = {
         "key": timeline,
@@ -105,11 +101,7 @@ def _node(event: dict) -> dict:
 
 def _edits(tables: Tables, timeline: str, most: int) -> list[dict]:
     """Read the last commands in whole batches, the last first."""
-    rows = tables.rows(
-        f"""select batch, step, op, event_id, from_position, to_position from {{timeline_edits}}
-        where timeline_id = $timeline order by batch desc, step desc limit {most + 1}""",
-        timeline=timeline,
-    )
+    rows = tables.rows(query("timeline_edits"), timeline=timeline, commands=most + 1)
     if len(rows) <= most:
         return rows
     return [row for row in rows if row["batch"] != rows[-1]["batch"]]

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.cli.why_message import time_of
-
-_MOST = 300
+from dbt_tangles.queries import query
 
 
 def of_messages(tables: Tables, ids: list[str]) -> dict[str, str]:
     """Return the type, sequence, asserted time and beginning of the content of SSB messages, by id."""
-    rows = tables.rows(
-        f"""select message_id, sequence, content_type, asserted_at, left(content, {_MOST}) as content, is_encrypted
-        from {{ssb_messages}} where message_id in (select unnest($ids))""",
-        ids=ids,
-    )
+    rows = tables.rows(query("message_titles"), ids=ids)
     return {
         row["message_id"]: f"{row['content_type'] or ('encrypted' if row['is_encrypted'] else 'no type')}, sequence "
         f"{row['sequence']}{time_of(row['asserted_at'])} · {row['content'] or ''}"
@@ -24,10 +19,5 @@ def of_messages(tables: Tables, ids: list[str]) -> dict[str, str]:
 
 def of_nodes(tables: Tables, base: str, ids: list[str]) -> dict[str, str]:
     """Return the beginning of the value of each node of a base, by id."""
-    rows = tables.rows(
-        f"""select node_id, left(value, {_MOST}) as value from {{autobase_views}}
-        where base_id = $base and observer = 'all' and value is not null and node_id in (select unnest($ids))""",
-        base=base,
-        ids=ids,
-    )
-    return {row["node_id"]: row["value"] for row in rows}
+    rows = tables.rows(query("base_positions"), base=base, ids=ids)
+    return {row["node_id"]: row["value"] for row in rows if row["value"] is not None}

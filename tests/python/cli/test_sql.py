@@ -41,6 +41,28 @@ def test_as_data(warehouse):
     assert answer["columns"][0]["type"] == "INTEGER" and answer["is_cut"] is False
 
 
+def test_values(warehouse):
+    """Values are JSON, or texts; each name of the query has one."""
+    query = "select $text as t, $number + 1 as n, len($list) as l, $quoted as q"
+    given = ["--value=text=@bob.ed25519", "--value=number=2", '--value=list=["a", "b"]', '--value=quoted="1=2"']
+    assert warehouse.json("sql", query, *given)["rows"] == [["@bob.ed25519", 3, 2, "1=2"]]
+    found = warehouse.json("sql", "select verified_length from feeds where author = $a", "--value", "a=@bob.ed25519")
+    assert found["rows"] == [[2]]
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ([], "the query lacks the value of $b; give --value b=VALUE"),
+        (["--value", "a=1", "--value", "b=1"], "--value a: the query has no $a; remove the option, or write its name"),
+        (["--value", "b"], "No function matches"),
+    ],
+)
+def test_values_must_be_those_of_the_query(given, expected, warehouse):
+    result = warehouse.ask("sql", "select 1 + [$b]", *given)
+    assert result.exit_code == 2 and expected in result.stderr
+
+
 def test_limit(warehouse):
     answer = warehouse.json("sql", "select * from range(5)", "--limit", "2")
     assert answer["rows"] == [[0], [1]] and answer["is_cut"]

@@ -194,7 +194,14 @@ def _group(warehouse: Warehouse) -> None:
 def _timeline(warehouse: Warehouse) -> None:
     warehouse.write(
         "timeline_stats",
-        {"timeline_id": "room", "event_count": 4, "author_count": 1, "edit_count": 5, "edits_per_event": 1.25},
+        {
+            "timeline_id": "room",
+            "event_count": 4,
+            "author_count": 1,
+            "rank_count": 4,
+            "edit_count": 5,
+            "edits_per_event": 1.25,
+        },
     )
     warehouse.write(
         "timeline_events",

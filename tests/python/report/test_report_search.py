@@ -294,7 +294,7 @@ def test_each_count_of_a_subject_leads_to_its_list(tmp_path):
         *(f"tangle: {name}" for name in ("members", "set aside", "tips")),
         *(f"feed: {name}" for name in ("messages", "in the chain")),
         *(f"set: {name}" for name in ("messages", "not valid", "items", "item roots", "tips")),
-        *(f"base: {name}" for name in ("nodes", "settled", "not settled")),
+        *(f"base: {name}" for name in ("nodes", "settled", "not settled", "indexing writers")),
         *(f"group: {name}" for name in ("epochs", "tips", "feeds", "feeds", "feeds", "feeds")),
-        *(f"timeline: {name}" for name in ("events", "commands")),
+        *(f"timeline: {name}" for name in ("events", "authors", "ranks", "commands")),
     ]

@@ -47,13 +47,13 @@ async function showGlance(page, index, section) {
       last ? h("p", { class: "note" }, `Built ${last.started_at} UTC: ${last.status}. `, ...(last.inputs.length
         ? last.inputs.map((log) => h("span", {}, said(log.var), " ", said(log.path), " "))
         : ["Input: the fixtures."])) : null),
-      part("Over time", overTime(data.over_time)),
-      part("Sizes of tangles", histogram(data.sizes, "tangles_by_size", "Tangles by number of candidates", "candidates")),
-      part("Depths of tangles", histogram(data.depths, "tangles_by_depth", "Tangles by depth", "longest path from the root, in links"))),
+      part("Over time", overTime(data.over_time), queriesOf(index, "over time")),
+      part("Sizes of tangles", histogram(data.sizes, "tangles_by_size", "Tangles by number of candidates", "candidates"), queriesOf(index, "sizes")),
+      part("Depths of tangles", histogram(data.depths, "tangles_by_depth", "Tangles by depth", "longest path from the root, in links"), queriesOf(index, "depths"))),
     part("Verdicts", h("p", { class: "note" }, "Point at a verdict, or move the focus to it, to read its meaning."), h("div", { class: "all-verdicts" }, verdicts),
-      behind("The numbers", [["rows", (row) => row.what], ["verdict", (row) => row.verdict], ["number", (row) => row.n], ["meaning", (row) => row.meaning]], rows)),
+      behind("The numbers", [["rows", (row) => row.what], ["verdict", (row) => row.verdict], ["number", (row) => row.n], ["meaning", (row) => row.meaning]], rows), queriesOf(index, "verdicts")),
     part("Runs", h("div", { id: "runs", tabindex: -1 }, data.runs.length ? table([["started (UTC)", (run) => run.started_at], ["status", (run) => run.status], ["seconds", (run) => run.seconds],
-      ["tables that it wrote last", (run) => run.tables]], data.runs) : h("p", {}, "The table of runs is not built."))));
+      ["tables that it wrote last", (run) => run.tables]], data.runs) : h("p", {}, "The table of runs is not built.")), queriesOf(index, "runs")));
   const place = section && document.getElementById(section);
   if (place) { place.scrollIntoView(); place.focus(); }
 }

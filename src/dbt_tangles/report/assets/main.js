@@ -33,7 +33,10 @@ async function show() {
     if (at === "glance") await showGlance(page, index, parts[0]);
     else if (at === "message") await showMessage(page, index, parts[0] || "");
     else if (at === "search") await showSearch(page, filters);
-    else if (at in PAGES) await PAGES[at][1](page, parts, filters);
+    else if (at in PAGES) {
+      await PAGES[at][1](page, parts, filters);
+      page.querySelector(".card").append(queriesOf(index, PAGES[at][0].toLowerCase()));
+    }
     else await showSubject(page, index, at, parts[0], parts[1], view === "read" ? view : null);
     if (turn === turns) document.body.dataset.shown = address;  // A slow view may end after a later one was asked for.
   } catch (error) {

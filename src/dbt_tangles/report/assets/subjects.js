@@ -41,8 +41,13 @@ async function showSubject(page, index, kind, id, node, mode) {
     place.append(h("nav", { class: "choices", "aria-label": "Form" }, [["tangle", "Drawing"], ["read", "Text"]].map(([name, words]) => [
       h("a", { href: addressOf(name, [part.key, ...(node ? [node] : [])]), "aria-current": (mode || kind) === name ? "true" : null }, words), " "])));
   }
-  if (mode === "read") return void await showReading(place, view, shard, node);
+  if (mode === "read") {
+    await showReading(place, view, shard, node);
+    place.append(queriesOf(index, "texts"));
+    return;
+  }
   VIEWS[kind][1](place, view, shard);
+  place.append(queriesOf(index, VIEWS[kind][0].toLowerCase()));
   const chosen = named(view.nodes, node, (each) => each.id);
   if (chosen) place.querySelector(`[data-node="${view.nodes.indexOf(chosen)}"]`).dispatchEvent(new MouseEvent("click"));
 }

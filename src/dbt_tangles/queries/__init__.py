@@ -1,0 +1,83 @@
+"""Loads the queries of the report: each is a file of DuckDB SQL on the warehouse's tables, which users can copy.
+
+The first line of a file is a comment: `-- Report, PLACES: text.`, with the places of the report that show its rows. The
+rest is one `select`; `$name` stands for a value. Values are bound parameters, so a log cannot inject SQL.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+FOLDER = Path(__file__).parent
+_HEAD = re.compile(r"-- Report, ([a-z ]+(?:, [a-z ]+)*): (.+\.)\n")
+_COMMON_TABLE = re.compile(r"(?:\bwith|,)\s+(\w+) as \(")
+_TABLE = re.compile(r"\b(from|join) (\w+)\b(?! ?\()")
+_VERDICT = re.compile(r"select\n    (.+?) as verdict,\n", re.DOTALL)
+
+
+class Query(NamedTuple):
+    """A query of the report.
+
+    Attributes:
+        places: The places of the report that show its rows, as `tangles` or `over time`.
+        text: The content of its rows.
+        sql: The query.
+    """
+
+    places: tuple[str, ...]
+    text: str
+    sql: str
+
+
+def text_of(name: str) -> str:
+    """Return the content of a query's file."""
+    return (FOLDER / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def names() -> list[str]:
+    """List the names of all queries."""
+    return sorted(path.stem for path in FOLDER.glob("*.sql"))
+
+
+@functools.cache
+def read(name: str) -> Query:
+    """Read a query and its comment."""
+    content = text_of(name)
+    head = _HEAD.match(content)
+    if head is None:
+        raise ValueError(f"queries/{name}.sql: the first line must be `-- Report, PLACES: text.`")
+    return Query(tuple(head[1].split(", ")), head[2], content[head.end() :])
+
+
+def by_place() -> dict[str, list[str]]:
+    """Return the names of the queries of each place of the report."""
+    places: dict[str, list[str]] = {}
+    for name in names():
+        for place in read(name).places:
+            places.setdefault(place, []).append(name)
+    return places
+
+
+@functools.cache
+def query(name: str) -> str:
+    """Return a query for `Tables.rows`, which reads each table as `{table}`."""
+    sql = read(name).sql
+    own = set(_COMMON_TABLE.findall(sql))
+    return _TABLE.sub(lambda found: found[0] if found[2] in own else f"{found[1]} {{{found[2]}}}", sql)
+
+
+@functools.cache
+def total_of(name: str) -> str:
+    """Return the query that counts the rows of a query, as `total`, without its last `order by` and `limit`."""
+    return f"select count(*) as total from ({query(name).rpartition(chr(10) + 'order by')[0]}) as counted"
+
+
+def verdict_of(table: str) -> str:
+    """Return the SQL expression of the verdict on a row of a table, which `verdicts_of_TABLE` counts."""
+    found = _VERDICT.search(read(f"verdicts_of_{table}").sql)
+    if found is None:
+        raise ValueError(f"queries/verdicts_of_{table}.sql: the first column must be `verdict`, alone on its lines")
+    return found[1]

@@ -1,0 +1,3 @@
+-- Report, feeds: the number of feeds.
+select count(*) as n
+from feeds

@@ -1,0 +1,4 @@
+-- Report, feeds: the node with a ring, the last message of the chain.
+select latest_message_id
+from feeds
+where author = $author

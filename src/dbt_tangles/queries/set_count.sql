@@ -1,0 +1,3 @@
+-- Report, sets: the number of sets.
+select count(*) as n
+from sets

@@ -1,0 +1,35 @@
+-- Report, sets: the list of sets, those with the most invalid messages first, then the largest.
+with counted as (
+    select
+        set_id,
+        account,
+        domain,
+        root_status,
+        message_count,
+        invalid_count,
+        max_depth,
+        min_required_depth,
+        squeeze_potential,
+        len(items) as item_count,
+        len(item_roots) as item_root_count,
+        len(tips) as tip_count,
+        invalid_count > 0 or root_status <> 'present' as is_troubled
+    from sets
+),
+
+ranked as (
+    select
+        *,
+        row_number() over (order by message_count desc, set_id) as size_rank,
+        case
+            when is_troubled then row_number() over (partition by is_troubled order by invalid_count desc, set_id)
+        end as trouble_rank
+    from counted
+)
+
+select
+    *,
+    case when trouble_rank <= $subjects then 'troubled' else 'large' end as chosen
+from ranked
+where size_rank <= $subjects or trouble_rank <= $subjects
+order by case when trouble_rank <= $subjects then trouble_rank else $subjects + size_rank end

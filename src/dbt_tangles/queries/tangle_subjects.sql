@@ -1,0 +1,37 @@
+-- Report, tangles: the list of tangles, those with the most messages set aside first, then the largest.
+with counted as (
+    select
+        tangle_name,
+        root_id,
+        root_status,
+        candidate_count,
+        member_count,
+        set_aside_count,
+        invalid_claim_count,
+        author_count,
+        depth,
+        width,
+        fork_count,
+        merge_count,
+        len(tips) as tip_count,
+        misordered_pairs,
+        misordered_received_pairs,
+        set_aside_count + invalid_claim_count as trouble
+    from tangles
+    where tangle_name <> 'feed'
+),
+
+ranked as (
+    select
+        *,
+        row_number() over (order by candidate_count desc, depth desc, tangle_name, root_id) as size_rank,
+        case when trouble > 0 then row_number() over (order by trouble desc, tangle_name, root_id) end as trouble_rank
+    from counted
+)
+
+select
+    *,
+    case when trouble_rank <= $subjects then 'troubled' else 'large' end as chosen
+from ranked
+where size_rank <= $subjects or trouble_rank <= $subjects
+order by case when trouble_rank <= $subjects then trouble_rank else $subjects + size_rank end

@@ -1,0 +1,7 @@
+-- Report, verdicts: rejected lines of the pzp log by verdict.
+select
+    reason as verdict,
+    sum(greatest(line_count, 1))::bigint as n
+from pzp_rejects
+group by verdict
+order by n desc, verdict

@@ -1,0 +1,7 @@
+-- Report, verdicts: messages in sets by verdict.
+select
+    case when is_valid then 'valid' when is_held then 'held' else reject_reason end as verdict,
+    count(*) as n
+from set_messages
+group by verdict
+order by n desc, verdict
