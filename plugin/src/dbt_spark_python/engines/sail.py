@@ -3,13 +3,15 @@
 Code marked "until" can be removed once a later version of Sail behaves as Spark does. `sail_server` starts the server.
 """
 
+from __future__ import annotations
+
 import os
 import re
 import uuid
 from collections.abc import Callable
 from functools import cache, partial, reduce
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.spark.session import SessionConnectionWrapper
 from dbt_common.exceptions import DbtRuntimeError
@@ -18,15 +20,12 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, StructType
 
-from dbt_spark_python.python_model import null_lists
 from dbt_spark_python.python_model.columns import nullable as nullable_columns
 from dbt_spark_python.python_model.columns import write_no_rows
-from dbt_spark_python.python_model.null_lists import Batches
 from dbt_spark_python.session import error_translation
 
-# The module is sent to the workers by value: importing this package there would require dbt.
-cloudpickle.register_pickle_by_value(null_lists)
-
+if TYPE_CHECKING:
+    from dbt_spark_python.python_model.null_lists import Batches
 
 # Blanks and comments, which dbt puts before a statement.
 _BEFORE = r"(\s|/\*.*?\*/|--[^\n]*\n)*"
@@ -142,6 +141,10 @@ def map_in_arrow(rows: DataFrame, function: Callable[[Batches], Batches], schema
     lists = [field for field in rows.schema.fields if isinstance(field.dataType, ArrayType)][:_BITS]
     if is_sail(rows.sparkSession) or not lists:
         return rows.mapInArrow(function, schema)
+    from dbt_spark_python.python_model import null_lists
+
+    # The module is sent to the workers by value: importing this package there would require dbt.
+    cloudpickle.register_pickle_by_value(null_lists)
     names = [field.name for field in lists]
     bits = (sf.when(sf.col(name).isNull(), 1 << number).otherwise(0) for number, name in enumerate(names))
     rows = rows.withColumns(

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import pyarrow.parquet as pq
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
@@ -53,6 +52,8 @@ def count_differing(before: DataFrame, after: DataFrame, key_columns: Sequence[s
 
 def count_rows(folder: Path) -> int:
     """Count the rows of the parquet files in a folder, from the files' footers."""
+    import pyarrow.parquet as pq
+
     return sum(pq.read_metadata(file).num_rows for file in folder.rglob("*.parquet"))
 
 

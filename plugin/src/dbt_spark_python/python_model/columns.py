@@ -1,12 +1,16 @@
 """Converts the columns of tables between Spark and Arrow."""
 
+from __future__ import annotations
+
 from inspect import signature
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 def nullable(columns: StructType) -> StructType:
@@ -29,5 +33,7 @@ def write_no_rows(folder: Path, columns: StructType) -> None:
         columns: Its columns, nullable as the reader declares them: Sail refuses a nullable list in a file if the table
             declares the list as not null (until 0.6.6 at least).
     """
+    import pyarrow.parquet as pq
+
     folder.mkdir(parents=True, exist_ok=True)
     pq.write_table(arrow_schema(columns).empty_table(), folder / "part-0.parquet", compression="zstd")

@@ -1,4 +1,4 @@
-"""PassedTests null lists to Python quickly: as empty lists, beside a column that marks the null ones.
+"""Passes null lists to Python quickly: as empty lists, beside a column that marks the null ones.
 
 Spark does not tell Arrow that a list is null, and asks at each row for the size of the batch (4.3, with Arrow 19).
 Arrow then walks all rows since the last list that is not null, so the time grows with the square of the batch size.

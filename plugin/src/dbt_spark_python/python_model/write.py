@@ -5,7 +5,6 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-import pyarrow as pa
 import pyspark
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -94,6 +93,8 @@ def to_frame(spark: SparkSession, result: Any) -> DataFrame:
     Raises:
         TypeError: The result has another type.
     """
+    import pyarrow as pa
+
     if is_spark_frame(result):
         return result
     if hasattr(result, "to_spark"):

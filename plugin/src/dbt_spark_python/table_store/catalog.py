@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-import pyarrow.parquet as pq
 from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, DataFrameReader, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
@@ -260,6 +259,8 @@ def read_schema(table: PublishedTable) -> StructType | None:
             return StructType.fromJson(json.loads(table.columns))
     if is_delta(table.folder) or partition_columns(table.folder):  # Delta's log has it
         return None
+    import pyarrow.parquet as pq
+
     found = pq.read_schema(next(table.folder.rglob("*.parquet")))
     if written := (found.metadata or {}).get(_SPARK_SCHEMA):
         return StructType.fromJson(json.loads(written))

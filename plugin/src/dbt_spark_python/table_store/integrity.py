@@ -11,9 +11,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from dbt_spark_python.table_store.durable_files import kind_of
 
 #: The facts of a pipe, socket, device or dangling link; a manifest never contains them.
@@ -113,6 +110,9 @@ def _fault_of(path: Path, facts: list[int]) -> str | None:
         return f"is {kind_of(os.lstat(path).st_mode)}, not a file"
     if path.suffix != ".parquet":  # other formats keep further files beside their data
         return None
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         pq.read_metadata(path)
     except (OSError, pa.ArrowException) as error:
