@@ -17,9 +17,12 @@ VALUES |= {"is_member": False, "is_taken": False, "observer": "all", "first": 0}
 #: Expressions for the others: a subject with most rows of a table, or all ids of the columns.
 SUBJECTS = {
     "author": "select author from feeds order by status = 'complete', message_count desc",
-    "base": "select base_id from autobase_rejects join autobase_unsettled using (base_id) order by all",
+    "base": """select base_id from autobase_rejects semi join autobase_unsettled using (base_id)
+        semi join autobase_confirmations using (base_id) semi join autobase_quorums using (base_id)
+        where node_id is not null order by all""",
     "group": "select group_id from group_findings join group_epochs using (group_id) order by all",
-    "set": "select set_id from set_items order by set_id",
+    "set": """select set_id from set_items
+        semi join (from set_messages where not (is_valid or is_held)) using (set_id) order by set_id""",
     "timeline": "select timeline_id from timeline_stats order by edits_per_event desc, timeline_id",
     "name": "select tangle_name from tangle_missing where tangle_name <> 'feed' order by all",
     "root": "select root_id from tangle_missing where tangle_name <> 'feed' order by tangle_name, root_id",
