@@ -23,7 +23,7 @@ from dbt_tangles.kernel_runtime.compiled import compiled
 NAME_LENGTH = 64  # digits, as of a SHA-256
 LURKS = 2  # the events of a lurker
 #: Columns of arrivals that are null without messages.
-OF_MESSAGES = ("feed_causes", "both_causes", "weak_causes", "left_out_causes")
+OF_MESSAGES = ("cause_kinds", "left_out_causes")
 
 
 class Log(NamedTuple):

@@ -99,9 +99,7 @@ def arrivals_of(candidates: pa.Table) -> pa.Table:
     # Empty lists and not nulls: a column of null lists has one buffer, which the stream repeats in each batch.
     nothing = pc.list_slice(lists, 0, 0).cast(lists.type)
     known = {
-        "feed_causes": nothing,
-        "both_causes": pc.list_slice(lists, 0, 1).cast(lists.type),
-        "weak_causes": nothing,
+        "cause_kinds": _kinds(lists),
         "left_out_causes": nothing,
         "timeline_id": candidates["graph_id"],
         "event_id": candidates["node_id"],
@@ -115,6 +113,14 @@ def arrivals_of(candidates: pa.Table) -> pa.Table:
         for field in INPUT_SCHEMA
     ]
     return pa.table(columns, schema=INPUT_SCHEMA)
+
+
+def _kinds(lists: pa.Array) -> pa.Array:
+    """Return the kinds of listed causes: the first of each list comes before in the feed, too."""
+    offsets = np.concatenate([[0], np.cumsum(pc.list_value_length(lists).fill_null(0).to_numpy())]).astype(np.int32)
+    kinds = np.full(offsets[-1], "tangle", object)
+    kinds[offsets[:-1][np.diff(offsets) > 0]] = "both"
+    return pa.ListArray.from_arrays(offsets, pa.array(kinds, pa.string()))
 
 
 def batches_of(path: Path) -> Iterator[pa.RecordBatch]:

@@ -160,7 +160,7 @@ linked as (
     ) as unlinked
 ),
 
-messages as (
+limited as (
     select
         *,
         -- Of the causes in the log's timeline, the backlink of the feed counts first, then the least ids.
@@ -174,6 +174,15 @@ messages as (
             )
         ) as left_out
     from linked
+),
+
+messages as (
+    select
+        *,
+        array_except(array_except(listed, latest), left_out) as claimed_only,
+        array_intersect(latest, listed) as in_both,
+        array_except(latest, listed) as in_feed_only
+    from limited
 )
 {%- endif %}
 
@@ -181,9 +190,7 @@ select
     timeline_id,
     event_id,
     causes,
-    cast(null as array<string>) as feed_causes,
-    cast(null as array<string>) as both_causes,
-    cast(null as array<string>) as weak_causes,
+    cast(null as array<string>) as cause_kinds,
     cast(null as array<string>) as left_out_causes,
     author,
     arrival,
@@ -203,10 +210,12 @@ union all
 select
     timeline_id,
     message_id as event_id,
-    array_except(array_union(listed, latest), left_out) as causes,
-    array_except(latest, listed) as feed_causes,
-    array_intersect(latest, listed) as both_causes,
-    if(is_proven, cast(array() as array<string>), array_except(latest, listed)) as weak_causes,
+    concat(claimed_only, in_both, in_feed_only) as causes,
+    concat(
+        array_repeat('tangle', size(claimed_only)),
+        array_repeat('both', size(in_both)),
+        array_repeat(if(is_proven, 'feed', 'unproven_feed'), size(in_feed_only))
+    ) as cause_kinds,
     left_out as left_out_causes,
     author,
     cast(

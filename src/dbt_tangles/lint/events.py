@@ -15,9 +15,8 @@ from dbt_tangles.lint.line_table import store_lines
 
 _KEPT = "select * exclude (block_start, row_id), row_id + 1 as line from batch"
 
-_ARRIVALS = """select timeline_id, event_id, causes, null::varchar[] as feed_causes, null::varchar[] as both_causes,
-    null::varchar[] as weak_causes, null::varchar[] as left_out_causes, author, arrival, false as is_tangle,
-    null::varchar as refusal, source_file, line
+_ARRIVALS = """select timeline_id, event_id, causes, null::varchar[] as cause_kinds,
+    null::varchar[] as left_out_causes, author, arrival, false as is_tangle, null::varchar as refusal, source_file, line
 from lines where reject_reason is null"""
 
 _FINDINGS = """insert into found

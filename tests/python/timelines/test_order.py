@@ -259,8 +259,10 @@ def message_rows(timeline: str, log: dict[str, tuple[set, set]], order: list[str
     rows = []
     for number, name in enumerate(order):
         listed, feed = (part - {name} for part in log[name])
-        row = {"timeline_id": timeline, "event_id": name, "arrival": number, "causes": sorted(listed | feed)}
-        rows.append(row | {"weak_causes": sorted(feed - listed), "feed_causes": sorted(feed - listed)})
+        causes = sorted(listed | feed)
+        kinds = ["tangle" if cause in listed else "unproven_feed" for cause in causes]
+        row = {"timeline_id": timeline, "event_id": name, "arrival": number}
+        rows.append(row | {"causes": causes, "cause_kinds": kinds})
     return rows
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from dbt_tangles.algorithms.graph.arrays import flags, keep_entries, sums
 from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_ids, number_nodes
@@ -23,6 +24,8 @@ from dbt_tangles.algorithms.timeline.published import integers
 from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA
 from dbt_tangles.kernel_runtime.spill_buffer import Rows, chunks_of
 
+#: The kind of a cause that only the author's feed gives, without a verified chain.
+UNPROVEN_FEED = "unproven_feed"
 #: The columns that distinguish lines of one event, places last.
 _SAID = [name for name in INPUT_SCHEMA.names if name not in ("timeline_id", "event_id")]
 
@@ -92,12 +95,36 @@ def number_names(table: pa.Table | Rows) -> Names:
     return Names(ids, timeline, nodes, number_ids(nodes, ids), is_new)
 
 
-def _look_up_lists(table: pa.Table | Rows, names: Names, column: str) -> Listed:
-    """Find the nodes of the ids that a list column holds."""
-    lists = lists_of(chunks_of(table, column))
+def _look_up_causes(table: pa.Table | Rows, names: Names) -> Listed:
+    """Find the nodes of the listed causes."""
+    lists = lists_of(chunks_of(table, "causes"))
     row = names.nodes.row
     found = look_up(names.nodes, names.ids, lists, names.is_new[row], np.zeros(len(table), np.bool_))
     return Listed(lists.starts[row], lists.starts[row + 1], found)
+
+
+def _keep_unproven(table: pa.Table | Rows, row: np.ndarray, listed: Listed) -> Listed:
+    """Keep the causes that only an unproven feed gives.
+
+    Args:
+        table: The input of `order.order_timelines`; a row without kinds has no such causes.
+        row: int64[nodes], the row of each node.
+        listed: The causes of each node.
+    """
+    count = np.zeros(len(table), np.int64)
+    is_unproven = [np.zeros(0, np.bool_)]
+    at = 0
+    for chunk in chunks_of(table, "cause_kinds"):
+        count[at : at + len(chunk)] = pc.list_value_length(chunk).fill_null(0).to_numpy()
+        is_unproven.append(pc.equal(chunk.flatten(), UNPROVEN_FEED).to_numpy(zero_copy_only=False))
+        at += len(chunk)
+    first = np.zeros(len(table), np.int64)
+    first[row] = listed.start
+    item = np.arange(count.sum()) + np.repeat(first - (np.cumsum(count) - count), count)
+    found = np.full(len(listed.found), -1, listed.found.dtype)
+    kept = item[np.concatenate(is_unproven)]
+    found[kept] = listed.found[kept]
+    return listed._replace(found=found)
 
 
 def admit_arrivals(table: pa.Table | Rows, names: Names) -> tuple[Arrivals, Listed]:
@@ -111,18 +138,18 @@ def admit_arrivals(table: pa.Table | Rows, names: Names) -> tuple[Arrivals, List
         The arrivals, and the causes that each node lists.
     """
     nodes, number = names.nodes, names.number
-    listed = _look_up_lists(table, names, "causes")
+    listed = _look_up_causes(table, names)
     start, node = in_order(nodes.graph_start, integers(table, "arrival")[nodes.row], names.is_new[nodes.row])
     _settle_ties(table, nodes, number, node)
     causes = causes_of_arrivals(node, number, *listed)
     row = nodes.row[node]
     refused = table["refusal"].is_valid().to_numpy()[row]
     verdict = admit(start, number[node], *causes, refused)
-    is_message = table["weak_causes"].is_valid().to_numpy()[row]
+    is_message = table["cause_kinds"].is_valid().to_numpy()[row]
     knotted = sums((verdict == CYCLE) & is_message, start) > 0
     is_cyclic = np.zeros(len(causes[1]), np.bool_)
     if knotted.any():
-        weak = causes_of_arrivals(node, number, *_look_up_lists(table, names, "weak_causes"))
+        weak = causes_of_arrivals(node, number, *_keep_unproven(table, nodes.row, listed))
         is_cyclic = cyclic_links(number[node], *causes, *weak, np.repeat(knotted, np.diff(start)))
         verdict = admit(start, number[node], *keep_entries(*causes, ~is_cyclic), refused)
     ordinal = np.arange(len(node)) - np.repeat(start[:-1], np.diff(start)) + 1

@@ -110,10 +110,10 @@ def order_timelines(
 
     Args:
         table: One row per arrival, in any order, whole timelines only: `INPUT_SCHEMA`. `causes` are distinct;
-            `refusal` is the reason of an arrival that was refused beforehand. `weak_causes` are the links that are left
-            out first where there is a cycle: null for events, a list for messages. The messages of a timeline are
-            distinct. Further rows with `is_published` true and the columns of `PUBLISHED_SCHEMA` hold the result of
-            an earlier run for these timelines; all these columns are optional.
+            `refusal` is the reason of an arrival that was refused beforehand. `cause_kinds` are null for events; for
+            messages they name the source of each cause, and links of an `unproven_feed` are left out first where there
+            is a cycle. The messages of a timeline are distinct. Further rows with `is_published` true and the columns
+            of `PUBLISHED_SCHEMA` hold the result of an earlier run for these timelines; all these columns are optional.
         batch_size: Number of arrivals, including refused ones, that share a script; 0 turns scripts off.
         edit_limit: Timelines with more arrivals have no scripts.
         edit_command_limit: Timelines whose scripts would take more commands in total have no scripts.
