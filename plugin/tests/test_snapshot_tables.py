@@ -126,6 +126,19 @@ def test_tables_of_other_formats_get_no_manifest():
     assert not catalog.tables().replaces_in_place("s", "other", "parquet")
 
 
+def test_the_format_of_a_table_is_read_with_its_manifest_and_when_it_is_published():
+    catalog = Catalog()
+    tables = catalog.tables()
+    tables.manifest_of("s", "t")
+    formats = ("iceberg", "delta", "iceberg")
+    assert [tables.replaces_in_place("s", "t", name) for name in formats] == [True, False, True]
+    assert catalog.statements == ["show tblproperties `s`.`t`"]
+    catalog.properties = {"transient_lastDdlTime": "1"}
+    tables.publish("s", "t", "run", ORIGIN)
+    assert not tables.replaces_in_place("s", "t", "iceberg")
+    assert len(catalog.statements) == 2
+
+
 def test_a_missing_table_is_not_asked_for():
     catalog = Catalog()
     assert catalog.tables("other").manifest_of("s", "t") == {}

@@ -43,6 +43,8 @@ class SnapshotTables:
         self._execute, self._names, self._find_session = execute, names, find_session
         #: Manifests by schema and name; empty if the table has changed since, None if it does not exist.
         self._known: dict[tuple[str, str], Mapping[str, Any] | None] = {}
+        #: Formats of existing tables by schema and name, as last read; None for a format without snapshots.
+        self._formats: dict[tuple[str, str], str | None] = {}
 
     @property
     def session(self) -> SparkSession | None:
@@ -63,13 +65,12 @@ class SnapshotTables:
         """Whether a table of this format can be created, or replaces the existing one in one commit."""
         if file_format not in FORMATS or not self.exists(schema, name):
             return file_format in FORMATS
-        return format_of(self._properties(full_name(schema, name))) == file_format
+        return self._format(schema, name) == file_format
 
     def publish(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
         """Write the manifest of a new table into its properties; tables of other formats have none."""
         table, before = full_name(schema, name), self._known.pop((schema, name), {})
-        properties = self._properties(table)
-        kind = format_of(properties)
+        kind, properties = self._read_properties(schema, name)
         if kind is None:
             return
         changes = publication.changes or self._count(table, before, publication.key_columns)
@@ -99,7 +100,7 @@ class SnapshotTables:
             before = rows_of_groups(self.session.table(table), groups.key, keys)
             changes = count_differing(before, self.session.table(new), key_columns)
         self._execute(merge_statement(table, new, self._columns(new), groups))
-        kind = format_of(self._properties(new))
+        kind = self._format(*name)  # a table of another format is rebuilt
         self._execute(f"drop table {new} {FORMATS[kind].drop if kind else ''}")
         return changes
 
@@ -115,7 +116,7 @@ class SnapshotTables:
 
     def maintain(self, schema: str, name: str, keep_days: int) -> bool:
         """Merge small files and delete old snapshots by the format's own statements; see `table_formats`."""
-        kind = format_of(self._properties(full_name(schema, name))) if self.exists(schema, name) else None
+        kind = self._format(schema, name) if self.exists(schema, name) else None
         if kind is not None:
             FORMATS[kind].maintain(self._execute, full_name(schema, name), keep_days)
         return kind is not None
@@ -124,8 +125,8 @@ class SnapshotTables:
         if not self.exists(schema, name):
             return None
         table = full_name(schema, name)
-        properties = self._properties(table)
-        kind, noted = format_of(properties), manifest.parse(properties.get(PROPERTY) or "{}")
+        kind, properties = self._read_properties(schema, name)
+        noted = manifest.parse(properties.get(PROPERTY) or "{}")
         if kind is None or not noted.get("content"):
             return {}
         current = FORMATS[kind].current_with_rows_of(self._execute, table, properties, noted["content"])
@@ -143,8 +144,17 @@ class SnapshotTables:
         earlier = self.session.sql(f"select * from {table} version as of {before['content']}")
         return count_differing(earlier, now, key_columns)
 
-    def _properties(self, table: str) -> dict[str, str]:
-        return {row[0]: row[1] for row in self._execute(f"show tblproperties {table}")}
+    def _format(self, schema: str, name: str) -> str | None:
+        """Return the format of an existing table."""
+        if (schema, name) not in self._formats:
+            self._read_properties(schema, name)
+        return self._formats[schema, name]
+
+    def _read_properties(self, schema: str, name: str) -> tuple[str | None, dict[str, str]]:
+        """Return the format and the properties of an existing table."""
+        properties = {row[0]: row[1] for row in self._execute(f"show tblproperties {full_name(schema, name)}")}
+        kind = self._formats[schema, name] = format_of(properties)
+        return kind, properties
 
     def _columns(self, table: str) -> list[str]:
         names = []
