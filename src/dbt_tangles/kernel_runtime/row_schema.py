@@ -17,7 +17,6 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 import numpy as np
 import pyarrow as pa
 
-Int8 = Annotated[int, pa.int8()]
 Int32 = Annotated[int, pa.int32()]
 Int64 = Annotated[int, pa.int64()]
 

@@ -31,7 +31,7 @@ from dbt_tangles.formats.ssb.canonical import replace_surrogates
 from dbt_tangles.formats.verdict_cache import VerdictCache
 from dbt_tangles.ingest.json_numbers import safe_integer
 from dbt_tangles.ingest.line_checks import LineOptions, check_in_turns, schema_of
-from dbt_tangles.kernel_runtime.row_schema import Int8, Int64, columns_of
+from dbt_tangles.kernel_runtime.row_schema import Int32, Int64, columns_of
 from dbt_tangles.reasons import Reasons
 
 _TURN_ROWS = 512
@@ -78,7 +78,7 @@ class Row:
     is_signature_valid: bool | None = None
     is_usable: bool = False
     reject_reason: Reasons | None = None
-    reject_rank: Int8 = 0
+    reject_rank: Int32 = 0
     detail: str | None = None
 
 
