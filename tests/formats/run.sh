@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Runs the plugin's tests marked `iceberg` and `delta`, and the tests on an object store. Spark is the pyspark that both formats support, in an environment of
-# its own below target/formats: it has that pyspark (requirements-formats.lock) and sees all other packages of .venv. Maven
-# gets the jars. If Maven or a package index does not answer, one line says so, and the tests are left out; with
-# TANGLES_REQUIRE_JARS=1 that is an error. With the argument `all` (`make test-all`), tests marked `spark_at_length` run too.
+# Runs nights on Iceberg and Delta Lake, the plugin's of a small project and those of tangles (test_same_rows.py), and the
+# tests on an object store. Spark is the pyspark that both formats support, in an environment of its own below
+# target/formats: it has that pyspark (requirements-formats.lock) and sees all other packages of .venv. Maven gets the jars.
+# If Maven or a package index does not answer, one line says so, and the tests are left out; with TANGLES_REQUIRE_JARS=1
+# that is an error. With the argument `all` (`make test-all`), tests marked `spark_at_length` run too.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
 mkdir -p target
@@ -75,6 +76,7 @@ for format in iceberg delta; do
   found=${!format}
   (cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=$format DBT_SPARK_PYTHON_TEST_JARS=$found \
     "$venv/bin/python" -m pytest -p no:cacheprovider tests/test_nights.py "${chosen[@]}") || failed=1
+  TANGLES_TARGET=$format TANGLES_JARS=$found "$venv/bin/python" -m pytest -p no:cacheprovider tests/formats || failed=1
 done
 test_object_store || failed=1
 exit $failed

@@ -15,6 +15,7 @@ case "$*" in
   "-m pip"*store*) ! grep -q packages {fails} ;;
   "-m pytest"*)
     name=${{DBT_SPARK_PYTHON_TEST_ENGINE-store}}
+    case "$*" in *" tests/formats"*) name=$TANGLES_TARGET-rows ;; esac
     echo "$name $DBT_SPARK_PYTHON_TEST_JARS$TANGLES_JARS $MOTO_SERVER" >> {asked}
     ! grep -q "$name" {fails} ;;
 esac
@@ -62,29 +63,33 @@ def answer(tmp_path):
     return run
 
 
+SESSIONS = ["iceberg", "iceberg-rows", "delta", "delta-rows", "store"]
+
+
 def test_each_session_runs_with_its_jars(answer, tmp_path):
     for _ in range(2):  # the second time, all files are there
         code, printed, asked = answer("")
         assert (code, printed) == (0, [])
-        assert [name for name, *_ in asked] == ["iceberg", "delta", "store"]
+        assert [name for name, *_ in asked] == SESSIONS
         jars = {name: [path.rpartition("/")[2] for path in paths.split(",")] for name, paths, _ in asked}
         assert [len(jars["iceberg"]), len(jars["delta"])] == [1, 2]
+        assert [jars["iceberg-rows"], jars["delta-rows"]] == [jars["iceberg"], jars["delta"]]
         assert jars["store"] == [*jars["iceberg"], "a.jar", "b.jar"]
-        assert asked[2][2] == str(tmp_path / "target" / "formats" / "store" / "bin" / "moto_server")
+        assert asked[-1][2] == str(tmp_path / "target" / "formats" / "store" / "bin" / "moto_server")
 
 
-@pytest.mark.parametrize("session", ["iceberg", "delta", "store"])
+@pytest.mark.parametrize("session", SESSIONS)
 def test_a_failed_session_fails_the_script(answer, session):
     code, _, asked = answer(session)
-    assert code == 1 and len(asked) == 3
+    assert code == 1 and [name for name, *_ in asked] == SESSIONS
 
 
 @pytest.mark.parametrize(
     ("missing", "said", "sessions"),
     [
         ("maven", "left out the tests on Iceberg and Delta Lake: Maven does not answer", 0),
-        ("s3a", "left out the tests on an object store: a package index or Maven does not answer", 2),
-        ("packages", "left out the tests on an object store: a package index or Maven does not answer", 2),
+        ("s3a", "left out the tests on an object store: a package index or Maven does not answer", 4),
+        ("packages", "left out the tests on an object store: a package index or Maven does not answer", 4),
     ],
 )
 def test_missing_files_leave_out_tests_unless_they_are_required(answer, missing, said, sessions):
