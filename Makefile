@@ -1,4 +1,4 @@
-# make build | test | test-all | integration | docs | site | proof | notebook | bench | cluster-demo | cluster-faults | servers | wheels; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
+# make build | test | test-all | integration | docs | site | proof | notebook | bench | cluster-demo | cluster-faults | cluster-nights | servers | wheels; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
 # ENGINE=sail builds with Sail in place of Spark (docs/reference/engines.md).
 PYTHON ?= python3
 VENV := .venv
@@ -19,7 +19,7 @@ else
 READY = $(VENV)/installed
 endif
 
-.PHONY: build test test-all integration docs site proof notebook bench cluster-demo cluster-faults servers wheels lint clean
+.PHONY: build test test-all integration docs site proof notebook bench cluster-demo cluster-faults cluster-nights servers wheels lint clean
 
 # Unit tests are for development: `make test` runs them.
 build: $(READY)
@@ -76,6 +76,10 @@ cluster-demo: $(VENV)/installed
 # Builds there while parts of the cluster fail: all faults, or those that FAULTS names.
 cluster-faults: $(VENV)/installed
 	$(BIN)/python -m bench.cluster faults $(FAULTS)
+
+# Nights of a growing log on a cluster there, on tables of Iceberg: all stages, or those that NIGHTS names.
+cluster-nights: $(VENV)/installed
+	tests/formats/run.sh nights $(NIGHTS)
 
 # What the target `thrift`, and Spark Connect, need besides.
 servers: $(VENV)/installed

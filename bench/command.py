@@ -31,10 +31,10 @@ def dbt_command(
         log_path: The folder for its log.
         variables: dbt vars.
     """
-    dbt = str(Path(sys.executable).with_name("dbt"))
     folders = ["--project-dir", str(ROOT), "--profiles-dir", str(ROOT)]
     paths = ["--target-path", str(target_path), "--log-path", str(log_path)]
-    return [dbt, *words, "--no-use-colors", *folders, "--target", target, *paths, "--vars", json.dumps(dict(variables))]
+    options = [*folders, "--target", target, *paths, "--vars", json.dumps(dict(variables))]
+    return [sys.executable, "-m", "dbt.cli.main", *words, "--no-use-colors", *options]
 
 
 def run_guarded(who: str, work: Callable[[], int], errors: tuple[type[Exception], ...]) -> int:

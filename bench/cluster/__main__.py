@@ -1,8 +1,9 @@
 """Build a log on a cluster on this machine and compare its tables with those of `local`: `make cluster-demo`.
 
-`python -m bench.cluster [--log FILE] [--select …] [cluster connect thrift]`; `python -m bench.cluster faults` is
-described in `bench.cluster.faults`. Each target has a warehouse of its own below target/cluster. The servers end with
-this program, even if it is interrupted. The exit code is 0 if all tables are the same.
+`python -m bench.cluster [--log FILE] [--select …] [cluster connect thrift]`; `python -m bench.cluster faults` and
+`python -m bench.cluster nights` are described in their modules. Each target has a warehouse of its own below
+target/cluster. The servers end with this program, even if it is interrupted. The exit code is 0 if all tables are the
+same.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from bench.cluster import faults
+from bench.cluster import faults, nights
 from bench.cluster.build import Build, BuildError
 from bench.cluster.servers import Cluster, ServerError, refuse_thrift
 from bench.cluster.tables import differences, names_of
@@ -51,6 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else argv
     if argv[:1] == ["faults"]:
         return faults.main(argv[1:])
+    if argv[:1] == ["nights"]:
+        return nights.main(argv[1:])
     options = parse(argv)
     missing = {target: lacking(target) for target in options.targets or NEEDS}
     for target, extras in missing.items():

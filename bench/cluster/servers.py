@@ -49,6 +49,7 @@ DEFAULTS = {
     "spark.executor.memory": "1g",
     "spark.sql.shuffle.partitions": "4",
     "spark.ui.enabled": "false",
+    "spark.master.rest.enabled": "false",  # a server that would not ask for the secret
     "spark.ui.killEnabled": "false",  # on the pages of the master and the workers, which ask for no password
     "spark.authenticate": "true",
 }

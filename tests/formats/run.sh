@@ -3,7 +3,8 @@
 # tests on an object store. Spark is the pyspark that both formats support, in an environment of its own below
 # target/formats: it has that pyspark (requirements-formats.lock) and sees all other packages of .venv. Maven gets the jars.
 # If Maven or a package index does not answer, one line says so, and the tests are left out; with TANGLES_REQUIRE_JARS=1
-# that is an error. With the argument `all` (`make test-all`), tests marked `spark_at_length` run too.
+# that is an error. With the argument `all` (`make test-all`), tests marked `spark_at_length` run too. With the argument
+# `nights` and further ones (`make cluster-nights`), `bench.cluster.nights` runs instead of tests.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
 mkdir -p target
@@ -69,6 +70,9 @@ cmp -s $lock "$venv/installed" || { rm -rf "$venv" && make_environment > "$place
   leave_out "no environment with $(head -n 1 $lock | cut -d' ' -f1) ($place.txt)"
 command -v mvn > /dev/null || leave_out "mvn is not installed"
 { iceberg=$(get_jars $iceberg) && delta=$(get_jars $delta); } 2> "$place.txt" || leave_out "Maven does not answer ($place.txt)"
+if [ "${1-}" = nights ]; then
+  TANGLES_JARS=$iceberg exec "$venv/bin/python" -m bench.cluster "$@"
+fi
 chosen=(-m 'not spark_at_length')
 [ "${1-}" = all ] && chosen=()
 failed=0

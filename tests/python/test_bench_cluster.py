@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from bench.cluster import __main__ as demo
-from bench.cluster import faults, processes, servers, tables
+from bench.cluster import faults, nights, processes, servers, tables
 from bench.cluster.application import Application
 from bench.cluster.build import BuildError
 from bench.cluster.catching import DAEMON, Catching, Caught
@@ -27,6 +27,7 @@ from conftest import ROOT
         (["pigeon"], "unknown target 'pigeon'; choose from cluster, "),
         (["--log", "/nowhere"], "there is no file /nowhere"),
         (["faults", "driver", "pigeon"], "unknown fault 'pigeon'; choose from executor, "),
+        (["nights", "pigeon"], "unknown stage 'pigeon'; choose from machine, "),
     ],
 )
 def test_faults_that_cannot_run_are_refused(arguments, said, capsys):
@@ -117,6 +118,42 @@ def test_a_fault_builds_its_models_without_tests():
     assert faults.command_for(["a", "b", "a"]) == (
         "build", "--select", "+a", "+b", "--exclude-resource-type", "test", "unit_test"
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(("night", "is_too_much"), [(24.9, False), (25.1, True)])
+def test_the_share_of_a_night_on_a_cluster_is_compared_with_that_on_one_machine(
+    tmp_path, monkeypatch, night, is_too_much
+):
+    monkeypatch.setattr(nights, "FOLDER", tmp_path)
+    figures = {"machine": (60, 20, 10), "cluster": (70, night, 10)}  # 10 of 50 CPU s, and 14.9 or 15.1 of 60
+    for name, cpu in figures.items():
+        assert nights.compare_shares() == []
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "figures.json").write_text(json.dumps(dict(zip(nights.NIGHTS, cpu, strict=True))))
+    assert bool(nights.compare_shares()) == is_too_much
+
+
+@pytest.mark.parametrize(
+    ("digests", "said"),
+    [
+        ("aabbb", []),
+        ("ab", []),
+        ("aacbb", ["t was read with rows that are neither those before the night nor those after it"]),
+        ("aba", ["t has not changed in the night", "t was read with rows that are neither"]),
+        ("aaa", ["t has not changed in the night"]),
+    ],
+)
+def test_a_reader_has_to_see_the_rows_before_a_night_or_after_it(tmp_path, digests, said):
+    file = tmp_path / "readings.jsonl"
+    rounds = [[number, table, digest] for number, digest in enumerate(digests) for table in ("t", "u")]
+    changing = [[number, table, digest if table == "t" else str(number > 0)] for number, table, digest in rounds]
+    file.write_text("".join(json.dumps(reading) + "\n" for reading in changing))
+    assert [line[: len(want)] for line, want in zip(nights.check_readings(file), said, strict=True)] == said
+
+
+def test_each_night_reads_more_than_the_one_before():
+    fractions = [*nights.NIGHTS.values(), nights.READ]
+    assert fractions == sorted(fractions) and nights.NIGHTS["1 % more"] == nights.NIGHTS["nothing new"]
 
 
 TASK = """

@@ -7,11 +7,12 @@ import pytest
 
 from conftest import ROOT
 
-# Replaces Python: it makes environments of itself, and notes the runs of pytest; `fails` names a failing one.
+# Replaces Python: it makes environments of itself, and notes runs of pytest and nights; `fails` names a failing one.
 PYTHON = """#!/usr/bin/env bash
 case "$*" in
   "-m venv"*) mkdir -p "$4/bin" && cp "$0" "$4/bin/python" ;;
   *sysconfig*) echo "$(dirname "$(dirname "$0")")" ;;
+  "-m bench.cluster"*) echo "nights $TANGLES_JARS $*" >> {asked}; ! grep -q nights {fails} ;;
   "-m pip"*store*) ! grep -q packages {fails} ;;
   "-m pytest"*)
     name=${{DBT_SPARK_PYTHON_TEST_ENGINE-store}}
@@ -52,12 +53,13 @@ def answer(tmp_path):
         (tmp_path / name).write_text(text)
         (tmp_path / name).chmod(0o755)
 
-    def run(failing: str, **environment: str) -> tuple[int, list[str], list[list[str]]]:
+    def run(failing: str, *given: str, **environment: str) -> tuple[int, list[str], list[list[str]]]:
         fails.write_text(failing)
         asked.write_text("")
         unset = {name: value for name, value in os.environ.items() if not name.startswith("TANGLES_")}
         environment = {**unset, "PATH": f"{tmp_path / 'bin'}:/usr/bin:/bin", **environment}
-        done = subprocess.run(["tests/formats/run.sh"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+        command = ["tests/formats/run.sh", *given]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
         return done.returncode, done.stdout.splitlines(), [line.split(" ") for line in asked.read_text().splitlines()]
 
     return run
@@ -97,3 +99,11 @@ def test_missing_files_leave_out_tests_unless_they_are_required(answer, missing,
     assert code == 0 and len(asked) == sessions
     assert [line.startswith(said) for line in printed] == [True]
     assert answer(missing, TANGLES_REQUIRE_JARS="1")[0] == 1
+
+
+@pytest.mark.parametrize("failing", ["", "nights"])
+def test_nights_on_a_cluster_run_instead_of_tests(answer, failing):
+    code, printed, ((name, jar, *words),) = answer(failing, "nights", "machine", "--lines", "9")
+    assert (code, printed) == (bool(failing), [])
+    assert (name, jar.rpartition("/")[2]) == ("nights", "iceberg-spark-runtime-4.1_2.13-1.12.0.jar")
+    assert words == ["-m", "bench.cluster", "nights", "machine", "--lines", "9"]
