@@ -10,10 +10,10 @@ import contextlib
 import json
 import math
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,10 @@ from dbt_tangles.cli.tables import CommandError
 MARK = "tangles-report.txt"
 MOST_CHARACTERS = 400
 _PAGE = "index.html"
+_SOURCE = Path(__file__).parent
+_CODE = "assets/report.js"
+_SCRIPT = '<script src="{}"></script>\n'
+_SCRIPTS = re.compile(_SCRIPT.format('([^"]+)'))
 #: The prefix of the temporary folder in which a report is written.
 _NEW = ".new-"
 _UNSAFE = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
@@ -63,6 +67,18 @@ def as_script(name: str, value: Any, is_clean: bool = False) -> str:
     return f"tangles.add({json.dumps(name)},{text});\n"
 
 
+def _write_code(folder: Path) -> None:
+    """Write the page, its style, and its scripts as one file: a browser opens one file faster than forty."""
+    assets = _SOURCE / "assets"
+    page = (assets / _PAGE).read_text(encoding="utf-8")
+    scripts = [(_SOURCE / name).read_text(encoding="utf-8") for name in _SCRIPTS.findall(page)]
+    page = _SCRIPTS.sub("", page).replace("</body>", f"{_SCRIPT.format(_CODE)}</body>")
+    (folder / _PAGE).write_text(page, encoding="utf-8")
+    (folder / _CODE).write_text("\n".join(['"use strict";', *scripts]), encoding="utf-8")
+    shutil.copyfile(assets / "report.css", folder / "assets" / "report.css")
+    shutil.copyfile(assets / "vendor" / "NOTICE", folder / "assets" / "NOTICE")
+
+
 class Folder:
     """The folder of a report, a context manager: an older report stays complete until `publish` replaces it.
 
@@ -89,10 +105,8 @@ class Folder:
             # Inside the folder, because its parent may be another file system or belong to another user.
             self._new = Path(tempfile.mkdtemp(prefix=_NEW, dir=path))
             (self._new / "data").mkdir()
-            source = resources.files("dbt_tangles.report") / "assets"
-            with resources.as_file(source) as assets:
-                shutil.copytree(assets, self._new / "assets", ignore=shutil.ignore_patterns(_PAGE))
-                shutil.copyfile(assets / _PAGE, self._new / _PAGE)
+            (self._new / "assets").mkdir()
+            _write_code(self._new)
 
     def __enter__(self) -> Folder:
         return self

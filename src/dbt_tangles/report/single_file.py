@@ -87,7 +87,7 @@ def _inline_code(report: Path) -> bytes:
         digests.append((tag, base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()))
         return f"<{tag}>{text}</{tag}>"
 
-    notice = (report / "assets" / "vendor" / "NOTICE").read_text(encoding="utf-8")
+    notice = (report / "assets" / "NOTICE").read_text(encoding="utf-8")
     before = f'{_DATA.decode()}<script type="text/plain">{notice}</script>\n'
     page = page.replace('<script src="', f'{before}<script src="', 1)
     page = _STYLE.sub(lambda found: inline("style", found[1]), page)

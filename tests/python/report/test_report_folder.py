@@ -36,6 +36,18 @@ def test_the_policy_of_the_page_forbids_requests():
         assert (ASSETS / name).is_file()
 
 
+def test_one_file_has_all_scripts(tmp_path):
+    """The page loads one script, which has the code of all scripts in their order, and the notice beside it."""
+    out = make(story.write(tmp_path / "wh"), "--limit", "0")
+    listed = re.findall(r'<script src="assets/([^"]+)">', (ASSETS / "index.html").read_text())
+    code = (out / "assets" / "report.js").read_text()
+    places = [code.index((ASSETS / name).read_text()) for name in listed]
+    assert places == sorted(places) and len(places) > 40 and code.startswith('"use strict";')
+    assert {path.name for path in (ASSETS.glob("**/*.js"))} == {name.rpartition("/")[2] for name in listed}
+    assert re.findall(r'src="([^"]+)"', (out / "index.html").read_text()) == ["assets/report.js"]
+    assert (out / "assets" / "NOTICE").read_text() == (ASSETS / "vendor" / "NOTICE").read_text()
+
+
 def test_scripts_hold_data_only():
     text = as_script("x-1", {EVIL: [EVIL, 1.5, float("nan"), None, True, (1, 2)]})
     assert text.isascii() and text.count("\n") == 1 and not re.search(r"[<>&]", text)

@@ -33,4 +33,4 @@ def test_a_report_of_an_installed_wheel(tmp_path):
 
     installed = files("installed")
     assert installed == files("of_source")
-    assert {"index.html", "assets/zoom.js", "assets/vendor/d3-zoom.js", "assets/vendor/NOTICE"} <= installed.keys()
+    assert {"index.html", "assets/report.js", "assets/report.css", "assets/NOTICE"} <= installed.keys()
