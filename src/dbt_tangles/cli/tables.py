@@ -139,8 +139,8 @@ class Tables:
         for tries_left in reversed(range(_TRIES)):
             if not all([self.has(name) for name in sorted(names)]):
                 return []
-            join_names = {name: only or self.files(name) for name in names}
-            files = {f"files_of_{name}": [escape(file) for file in paths] for name, paths in join_names.items()}
+            paths_of = {name: only or self.files(name) for name in names}
+            files = {f"files_of_{name}": [escape(file) for file in paths] for name, paths in paths_of.items()}
             try:
                 cursor = self._connection.execute(text, {**values, **files})
                 columns = [column[0] for column in cursor.description]

@@ -68,9 +68,9 @@ def test_tables_that_are_not_built_give_no_text(warehouse):
 def test_a_table_that_is_replaced_is_listed_again(warehouse, monkeypatch):
     """A build replaces the folder between the listing and the reading."""
     tables = Tables(warehouse.root, "tangles")
-    join_names = iter([[str(warehouse.folder / "feeds" / "gone.parquet")] * 1] * 2)
+    gone = iter([[str(warehouse.folder / "feeds" / "gone.parquet")] * 1] * 2)
     files = tables.files
-    monkeypatch.setattr(tables, "files", lambda name: next(join_names, None) or files(name))
+    monkeypatch.setattr(tables, "files", lambda name: next(gone, None) or files(name))
     assert len(tables.rows("select * from {feeds}")) == 2
 
 

@@ -13,10 +13,10 @@ ASSETS = resources.files("dbt_tangles.report") / "assets"
 
 def test_the_notice_lists_every_bundled_file():
     lines = (ASSETS / "vendor" / "NOTICE").read_text().splitlines()
-    join_names = {line.split()[0]: line.split()[1:] for line in lines if re.match(r"d3-\S+\.js ", line)}
+    listed = {line.split()[0]: line.split()[1:] for line in lines if re.match(r"d3-\S+\.js ", line)}
     there = {path.name: path for path in (ASSETS / "vendor").iterdir() if path.name != "NOTICE"}
-    assert join_names.keys() == there.keys()
-    for name, (package, licence, digest) in join_names.items():
+    assert listed.keys() == there.keys()
+    for name, (package, licence, digest) in listed.items():
         assert re.fullmatch(r"d3-[a-z-]+@\d+\.\d+\.\d+", package)
         assert licence == ("BSD-3-Clause" if name == "d3-ease.js" else "ISC")
         assert hashlib.sha256(there[name].read_bytes()).hexdigest() == digest
