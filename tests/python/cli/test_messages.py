@@ -27,7 +27,9 @@ def test_models_accept_the_codes_of_the_table():
     rejects = {column for column in COLUMNS if column.endswith("_rejects.reason")}
     assert accepted.keys() >= {"tangle_messages.set_aside_reason", "feed_messages.reason", *rejects}
     assert len(rejects) == 4
-    assert accepted == {column: meanings(column).keys() for column in accepted}
+    assert accepted == {column: meanings(column).keys() for column in accepted}, (
+        "accepted_values differ from reasons.py"
+    )
 
 
 def test_kernels_return_codes_of_the_table():
