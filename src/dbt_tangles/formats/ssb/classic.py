@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 from dbt_tangles.formats.ssb.canonical import utf16_length
-from dbt_tangles.formats.ssb.signature import decode_signature, is_valid, public_key
+from dbt_tangles.formats.ssb.signature import decode_signature, public_key
 from dbt_tangles.ingest.json_numbers import int32
 from dbt_tangles.reasons import SsbReason as Reason
 
@@ -32,25 +32,6 @@ _ENCRYPTED = re.compile("[A-Za-z0-9+/]*(?:[AQgw]==|[AEIMQUYcgkosw048]=)?(\\.box)
 _MIN_TYPE_UNITS, _MAX_TYPE_UNITS = 3, 52
 _FIELDS = frozenset(ORDER)
 _ALPHABETICAL = tuple(sorted(ORDER))
-
-
-def check_message(value: dict[str, Any], text: bytes, hmac_key: bytes | None = None) -> Reason | None:
-    """Apply all rules for a single message.
-
-    Args:
-        value: The message's value, as signed.
-        text: Its canonical text in UTF-8.
-        hmac_key: The network's key, 32 bytes; null on the public network.
-
-    Returns:
-        The first violated rule, if any.
-    """
-    form = check_form(value)
-    if type(form) is Reason:
-        return form
-    if utf16_length(text.decode()) > MAX_UNITS:
-        return Reason.TOO_LONG
-    return None if is_valid(*form, text, hmac_key) else Reason.BAD_SIGNATURE
 
 
 def check_form(value: dict[str, Any]) -> Reason | tuple[bytes, bytes]:
