@@ -1,7 +1,5 @@
 """The command line of the benchmarks: `python -m bench [--scale S] [--repeats N] [NAME ...]`."""
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import os

@@ -4,8 +4,6 @@ dbt builds the tables, with one script for each arrival. `timeline_edits` gives 
 tangles by size, which depend only on the log. The cost of the build is reported as well.
 """
 
-from __future__ import annotations
-
 from argparse import Namespace
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command `tangles` on a warehouse of a million messages, one process for each question."""
 
-from __future__ import annotations
-
 import json
 import os
 import resource

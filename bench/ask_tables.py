@@ -4,8 +4,6 @@ One thread in a hundred waits for a missing message, which holds back its last f
 random order and tables of tangles are tangle by tangle, as joins and shuffles leave them; each table has several files.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

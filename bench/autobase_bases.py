@@ -4,8 +4,6 @@ Nodes are numbered in the order of writing, by writers who take turns at random.
 nodes written until some turns ago, and follows all heads among them.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from typing import Any, NamedTuple

@@ -3,8 +3,6 @@
 Each build runs once, because seconds on the clock count here. The tables stay under target/bench/builds.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Parts of a command line that the benchmarks and the cluster demonstrations share."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import signal

@@ -5,8 +5,6 @@
 It reads target/manifest.json, which any dbt command writes.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

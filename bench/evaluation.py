@@ -5,8 +5,6 @@ files and plots of docs/evaluation, and fills in the marked places of its README
 target/bench/evaluation. Counts are kept there, so an interrupted run continues.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 from argparse import Namespace

@@ -1,7 +1,5 @@
 """One case of the evaluation: make its log, deliver it, and count the commands of its edit scripts."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

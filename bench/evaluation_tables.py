@@ -1,7 +1,5 @@
 """The tables of docs/evaluation: for each, its columns and the cells of a row."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Only the sums matter here: a build has as many jobs as statements, one after another.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -7,8 +7,6 @@ rank has exactly two events. The functions `deliver_*` determine the order of ar
 Names are random, so an event's name does not depend on its place.
 """
 
-from __future__ import annotations
-
 import binascii
 import json
 from collections.abc import Iterator

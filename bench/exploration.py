@@ -3,8 +3,6 @@
 Source: ScuttleSort 2022-05-09, sections 2.1, 2.2 and 2.2.1.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dbt_tangles.kernel_runtime.compiled import compiled

@@ -5,8 +5,6 @@ For each order of arrival: the events that the forward wave visits, raises and m
 which keeps two causes of an event; and the commands of the shortest scripts over all causes.
 """
 
-from __future__ import annotations
-
 from argparse import Namespace
 from pathlib import Path
 

@@ -7,8 +7,6 @@ The lines suit the var `event_log`. They hold the ids of events and causes, the 
 arrival; texts are left out.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Iterator

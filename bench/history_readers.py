@@ -1,7 +1,5 @@
 """Readers of real histories: each returns the events of one history, causes first."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

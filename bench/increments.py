@@ -4,8 +4,6 @@ Each build is `dbt build` as a user runs it, over one warehouse and one log with
 of a real peer's resembles a real night: most new messages belong to recent threads, and some to any thread.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from argparse import Namespace

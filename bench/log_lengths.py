@@ -1,7 +1,5 @@
 """Feed lengths that match the published figures of a real peer's log."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

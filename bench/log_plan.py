@@ -1,7 +1,5 @@
 """Draw the authors, times and kinds of all messages of a log, before the first is signed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

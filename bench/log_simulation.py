@@ -1,7 +1,5 @@
 """Sign the messages of a plan one after another, and yield their lines in the order of receipt."""
 
-from __future__ import annotations
-
 import heapq
 import math
 import random

@@ -1,7 +1,5 @@
 """Draw texts for made-up messages: words of a made-up language, the first ones the most common."""
 
-from __future__ import annotations
-
 import math
 import random
 

@@ -1,7 +1,5 @@
 """Grow threads of messages: a reply lists the tips that its author knows."""
 
-from __future__ import annotations
-
 import random
 from collections import deque
 

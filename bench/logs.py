@@ -1,7 +1,5 @@
 """Signed logs for the benchmarks, made once and kept under target/bench."""
 
-from __future__ import annotations
-
 import gzip
 from itertools import islice
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The machine, the versions and the commit with which a figure was measured."""
 
-from __future__ import annotations
-
 import os
 import platform
 import subprocess

@@ -6,8 +6,6 @@
 The same arguments always write the same lines.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 from pathlib import Path

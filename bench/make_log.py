@@ -21,8 +21,6 @@ half of all messages come from 78 feeds. The rest is modelled:
 The same arguments always write the same bytes.
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import json

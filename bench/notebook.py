@@ -4,8 +4,6 @@ The cells do not need Jupyter, so they run here one after another, in one namesp
 keeps: the printed text, the value of the last expression, and the figures, as PNG.
 """
 
-from __future__ import annotations
-
 import ast
 import base64
 import contextlib

@@ -1,7 +1,5 @@
 """Run one benchmark in a process of its own."""
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import os

@@ -1,7 +1,5 @@
 """One tool's answer to a question of `others`: `python -m bench.one_tool QUESTION TOOL FILE` prints its cost."""
 
-from __future__ import annotations
-
 import json
 import resource
 import sys

@@ -6,8 +6,6 @@ does so all the same, and finds the orders and redundant links as well. A tool t
 size is not asked at the next.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import resource

@@ -4,8 +4,6 @@ The page depends only on the files of figures beside it, and on `page.yml`, whic
 file, or measured below the full size, is listed as not measured. Texts of the files are escaped.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,7 +1,5 @@
 """Markdown for the pages of figures: escaped texts, numbers with their significant digits, and tables."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Sequence

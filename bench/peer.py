@@ -1,7 +1,5 @@
 """ScuttleSort as its author published it: the package `scuttlesort`, driven for comparison."""
 
-from __future__ import annotations
-
 import time
 from importlib.metadata import version
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The peer's algorithm for the items of a set, in `pzp_peer.js`, driven for comparison."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

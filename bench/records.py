@@ -5,8 +5,6 @@ record; a third of the messages follow an earlier tip, so branches are open and 
 three strategies, and the root of each record names its writers.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import shutil

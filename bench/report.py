@@ -1,7 +1,5 @@
 """Goals, the files of figures, and the lines of progress."""
 
-from __future__ import annotations
-
 import json
 import time
 from argparse import Namespace

@@ -8,8 +8,6 @@ M   mixed: 1.0M, most of them in threads, and one tangle of depth about 18,000 t
 Ids have the form of real ones, and rows are shuffled, as after a Spark shuffle.
 """
 
-from __future__ import annotations
-
 import binascii
 
 import numpy as np

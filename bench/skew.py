@@ -4,8 +4,6 @@ A tangle is computed in one task, so more workers or partitions do not help. Eac
 which reads the tangle as a worker does, in batches from a stream, and discards its rows.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import time
 from argparse import Namespace

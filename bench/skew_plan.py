@@ -6,8 +6,6 @@ A step that groups messages by feed sends each feed to one partition by its hash
 longest first, each on the core that is free first (list scheduling). The cost of a row is measured on one large feed.
 """
 
-from __future__ import annotations
-
 import argparse
 import heapq
 from typing import NamedTuple

@@ -5,8 +5,6 @@ kernel runs, with its input and its result. The full kernel takes any number of 
 the kernel of fixed slots takes two and counts its work (ScuttleSort 2022-05-09, sections 2.2.1 and 6).
 """
 
-from __future__ import annotations
-
 import time
 from argparse import Namespace
 from functools import partial

@@ -1,7 +1,5 @@
 """Measure pieces of work in turns (A B A B …), so that all of them see the same state of the machine."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable
 from statistics import median

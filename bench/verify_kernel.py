@@ -1,7 +1,5 @@
 """The kernels that verify signed logs, and the signatures of the same messages for a bare loop of libsodium."""
 
-from __future__ import annotations
-
 import gzip
 from binascii import a2b_base64
 from collections.abc import Callable, Iterator

@@ -6,8 +6,6 @@ target/cluster. The servers end with this program, even if it is interrupted. Th
 same.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib.util
 import os

@@ -1,7 +1,5 @@
 """The state of a running Spark application, from the REST API of its page."""
 
-from __future__ import annotations
-
 import json
 import urllib.request
 from typing import Any

@@ -3,8 +3,6 @@
 `catch/catching_daemon.py` stops them: a stopped task is certainly in the middle of its work, even with little data.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The faults of a cluster that runs a Python model, and the functions that inject them."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -5,8 +5,6 @@ The exit code is 0 if each fault happened, each build ended as expected, and the
 build on `local`.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -1,7 +1,5 @@
 """The processes of workers (Linux only): the executor of a Python worker, and whether a process has stopped."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Compare the tables of two builds, every row of every table."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Compiled kernels, wire formats and command line of the `tangles` dbt project, without Spark."""
 
-from __future__ import annotations
-
 
 def progress_line(since: float) -> str | None:
     """Report kernels that are being compiled, for the progress line of `dbt_spark_python`.

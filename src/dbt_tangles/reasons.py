@@ -5,8 +5,6 @@ To add a reason, add a member here, and return its code where the rule is checke
 this table. Tests compare it with docs/reference/reasons.md, and with the accepted values of the models' columns.
 """
 
-from __future__ import annotations
-
 import enum
 from typing import TypeVar
 

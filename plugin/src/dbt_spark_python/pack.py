@@ -6,8 +6,6 @@ version. Arguments after `--` go to pip: use `-- --platform manylinux_2_28_x86_6
 platform differs from this machine's.
 """
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import subprocess

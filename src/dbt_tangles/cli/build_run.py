@@ -1,7 +1,5 @@
 """Runs dbt on the packaged project in this process, and tells its progress in words on the standard error."""
 
-from __future__ import annotations
-
 import json
 import threading
 import time

@@ -1,7 +1,5 @@
 """Prints the links of a message, its root causes, and the path to each of them."""
 
-from __future__ import annotations
-
 from dbt_tangles.cli.page import DIM, ID, Page, quantity
 from dbt_tangles.cli.root_causes import MOST_LINKS
 

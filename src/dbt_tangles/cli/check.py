@@ -1,7 +1,5 @@
 """`tangles check`: compares the statements of a peer about its log with the tables."""
 
-from __future__ import annotations
-
 import tempfile
 from collections import Counter
 from typing import Any, TextIO

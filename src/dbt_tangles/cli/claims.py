@@ -1,7 +1,5 @@
 """Finds lines that state an id other than the computed one: altered after signing, or exported with a wrong key."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from dbt_tangles.cli import messages

@@ -3,8 +3,6 @@
 Exit codes: 0 found; 1 not found, or differences found; 2 wrong usage or unreadable tables.
 """
 
-from __future__ import annotations
-
 import importlib
 import re
 import sys

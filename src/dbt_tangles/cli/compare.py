@@ -1,7 +1,5 @@
 """Compares the rows of two replicas, table by table: rows of one replica only, and rows with different values."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from dbt_tangles.cli.page import inflect

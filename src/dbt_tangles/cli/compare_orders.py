@@ -1,7 +1,5 @@
 """Compares the orders of two replicas: the first place at which they differ, and their settled prefixes."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from dbt_tangles.cli.compare import without_tangle_name

@@ -1,7 +1,5 @@
 """Shell completion of ids, from the tables that the command would read."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable
 

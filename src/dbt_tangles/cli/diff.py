@@ -1,7 +1,5 @@
 """`tangles diff`: compares the tables of two replicas, and tells whether their messages explain the differences."""
 
-from __future__ import annotations
-
 import re
 
 import click

@@ -1,7 +1,5 @@
 """Finds duplicate tangles: `thread` and `legacy_thread` on one root, where posts carry both notations."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 

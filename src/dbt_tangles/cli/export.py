@@ -1,7 +1,5 @@
 """`tangles export`: writes a public table as CSV, JSON lines or parquet."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

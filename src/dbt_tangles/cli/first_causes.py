@@ -1,7 +1,5 @@
 """Finds the first cause of each difference between replicas: a message that one lacks, or judges differently."""
 
-from __future__ import annotations
-
 from dbt_tangles.cli.tables import Pair
 
 #: The inputs, which may be causes: kind, table, scope, id, verdict, and a condition on the rows.

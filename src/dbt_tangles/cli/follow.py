@@ -1,7 +1,5 @@
 """`tangles follow`: keeps a replica of a timeline in an SQLite file (ScuttleSort 2022-05-09, figure 1)."""
 
-from __future__ import annotations
-
 import time
 from typing import NamedTuple
 

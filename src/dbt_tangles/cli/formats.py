@@ -1,7 +1,5 @@
 """Writes graphs as Graphviz dot and as Mermaid; texts of a log are escaped within labels."""
 
-from __future__ import annotations
-
 import re
 
 from dbt_tangles.cli.graph import ASIDE, IN, MISSING, Graph, Node, label

@@ -1,7 +1,5 @@
 """The conditions of `tangles status --fail-on`: counts of rows that a gate does not allow, each with its first rows."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import click

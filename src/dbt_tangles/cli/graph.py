@@ -1,7 +1,5 @@
 """The graph of a tangle, feed, set, group, base or timeline: nodes, edges and labels."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass, field
 
 from dbt_tangles.cli.page import inflect, join_names

@@ -1,7 +1,5 @@
 """Reads graphs from the tables: the last nodes of a tangle, feed, set, group, base or timeline, and their links."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from dbt_tangles.cli import record

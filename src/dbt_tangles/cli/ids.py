@@ -1,7 +1,5 @@
 """Resolves an id that a user typed or pasted: any unique prefix, in any form of `forms`."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """`tangles init`: writes a new dbt project that installs this one as a local package."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from importlib.metadata import PackageNotFoundError, distribution

@@ -1,7 +1,5 @@
 """Draws a graph in lanes, as `git log --graph` does: one node on each line, children above their parents."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """`tangles lint`: judges lines, signatures, feeds and claims of logs, without dbt and without an engine."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress

@@ -4,8 +4,6 @@ Only this module reads the staging tables, and only the columns named here: stag
 groups (docs/adr/019-secrets.md).
 """
 
-from __future__ import annotations
-
 import os
 import re
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The meanings of reason codes by log, from the table in `dbt_tangles.reasons`."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from dbt_tangles.reasons import AutobaseLogReason, EventReason, FileFault, Framing, PzpReason, Reasons, meanings

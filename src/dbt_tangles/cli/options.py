@@ -1,7 +1,5 @@
 """Options of all commands (warehouse, schema, --json), exit codes, and the output of answers."""
 
-from __future__ import annotations
-
 import functools
 import json
 import sys

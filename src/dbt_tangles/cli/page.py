@@ -1,7 +1,5 @@
 """Prints answers on a terminal. All text goes through `plain`, because logs may hold terminal control sequences."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """Lists the ids that a pasted text may stand for: in quotes or brackets, percent-encoded, in a link, or as a URI."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Compares the statements of a peer about its log with the tables, in batches of lines."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple

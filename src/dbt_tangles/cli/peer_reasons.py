@@ -1,7 +1,5 @@
 """Explains differences between a peer's statement and the tables, for `tangles check`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Lists the problems in the tables, the most urgent first, each with the command that explains it."""
 
-from __future__ import annotations
-
 import shlex
 
 from dbt_tangles.cli import messages

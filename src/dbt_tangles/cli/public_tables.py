@@ -4,8 +4,6 @@ The connection may read only the files of the tables: other files, networks, ext
 out before a user's query runs, and a query is a single `select`.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from glob import escape

@@ -1,7 +1,5 @@
 """The fields of a record (a tangle whose messages set fields), for `show` and `why`."""
 
-from __future__ import annotations
-
 from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.page import BAD, STRONG, Page, join_names, truncate
 from dbt_tangles.cli.tables import Tables

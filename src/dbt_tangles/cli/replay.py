@@ -1,7 +1,5 @@
 """`tangles replay`: applies the published edit scripts and compares the result with the published order."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

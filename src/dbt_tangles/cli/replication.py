@@ -4,8 +4,6 @@ Source: SSB improvement proposal "Tangles" (tips are useful for replication). Th
 that SSB peers exchange. Only messages in the chain of their feed are sent, because a peer appends a feed in sequence.
 """
 
-from __future__ import annotations
-
 import heapq
 import json
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Finds root causes: breadth-first search from a node along the links to the missing or bad nodes it depends on."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Counts the depths of tangles that SQL rounds computed, and why the rounds ended (docs/adr/005-engines.md)."""
 
-from __future__ import annotations
-
 import json
 
 from dbt_tangles.cli.page import Page, quantity

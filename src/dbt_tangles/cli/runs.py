@@ -1,7 +1,5 @@
 """Reads the latest runs from the table `runs`, and the results of dbt's last command from run_results.json."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """`tangles send`: the messages that a peer lacks, and the ranges to ask it for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import TextIO

@@ -1,7 +1,5 @@
 """`tangles show`: draws a graph on the terminal, or writes it for other programs."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """`tangles sql`: runs a query of the user on the public tables."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -5,8 +5,6 @@ The order of a timeline is a sequence of blocks, each with the numbers of some h
 therefore writes one or two rows of blocks, and a move two or three, wherever they are.
 """
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """`tangles status`: the latest runs and their logs, the results of dbt's tests, counts by verdict, and problems."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

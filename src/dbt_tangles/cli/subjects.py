@@ -1,7 +1,5 @@
 """Resolves an id to the subject of a graph: a tangle, set, group, base, timeline or feed."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

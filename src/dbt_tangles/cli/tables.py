@@ -4,8 +4,6 @@ Queries are constants of this package; file names and values are bound parameter
 may replace a table at any time; the query then lists the table's folder again.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

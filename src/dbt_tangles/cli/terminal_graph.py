@@ -1,7 +1,5 @@
 """Prints a graph on a terminal: its lanes, and the marks and words of each node."""
 
-from __future__ import annotations
-
 from dbt_tangles.cli.graph import IN, MISSING, Graph, Node, label
 from dbt_tangles.cli.lanes import ASCII, NODE, draw, order
 from dbt_tangles.cli.page import BAD, DIM, ID, STRONG, Page

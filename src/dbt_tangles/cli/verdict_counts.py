@@ -1,7 +1,5 @@
 """Counts the rows of each table by verdict, for `tangles status` and the report."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

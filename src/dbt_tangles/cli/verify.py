@@ -1,7 +1,5 @@
 """`tangles status --verify`: compares the bytes of every table file with the digests in the table's manifest."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

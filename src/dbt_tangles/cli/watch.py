@@ -1,7 +1,5 @@
 """`tangles watch`: builds the tables whenever a log has grown, and says in words which verdicts changed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

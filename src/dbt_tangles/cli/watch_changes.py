@@ -1,7 +1,5 @@
 """The changes of verdicts between two states of a warehouse, in words."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from dbt_tangles.cli.page import inflect

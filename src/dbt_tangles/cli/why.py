@@ -1,7 +1,5 @@
 """`tangles why`: says where a message belongs, or why it was set aside, and dispatches to the module of its kind."""
 
-from __future__ import annotations
-
 import importlib
 
 import click

@@ -1,7 +1,5 @@
 """`tangles why` for a feed: how far it is verified, the reason why its chain ends there, and what to do."""
 
-from __future__ import annotations
-
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, Page, quantity
 from dbt_tangles.cli.tables import Tables

@@ -1,7 +1,5 @@
 """`tangles why` for an event of the event log: its position in each timeline, and the lines that were rejected."""
 
-from __future__ import annotations
-
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page
 from dbt_tangles.cli.pasted_ids import candidate_texts

@@ -1,7 +1,5 @@
 """Explains the place of an SSB message in its author's feed, and the end of the feed's chain before it."""
 
-from __future__ import annotations
-
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.page import BAD, GOOD, ID, Page, quantity
 from dbt_tangles.cli.tables import Tables

@@ -1,7 +1,5 @@
 """`tangles why --line`: the id that a line of a log gave, or the reason why it was rejected."""
 
-from __future__ import annotations
-
 import importlib
 import re
 

@@ -1,7 +1,5 @@
 """`tangles why` for an SSB message: its signature, its place in its feed, its tangles and its private group."""
 
-from __future__ import annotations
-
 from datetime import datetime, timezone
 
 from dbt_tangles.cli import messages

@@ -1,7 +1,5 @@
 """`tangles why` for an Autobase node: its place in each base and view, or the reasons why it was rejected."""
 
-from __future__ import annotations
-
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.cause_path import write_causes, write_links
 from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, quantity, truncate

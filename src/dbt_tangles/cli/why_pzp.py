@@ -1,7 +1,5 @@
 """`tangles why` for a pzp message: its signature, its key and its sets."""
 
-from __future__ import annotations
-
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.cause_path import write_causes, write_links
 from dbt_tangles.cli.claims import claims_of

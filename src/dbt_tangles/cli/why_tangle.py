@@ -1,7 +1,5 @@
 """Explains a message in each tangle that it claims: its place as a member, or the root causes that set it aside."""
 
-from __future__ import annotations
-
 from dbt_tangles.cli import messages, record
 from dbt_tangles.cli.cause_path import write_causes
 from dbt_tangles.cli.claims import claims_of

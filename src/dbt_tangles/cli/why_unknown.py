@@ -1,7 +1,5 @@
 """`tangles why` for an id that is not in the log: lines that claim it, references to it, and similar ids."""
 
-from __future__ import annotations
-
 import shlex
 
 from dbt_tangles.cli import subjects

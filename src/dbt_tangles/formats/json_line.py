@@ -4,8 +4,6 @@ The four formats share this step, and the two formats without signatures share t
 single lines.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Cache of verdicts on signatures, in two generations of bounded size."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 
 

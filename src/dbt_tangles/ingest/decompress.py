@@ -4,8 +4,6 @@ For one damaged file Spark either fails the whole query or, if told to ignore su
 the damage and some of the text before it. The decoders here yield all text before the damage, then raise `FaultError`.
 """
 
-from __future__ import annotations
-
 import bz2
 import io
 import re

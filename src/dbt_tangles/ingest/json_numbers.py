@@ -3,8 +3,6 @@
 Source: ECMA-262, ``Number.isInteger`` and ``Number.isSafeInteger``; JSON Schema, "integer".
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 #: JavaScript's largest safe integer.

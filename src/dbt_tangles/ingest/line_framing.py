@@ -8,8 +8,6 @@ Source: flumelog-offset 3.4, frames (length, data, length, offset: big-endian); 
 compressed files and databases, as `file` (magic) lists them.
 """
 
-from __future__ import annotations
-
 import codecs
 import json
 import re

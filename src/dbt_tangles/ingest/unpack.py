@@ -3,8 +3,6 @@
 The functions are pure functions on Arrow batches; workers import this module from the shipped package.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

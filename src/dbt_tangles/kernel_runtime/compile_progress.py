@@ -1,7 +1,5 @@
 """Reports the kernels that any process of this machine is compiling."""
 
-from __future__ import annotations
-
 import fcntl
 from pathlib import Path
 

@@ -12,8 +12,6 @@ Every other call loads or compiles the machine code. An interpreted call that ex
 overflows, starts again as machine code. Both ways give the same results.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

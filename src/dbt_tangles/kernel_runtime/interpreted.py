@@ -4,8 +4,6 @@ Interpreted numbers are numpy scalars with the width of their array, while machi
 which a number overflows, or with a division by zero, is therefore aborted. Functions with intended overflow are marked.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 import time

@@ -7,8 +7,6 @@ arguments must not return an array, and a variable that is a borrowed array on o
 rejected.
 """
 
-from __future__ import annotations
-
 from typing import NoReturn
 
 from llvmlite import ir

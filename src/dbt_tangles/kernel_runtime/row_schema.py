@@ -5,8 +5,6 @@ sequence is a list, a named tuple is a struct. For integers the field names the 
 type]``). A trailing underscore is removed from a field's name, so that columns may have Python keywords as names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 from itertools import chain

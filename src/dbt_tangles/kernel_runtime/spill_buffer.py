@@ -4,8 +4,6 @@ A kernel reads a few columns, one after another, and appends result columns to e
 arrays computed from those columns in memory; the rows themselves can wait on the worker's disk.
 """
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections import Counter

@@ -5,8 +5,6 @@ The queries apply the rules of `int_autobase_bases`, `int_autobase_starts`, `int
 `int_autobase_walk`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import duckdb

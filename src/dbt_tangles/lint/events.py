@@ -3,8 +3,6 @@
 `order_of_partition` is the kernel of `int_timeline_order`; it admits the arrivals (ScuttleSort, section 2.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import duckdb

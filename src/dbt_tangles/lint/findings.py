@@ -1,7 +1,5 @@
 """Judges the files of logs, each by the rules of its kind, and yields the findings by file and line."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 All texts may come from a hostile log: they are bounded, and every character that is not printable is escaped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache
 from urllib.parse import quote

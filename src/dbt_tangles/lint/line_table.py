@@ -1,7 +1,5 @@
 """Writes verified lines of a log into the table `lines` of a DuckDB database, batch by batch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import duckdb

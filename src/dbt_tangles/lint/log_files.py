@@ -1,7 +1,5 @@
 """Finds the files of a log on this machine, and streams their lines with digests and faults."""
 
-from __future__ import annotations
-
 import glob
 import hashlib
 import os

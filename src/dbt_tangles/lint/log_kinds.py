@@ -1,7 +1,5 @@
 """Recognises the kind of a log by the fields of its first lines."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """Findings in pzp logs: lines, shapes and signatures, as in `pzp_rejects`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import duckdb

@@ -4,8 +4,6 @@ The queries apply the rules of `ssb_messages`, `ssb_rejects`, `int_feed_links`, 
 `feed_messages`, `int_tangle_claims` and `group_messages` to the lines of some files.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import duckdb

@@ -1,7 +1,5 @@
 """Orders of bases in tables: each observer's order is that of its view alone, independent of the rest of the table."""
 
-from __future__ import annotations
-
 import random
 import time
 

@@ -1,7 +1,5 @@
 """Changes of views: undone and settled nodes at each node of each writer."""
 
-from __future__ import annotations
-
 import random
 import time
 

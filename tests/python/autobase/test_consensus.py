@@ -1,7 +1,5 @@
 """Orders of bases: recorded answers of Autobase, the oracle, and replicas that must not contradict each other."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random

@@ -1,7 +1,5 @@
 """Orders by the design document's rule: its examples, a literal reading of the rule, and the limit."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Orders of small bases, written down one by one, and of arrays that are not a base."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Heads: the previous nodes of a writer's next node, compared with sets and written to the base."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Large bases are ordered in good time."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

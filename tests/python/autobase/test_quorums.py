@@ -1,7 +1,5 @@
 """Quorums of every degree: the design document's examples, the definition with sets, and large bases."""
 
-from __future__ import annotations
-
 import random
 import time
 

@@ -1,7 +1,5 @@
 """Stretches at which the two rules differ: the document's example, a comparison position by position, and the limit."""
 
-from __future__ import annotations
-
 from itertools import groupby, zip_longest
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """Nodes that are not settled: reasons from sets, next nodes that are published, and every shorter sequence of them."""
 
-from __future__ import annotations
-
 import random
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """`tangles replay`: published edits compared with the published order, for any state of the tables."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess

@@ -1,7 +1,5 @@
 """Foreign excludes: an epoch is charged with them although its init does not descend from them."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

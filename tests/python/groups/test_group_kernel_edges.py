@@ -1,7 +1,5 @@
 """Limits, ties, invalid input, and cases that define terms."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pytest
 

@@ -1,7 +1,5 @@
 """`reduce_groups` against the oracle: random messages, in any order, any number of groups in one call."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

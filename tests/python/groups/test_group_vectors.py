@@ -1,7 +1,5 @@
 """Recorded answers of ssb-tribes2."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """Small calls of kernels are interpreted, all others compiled, with equal results."""
 
-from __future__ import annotations
-
 import threading
 from typing import NamedTuple
 

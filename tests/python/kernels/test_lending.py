@@ -1,7 +1,5 @@
 """Borrowed arrays are not counted, and stay inside the callee."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Machine code is cached across processes, and only for unchanged sources."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The ranked list compared with a Python list."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The shared data structures compared with plain Python."""
 
-from __future__ import annotations
-
 import heapq
 from bisect import bisect_left
 

@@ -1,7 +1,5 @@
 """Bases of the oracle as kernel arguments."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from autobase_oracle import Base, Id

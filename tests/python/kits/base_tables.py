@@ -1,7 +1,5 @@
 """Prints bases of the oracle as tables; draws bases at random, or reads them from a line of text."""
 
-from __future__ import annotations
-
 import random
 
 import pyarrow as pa

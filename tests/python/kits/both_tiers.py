@@ -1,7 +1,5 @@
 """Runs small calls of kernels both compiled and interpreted, and compares results and arguments."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Iterator

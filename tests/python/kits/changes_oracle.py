@@ -1,7 +1,5 @@
 """Computes the changes of each writer's view at each of its nodes: every view is ordered from scratch with sets."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import autobase_oracle as oracle

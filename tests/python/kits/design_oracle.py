@@ -1,7 +1,5 @@
 """Orders a base by the rule of Autobase's design document, as written, with sets only."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Computes writer faults from their definitions: short, slow and independent of the kernel."""
 
-from __future__ import annotations
-
 DEFAULTS = {"prev": [], "depth": 0, "is_entry": True, "add": [], "del": [], "supersedes": []}
 
 

@@ -1,7 +1,5 @@
 """Finds foreign excludes by direct search: excludes of a previous epoch from which an epoch's init does not descend."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 

@@ -1,7 +1,5 @@
 """Simulated writers: each writes on top of all its known nodes and passes some of them on."""
 
-from __future__ import annotations
-
 import random
 from typing import NamedTuple
 

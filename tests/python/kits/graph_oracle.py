@@ -1,7 +1,5 @@
 """A slow, independent version of the graph kernels with plain dictionaries."""
 
-from __future__ import annotations
-
 import math
 
 import pyarrow as pa

@@ -1,7 +1,5 @@
 """Reads recorded cases of ssb-tribes2 as rows for `reduce_groups`."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

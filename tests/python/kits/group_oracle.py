@@ -1,7 +1,5 @@
 """Computes the results of `reduce_groups` with sets, one definition at a time; slow."""
 
-from __future__ import annotations
-
 
 def oracle(rows: list[dict]) -> tuple[dict, dict, dict]:
     """Compute the results of `reduce_groups` by group, sorted as by `group_tables.sorted_out`."""

@@ -1,7 +1,5 @@
 """Calls `reduce_groups` on rows for tests."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 
 from dbt_tangles.algorithms.private_group.reduction import reduce_groups

@@ -1,7 +1,5 @@
 """A small log by three authors, whose messages have letters."""
 
-from __future__ import annotations
-
 from fixtures.ssb.author import Author, to_line
 
 

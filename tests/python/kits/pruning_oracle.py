@@ -4,8 +4,6 @@ A set is a list of messages in reduction order, the root first, that name each o
 `del`. The code is slow and independent of the kernels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 

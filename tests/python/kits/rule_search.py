@@ -12,8 +12,6 @@ another order than in the whole base. Each view is ordered twice: with nodes tha
 key alone.
 """
 
-from __future__ import annotations
-
 import argparse
 import random
 from collections import Counter

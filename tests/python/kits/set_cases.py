@@ -1,7 +1,5 @@
 """Recorded cases of pzp-set as rows of `reduce_sets`."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

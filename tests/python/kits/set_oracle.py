@@ -1,7 +1,5 @@
 """The reduction of one set by its definitions: short, slow, and independent of the kernels."""
 
-from __future__ import annotations
-
 from functools import cmp_to_key
 
 DEFAULTS = {

@@ -1,7 +1,5 @@
 """`reduce_sets` on rows, as the tests call it."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 
 from dbt_tangles.algorithms.set import INPUT_SCHEMA, OUTPUT_SCHEMA, reduce_sets

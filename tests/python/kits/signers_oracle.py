@@ -1,7 +1,5 @@
 """The signing keys of an account, by the rules for sets: short, slow, and independent of the kernel."""
 
-from __future__ import annotations
-
 import pyarrow as pa
 
 from dbt_tangles.formats.pzp.awaited import MOST_GAPS

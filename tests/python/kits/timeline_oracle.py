@@ -4,8 +4,6 @@ An arrival is a pair (name, causes). All algorithms differ from the kernels': ra
 textbook's longest common subsequence, cycles by search.
 """
 
-from __future__ import annotations
-
 import itertools
 
 Arrival = tuple[str, list[str]]

@@ -1,7 +1,5 @@
 """Why nodes of a base are not settled, from sets of ancestors; next nodes published on a base; all possible ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations

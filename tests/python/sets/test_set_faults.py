@@ -1,7 +1,5 @@
 """Writer faults of sets: the kernel against an oracle, on examples and at random."""
 
-from __future__ import annotations
-
 import time
 from itertools import accumulate
 

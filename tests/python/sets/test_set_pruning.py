@@ -1,7 +1,5 @@
 """Pruning of sets by exhaustive trial; holders of items; and the columns for the next message."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from itertools import product

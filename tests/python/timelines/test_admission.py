@@ -1,7 +1,5 @@
 """Admission against the oracle: every small digraph in every order, random ones, hostile ones, recorded ones."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import json

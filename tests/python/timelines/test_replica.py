@@ -1,7 +1,5 @@
 """The replica against a plain list."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

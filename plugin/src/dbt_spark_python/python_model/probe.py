@@ -4,8 +4,6 @@ The module is pickled by value (in `workers.py`) and runs on workers without thi
 standard library.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import re

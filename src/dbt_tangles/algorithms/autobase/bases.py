@@ -4,8 +4,6 @@ The view of a writer is its last node and all ancestors of that node. Each view 
 on its own, many views at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 Arrays are as in `views`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -7,8 +7,6 @@ node sees a majority of the acknowledgements.
 Source: autobase 7.28.1, consensus; its simpler form is in the design document, Quorums.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dbt_tangles.algorithms.autobase.clocks import NEVER

@@ -4,8 +4,6 @@ An unconfirmed merge waits for these nodes: of each indexer the first node that 
 long as the last one sees no unsettled node beside the merge.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -15,8 +15,6 @@ chosen, and the search continues below it until it is settled itself.
 Source: autobase 7.28.1.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 Source: the design document of Autobase, Caveat.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -22,8 +22,6 @@ unseen, and whether the order agrees with that of other writers. It does not alw
 Source: the design document of Autobase, Quorums to Consistent Ordering.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

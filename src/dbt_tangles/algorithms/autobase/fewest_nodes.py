@@ -1,7 +1,5 @@
 """Searches many windows for the fewest next nodes that settle each unsettled node: chains first, then by breadth."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import NamedTuple

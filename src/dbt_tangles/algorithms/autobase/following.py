@@ -7,8 +7,6 @@ confirmed.
 Source: autobase 7.28.1; the rule is that of `consensus`.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -6,8 +6,6 @@ can the nodes of a batch but its last one.
 Source: the design document of Autobase, Writer Roles; autobase 7.28.1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -11,8 +11,6 @@ The votes of each degree over a node (`quorums`) are found on demand: an early l
 Source: the design document of Autobase, Caveat.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

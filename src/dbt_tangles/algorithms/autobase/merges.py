@@ -11,8 +11,6 @@ algorithms, 1984).
 Source: autobase 7.28.1, merges of the linearizer.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -12,8 +12,6 @@ at least a majority of the indexers, it has a double quorum, and settles everyth
 Source: autobase 7.28.1; the design document of Autobase, Quorums and Caveat.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple

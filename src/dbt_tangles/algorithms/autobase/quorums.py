@@ -10,8 +10,6 @@ sees it, and galloping search finds the vote of the next degree from the vote be
 Source: the design document of Autobase, Quorums.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

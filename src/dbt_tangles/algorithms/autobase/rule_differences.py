@@ -3,8 +3,6 @@
 Source: autobase 7.28.1; the design document of Autobase, Quorums to Consistent Ordering.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -3,8 +3,6 @@
 Source: autobase 7.28.1.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dbt_tangles.kernel_runtime.compiled import inner

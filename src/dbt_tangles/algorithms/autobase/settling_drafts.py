@@ -1,7 +1,5 @@
 """Publishes drafts on top of windows, and finds the nodes that each sequence of drafts settles."""
 
-from __future__ import annotations
-
 from itertools import chain
 
 import numpy as np

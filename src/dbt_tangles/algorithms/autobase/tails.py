@@ -7,8 +7,6 @@ and is examined again when a node of that log is settled.
 Source: autobase 7.28.1, tails of the linearizer.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -9,8 +9,6 @@ tested: with later ones, the nodes beside x have no lower degree.
 Source: the design document of Autobase, Consistent Ordering (the worst case).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 Source: autobase 7.28.1; the design document of Autobase, Quorums to Tails, Forks and Merges.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import islice, pairwise
 from typing import NamedTuple

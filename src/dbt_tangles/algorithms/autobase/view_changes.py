@@ -4,8 +4,6 @@ Under the rule of `consensus`, each log is followed once (`following`). Under th
 be contradicted later, so each view is ordered from scratch, for small bases only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

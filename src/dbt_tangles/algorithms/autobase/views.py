@@ -6,8 +6,6 @@ the writer's own previous node. The indexers of a view are numbered from 0. Leng
 the length confirmed before, whose nodes are not in the view.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

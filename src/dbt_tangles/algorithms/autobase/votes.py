@@ -1,7 +1,5 @@
 """Votes and majorities in the logs of indexers. A vote is a length of an indexer's log, see `quorums`."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dbt_tangles.algorithms.autobase.clocks import NEVER

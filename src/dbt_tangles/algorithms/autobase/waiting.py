@@ -12,8 +12,6 @@ the first level with less than a majority of votes, or of level 2.
 Source: the design document of Autobase, Quorums, Caveat, and Tails, Forks and Merges.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

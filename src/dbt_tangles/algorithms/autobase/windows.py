@@ -7,8 +7,6 @@ the indexers; so both rules settle the same nodes of the window as of the whole 
 Source: autobase 7.28.1, which restarts its linearizer from confirmed lengths.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -6,8 +6,6 @@ gives, since a new node has no descendant yet. Settled nodes are removed from th
 elsewhere is removed together with its descendants, which are inserted again.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

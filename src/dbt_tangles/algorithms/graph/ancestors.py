@@ -1,7 +1,5 @@
 """The transitive closure of each graph: every pair of a member and an ancestor, with the longest distance."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Helpers for Arrow columns and compressed sparse rows (offsets and values)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 

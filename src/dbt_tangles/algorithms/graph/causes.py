@@ -1,7 +1,5 @@
 """Root causes: for each node that is set aside, the missing or faulty nodes upstream that it waits for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 

@@ -1,7 +1,5 @@
 """Vector clocks: for each member and each author among its ancestors, the highest sequence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

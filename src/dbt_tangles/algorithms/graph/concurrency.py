@@ -15,8 +15,6 @@ of a block; `MOST_STEPS` bounds it. The bits take at most 64 MiB for a graph of 
 for each member of a larger one.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

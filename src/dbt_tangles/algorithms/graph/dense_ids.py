@@ -6,8 +6,6 @@ tie-break by id is a comparison of two integers.
 The numbering is exact: hash tables narrow the search, and the bytes of the ids decide.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Edges between nodes: each listed id resolved to a node of the same graph by a hash join."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Members of many graphs as a DAG on arrays, built from a table of known depths."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ Arrays are as in `topological_generations`: the nodes of a graph are contiguous 
 of 0 or more, and all nodes that a member lists are members.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

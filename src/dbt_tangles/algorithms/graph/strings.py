@@ -3,8 +3,6 @@
 Hash keys are random per call, so that colliding strings cannot be prepared in advance.
 """
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Marks broken ties of a topological order: neighbours without a path between them, ordered by convention only."""
 
-from __future__ import annotations
-
 from dbt_tangles.kernel_runtime.compiled import compiled
 
 

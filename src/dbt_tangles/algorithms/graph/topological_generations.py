@@ -5,8 +5,6 @@ rows (`start` int64[nodes + 1] into `previous` int32[edges]), distinct, and stay
 iterative and linear in nodes and edges.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -10,8 +10,6 @@ Time is O(nodes + edges) plus the sweeps: at most edges * targets / 64, and near
 O(nodes).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dbt_tangles.kernel_runtime.compiled import compiled, inner

@@ -1,7 +1,5 @@
 """The walk of tangles: a table of candidates to membership, depth and orders (SIP "Tangles", "Multi-author tangle")."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc

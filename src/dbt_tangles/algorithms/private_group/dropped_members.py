@@ -12,8 +12,6 @@ Source: ssb-tribes2, `getMissingMembers`, which drops them; private group specif
 definition by paths is this project's.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 Statements are adds and excludes; an entry is a statement together with one feed that it names.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ An init is an epoch if it is the root of its group, or if all its previous epoch
 Source: seed 000/001, "Epoch tangle"; private group specification, 4.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -11,8 +11,6 @@ Sources: ssb-tribes2, `getMissingMembers` in `lib/epochs` (all excludes of earli
 excludes of the other branch need an epoch of their own).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

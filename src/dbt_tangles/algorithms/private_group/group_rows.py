@@ -1,7 +1,5 @@
 """Builds the output batches of `reduce_groups`: rows of epochs, members and dropped members with their names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -12,8 +12,6 @@ in parts, since there may be epochs * feeds of them.
 Source: ssb-tribes2, `getMissingMembers`; private group specification, 4.9.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dbt_tangles.algorithms.structures.bits import lowest_bit, popcount

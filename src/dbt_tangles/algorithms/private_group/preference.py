@@ -10,8 +10,6 @@ Source: ssb-tribes2, `getPreferredEpoch` and `tieBreak`; private group specifica
 two tips and for two disjoint ones is this project's.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dbt_tangles.kernel_runtime.compiled import compiled, inner

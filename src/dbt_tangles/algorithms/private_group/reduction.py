@@ -3,8 +3,6 @@
 Source: seed 000/001, "Members tangle", "Epoch tangle"; private group specification, 4; ssb-tribes2, `lib/epochs`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 Source: @tangle/graph 3.2.0 (connected nodes, order of previous), and the filter of updates in ssb-crut 6.1.1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple

@@ -6,8 +6,6 @@ counts unless another branch contains its setter. Branches that count conflict i
 Source: @tangle/overwrite 3.0.1, `isConflict` and `isValidMerge`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 

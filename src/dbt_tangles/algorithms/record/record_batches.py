@@ -1,7 +1,5 @@
 """Reduces the records in the rows of a Spark partition: one call of `reduce_record` for each tangle."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from itertools import groupby

@@ -5,8 +5,6 @@ The value of a field is its value at a next message that follows all tips and le
 Source: @tangle/reduce 5.0.5 and @tangle/strategy 4.1.2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

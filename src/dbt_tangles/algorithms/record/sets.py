@@ -6,8 +6,6 @@ number, such as a sequence or a time, from which an entry belongs to the set (su
 Source: @tangle/simple-set 3.0.1 and @tangle/complex-set 3.0.3, with is-my-json-valid 2.20.6.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Any

@@ -6,8 +6,6 @@ A message transforms a field by a JSON value: ``{"set": VALUE}`` for `overwrite`
 Source: @tangle/overwrite 3.0.1, with is-my-json-valid 2.20.6 and lodash.isequal 4.5.0.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Hashable, Iterable

@@ -6,8 +6,6 @@ depth follows the lipmaa links of Bamboo, with depths from 0 where Bamboo counts
 Source: protospec.md, "Feed tangle" (backlinks should exist); pzp-db 1.0.4 (their depths).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dbt_tangles.kernel_runtime.compiled import compiled

@@ -4,8 +4,6 @@ The messages are covered with chains; on a chain, each message descends from the
 holds, for each chain, its latest ancestor there. The number of chains is about that of concurrent writers.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

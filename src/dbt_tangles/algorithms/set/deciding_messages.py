@@ -6,8 +6,6 @@ before the deciding message and changes nothing, or sorts behind it and decides 
 Source: protospec.md, "Msg content" (the messages to supersede); the rule for pruning is the project's.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The touches of pzp sets: a touch is a message together with an item that it adds or deletes."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

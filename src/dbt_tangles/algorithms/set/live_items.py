@@ -3,8 +3,6 @@
 Source: pzp-set 1.0.1, values and minRequiredDepth; protospec.md, "Msg content" (item roots).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -10,8 +10,6 @@ ancestors. The result here is that of a peer whose messages arrive in causal ord
 Source: pzp-set 1.0.1, item roots and squeezePotential.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

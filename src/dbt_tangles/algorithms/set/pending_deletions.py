@@ -11,8 +11,6 @@ A deletion is the number of its touch (`item_touches`); lists ascend.
 Source: protospec.md, "Msg content" (a message that adds should supersede the deepest known deletions).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 Source: pzp-goals 1.0.1 and pzp-set 1.0.1, minRequiredDepth and minGhostDepth (purposes). Actions are the project's.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dbt_tangles.algorithms.graph.arrays import sums

@@ -3,8 +3,6 @@
 Source: protospec.md, "Feed tangle" (backlinks). Bypassed messages and holders are the project's, for pruning.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

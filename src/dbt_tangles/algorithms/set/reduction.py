@@ -3,8 +3,6 @@
 Source: protospec.md ("Feed tangle", "Msg content"); pzp-set 1.0.1, pzp-db 1.0.4 and pzp-goals 1.0.1 for what it omits.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -4,8 +4,6 @@ A message is its place: the messages of a set are neighbours, and within a set t
 depth, then collated id), so every link leads to a lower number.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Nests items and writer faults as Arrow lists in the rows of their messages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

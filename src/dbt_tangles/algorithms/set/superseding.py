@@ -1,7 +1,5 @@
 """The supersedes relation of one set, collected message by message: linked lists of superseders."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -15,8 +15,6 @@ The rules, in the order of `writer_rules.RULES`:
 A writer knew all ancestors of its message, through messages of every kind.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Checks the writer rules of pzp sets message by message; `writer_faults` states the rules and their source."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Population count and bit positions of 64-bit words (H. S. Warren, Hacker's Delight, chapter 5)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dbt_tangles.kernel_runtime.compiled import inner

@@ -1,7 +1,5 @@
 """Strongly connected components by Tarjan's algorithm (Depth-first search, 1972), without recursion."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dbt_tangles.kernel_runtime.compiled import compiled, inner

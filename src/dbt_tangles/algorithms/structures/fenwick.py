@@ -4,8 +4,6 @@ A tree over n entries is an array of n + 1; entries count from 0, and `tree[0]` 
 O(log(n)).
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dbt_tangles.kernel_runtime.compiled import inner

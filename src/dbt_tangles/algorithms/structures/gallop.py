@@ -1,7 +1,5 @@
 """Galloping search (J. L. Bentley and A. C. Yao, An almost optimal algorithm for unbounded searching, 1976)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from dbt_tangles.kernel_runtime.compiled import inner

@@ -4,8 +4,6 @@ Entries are ordered by `key`, an array with a number per entry, and then by the 
 entry alone. The caller keeps the size of the heap.
 """
 
-from __future__ import annotations
-
 from dbt_tangles.kernel_runtime.compiled import inner
 
 

@@ -4,8 +4,6 @@ Edges are compressed rows in the direction of the order: `child_start` int64[nod
 direct successors of each node.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

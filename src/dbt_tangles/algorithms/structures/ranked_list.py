@@ -5,8 +5,6 @@ have no key. The list is a binary tree in list order whose priorities are hashes
 O(log(items)).
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Binary search (lower bound) in ascending values."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dbt_tangles.kernel_runtime.compiled import inner

@@ -1,7 +1,5 @@
 """Insertion sort and natural merge sort, fast on nearly sorted input."""
 
-from __future__ import annotations
-
 from dbt_tangles.kernel_runtime.compiled import inner
 
 

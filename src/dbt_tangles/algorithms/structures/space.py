@@ -1,7 +1,5 @@
 """Growable arrays."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dbt_tangles.kernel_runtime.compiled import compiled

@@ -6,8 +6,6 @@ optionally `batch` and `value`) or, without the first three fields, a base (`ind
 row with a reason.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence

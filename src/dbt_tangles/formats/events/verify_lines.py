@@ -4,8 +4,6 @@ A line is a JSON object: `timeline`, `event`, `after` (the ids of the event's ca
 optionally an `author`. Other fields are ignored. Any line is allowed: an unusable line becomes a row with a reason.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain

@@ -6,8 +6,6 @@ Source: bs58 and base-x (the alphabet is Bitcoin's; each leading zero byte is a 
 errors).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cache
 

@@ -6,8 +6,6 @@ makes of huge numbers, and lone surrogates), so a message cannot contain them.
 Source: json-canon 1.0.1; RFC 8785.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

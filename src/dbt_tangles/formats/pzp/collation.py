@@ -5,8 +5,6 @@ fixed: letters by their lower case first, digits before letters, a prefix before
 difference of case, lower before upper.
 """
 
-from __future__ import annotations
-
 import pyarrow as pa
 import pyarrow.compute as pc
 

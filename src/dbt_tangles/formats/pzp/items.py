@@ -6,8 +6,6 @@ text (also for a string that begins with NUL or has no UTF-8 form). So tokens ar
 except tokens that `are_unique`: two of these are never equal.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rules for a single pzp message, in the peer's order (pzp-db 1.0.4, validation of msg v4 and ``isMoot``)."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -13,8 +13,6 @@ to its successors; its reason says that the log leaves the question open.
 The kernels are iterative and linear in messages and links.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

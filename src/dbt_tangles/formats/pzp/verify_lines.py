@@ -3,8 +3,6 @@
 Any line is allowed: an unusable line becomes a row with a reason. The rules are in `rules`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha512

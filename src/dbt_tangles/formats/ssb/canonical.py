@@ -13,8 +13,6 @@ Source: SSB protocol guide, "message format"; ECMA-262, ``JSON.parse``, ``JSON.s
 ``OrdinaryOwnPropertyKeys``; ECMA-262 "well-formed JSON.stringify" (lone surrogates).
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

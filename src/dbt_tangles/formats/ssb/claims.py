@@ -6,8 +6,6 @@ Source: SSB improvement proposal "Tangles", "Tangle fields in messages"; ssb-thr
 ``root`` and ``branch``.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from dbt_tangles.formats.ssb.ids import URI_SCHEME, normalise

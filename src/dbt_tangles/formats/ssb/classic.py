@@ -6,8 +6,6 @@ first sequence) are checked elsewhere.
 Source: SSB protocol guide, "message format"; ssb-validate, out-of-order check.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

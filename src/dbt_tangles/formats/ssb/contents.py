@@ -1,7 +1,5 @@
 """Parses the JSON text of a message's content, as the column `content` of `ssb_messages` has it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import orjson

@@ -7,8 +7,6 @@ Source: envelope specification 1.0.0, "Unboxing algorithm" and "Derive Secret"; 
 position and the scheme of the group's slot.
 """
 
-from __future__ import annotations
-
 import hmac
 import re
 from binascii import a2b_base64

@@ -3,8 +3,6 @@
 Source: SSB protocol guide, "message ID"; SSB URI specification, "message" URIs.
 """
 
-from __future__ import annotations
-
 import re
 from binascii import b2a_base64
 from hashlib import sha256

@@ -11,8 +11,6 @@ Source: private group specification, ``group/init``, ``group/add-member`` and ``
 and 8, for the forms.
 """
 
-from __future__ import annotations
-
 import re
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Iterator

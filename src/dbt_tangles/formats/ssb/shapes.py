@@ -8,8 +8,6 @@ Source: ssb-db, ``createLogStream``, ``createRawLogStream`` and private messages
 results; muxrpcli, output of ``ssb-server log``.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from dbt_tangles.formats.ssb.classic import Reason

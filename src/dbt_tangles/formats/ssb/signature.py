@@ -6,8 +6,6 @@ rejects all three; with a library that accepts them, strangers could write to so
 Source: SSB protocol guide, "signature"; ssb-keys, ``verifyObj`` (hmac keys included).
 """
 
-from __future__ import annotations
-
 import hmac
 import re
 from binascii import a2b_base64

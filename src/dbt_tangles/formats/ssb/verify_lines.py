@@ -6,8 +6,6 @@ unusable line becomes a row with a reason.
 The rules are in `classic`, the export shapes in `shapes`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256

@@ -3,8 +3,6 @@
 Source: SSB improvement proposal "Tangles": a type specifies its candidates. The marker `*` is that of ssb-crut 6.1.1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
