@@ -1,10 +1,10 @@
-"""Attacks of other users of the machine on the ports and sockets of a process."""
+"""Attacks on local ports by another user; `tests/python/test_cluster.py` loads this file too, so it imports no other test."""
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
-
-from dbt_process import run_python
 
 #: The user `nobody`. Without root rights the attack runs as the same user from another process; that is refused as
 #: well, because a guarded port or socket accepts only its own process.
@@ -64,7 +64,8 @@ def listening(pid: int) -> list[str]:
 
 def ask_connect(targets: list[str], file: Path) -> dict[str, str]:
     """Request the lines of a file from Spark Connect as another user; return each answer, or gRPC's error name."""
-    done = run_python(_ASK_CONNECT, UID, json.dumps(targets), file, cwd="/")
+    command = [sys.executable, "-c", _ASK_CONNECT, str(UID), json.dumps(targets), str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd="/")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -110,6 +111,7 @@ def jvm_of(pid: int) -> int:
 def ask_jvm(pid: int) -> list[str]:
     """Send requests to all ports of a JVM as another user; return each answer."""
     ports = [target.rpartition(":")[2] for target in listening(pid) if target.startswith("127.0.0.1:")]
-    done = run_python(_ASK_JVM, UID, json.dumps(ports), cwd="/")
+    command = [sys.executable, "-c", _ASK_JVM, str(UID), json.dumps(ports)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd="/")
     assert done.returncode == 0, done.stderr
     return list(json.loads(done.stdout).values())
