@@ -1,4 +1,7 @@
-"""Attacks on local ports by another user; `tests/python/test_cluster.py` loads this file too, so it imports no other test."""
+"""Attacks of other users of the machine on the ports and sockets of a process.
+
+`tests/python/test_cluster.py` loads this file too, so it imports no other test.
+"""
 
 import json
 import os
