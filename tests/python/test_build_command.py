@@ -1,8 +1,12 @@
 """`tangles build` as users run it: tables from logs, without a project, in a process of its own."""
 
+import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
+from functools import partial
 
 import pyarrow.dataset as ds
 import pytest
@@ -12,12 +16,16 @@ from conftest import DATA, ENGINE
 EVENTS = b"".join(b'{"timeline": "t", "event": "%d", "after": [], "arrival": %d}\n' % (n, n) for n in range(3))
 
 
+#: The environment without the variables of the test session.
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("DBT_", "TANGLES_"))}
+COMMAND = [sys.executable, "-m", "dbt_tangles.cli.cli"]
+
+
 def build(folder, *words: str):
-    """Run the command in a folder, without the variables of the test session."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("DBT_", "TANGLES_"))}
+    """Run the command in a folder."""
     engine = {"local": "spark", "sail": "sail"}[ENGINE]
-    command = [sys.executable, "-m", "dbt_tangles.cli.cli", "build", *words, "--engine", engine]
-    return subprocess.run(command, cwd=folder, env=clean, capture_output=True, text=True, check=False)
+    command = [*COMMAND, "build", *words, "--engine", engine]
+    return subprocess.run(command, cwd=folder, env=CLEAN, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -62,3 +70,24 @@ def test_a_wrong_value_is_refused_by_name(folder, built):
     done = build(folder, "log.jsonl", "--var", "edit_batch_size=x")
     assert (done.returncode, done.stdout) == (2, "")
     assert "var 'edit_batch_size' is \"x\", but must be" in done.stderr
+
+
+def test_an_interrupt_ends_a_build_on_sail(folder):
+    """Ctrl-C ends the build within moments, although Sail takes the signal too; the next build completes the tables."""
+    command = [*COMMAND, "build", "log.jsonl", "--warehouse", "stopped", "--no-tests", "--engine", "sail"]
+    # A test session that runs in the background may ignore the signal, and its children would, too.
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(
+        command, cwd=folder, env=CLEAN, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=heed
+    ) as process:
+        while "SSB messages verified" not in (line := process.stderr.readline()):
+            assert line
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    assert (process.returncode, "interrupted; run the command again" in said) == (130, True)
+    status = [*COMMAND, "status", "--warehouse", "stopped", "--json"]
+    answer = json.loads(subprocess.run(status, cwd=folder, env=CLEAN, capture_output=True, text=True).stdout)
+    assert answer["runs"][0]["status"] == "interrupted"
+    assert subprocess.run(command, cwd=folder, env=CLEAN).returncode == 0
+    assert ds.dataset(folder / "stopped" / "tangles.db" / "tangle_messages").count_rows()
+    shutil.rmtree(folder / "stopped")

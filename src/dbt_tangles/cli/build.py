@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 ENGINES = {"sail": ("sail", "pysail"), "spark": ("local", "pyspark")}
 #: Kind of log: its var.
 LOG_VARS = {"ssb": "ssb_log", "pzp": "pzp_log", "autobase": "autobase_log", "events": "event_log"}
+#: Exit code after SIGINT, as in shells.
+INTERRUPTED = 130
 #: The folder in the warehouse for the files of dbt: parsed project, results and log.
 OWN_FOLDER = ".tangles"
 #: Characters with a meaning in the globs of Spark.
@@ -61,11 +63,15 @@ def command(
     """Build the tables of logs: verify every line, compute every table, run the tests, and print the status.
 
     LOG is a file, a folder or a glob. The project is the one that is installed with this command. Exit code 0: all
-    steps succeeded; 1: a step failed; 2: wrong use.
+    steps succeeded; 1: a step failed; 2: wrong use; 130: interrupted.
     """
     variables = {**read_vars(given), **log_vars(logs, kind, any("ssb_log_format=pretty" in each for each in given))}
     place = Path(warehouse).absolute()
-    outcome = _run(variables, target_of(engine), place, schema, **options)
+    try:
+        outcome = _run(variables, target_of(engine), place, schema, **options)
+    except KeyboardInterrupt:
+        click.echo(f"tangles: {place}: interrupted; run the command again to build the remaining tables", err=True)
+        return INTERRUPTED
     tables = Tables(place, schema)
     answer = status.describe(tables, str(place / OWN_FOLDER / "target"))
     print_answer(tables, {**answer, "error": outcome.error, "is_success": outcome.is_success}, _write, as_json)

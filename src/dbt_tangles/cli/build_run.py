@@ -56,6 +56,9 @@ def run(variables: dict[str, Any], target: str, own: Path, tests: bool, full_ref
         own: The folder for the files of dbt.
         tests: Whether the data tests run.
         full_refresh: Whether every table is built in full.
+
+    Raises:
+        KeyboardInterrupt: The user has interrupted the build; its finished tables stay.
     """
     project = str(init.project_folder())
     places = ["--project-dir", project, "--profiles-dir", project, "--target", target, "--vars", json.dumps(variables)]
@@ -74,6 +77,8 @@ def run(variables: dict[str, Any], target: str, own: Path, tests: bool, full_ref
     words += ["--full-refresh"] if full_refresh else []
     done = dbtRunner(manifest=parsed.result, callbacks=[progress]).invoke(words)
     _say(progress.end())
+    if isinstance(done.exception, KeyboardInterrupt):
+        raise done.exception
     error = _words(done.exception) if done.exception else None
     return Outcome(bool(done.success), progress.has_begun, error)
 

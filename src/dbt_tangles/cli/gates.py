@@ -5,6 +5,7 @@ from typing import NamedTuple
 import click
 
 from dbt_tangles.cli.page import BAD, GOOD, STRONG, Page
+from dbt_tangles.cli.runs import is_building
 from dbt_tangles.cli.tables import CommandError, Tables
 
 #: Statuses of runs that have not failed.
@@ -32,6 +33,15 @@ def _of_rejects(table: str) -> str:
         greatest(line_count, 1) as n from {{{table}}}"""
 
 
+def _of_runs(unfailed: tuple[str, ...]) -> dict[str, str]:
+    known = ", ".join(f"'{status}'" for status in unfailed)
+    return {
+        "runs": f"""select run_id || ' ' || status as what, 1 as n from {{runs}} as r where status not in ({known})
+        and epoch_us(started_at) > coalesce(
+            (select max(epoch_us(s.started_at)) from {{runs}} as s where s.status = 'success'), -1)"""
+    }
+
+
 #: Name of a condition: its queries. `failed_run` reads the runs alone.
 CONDITIONS = {
     "rejects": Condition(
@@ -55,14 +65,11 @@ CONDITIONS = {
             from {set_messages} where not is_valid and not is_held and reject_reason is not null""",
         }
     ),
-    "failed_run": Condition(
-        {
-            "runs": f"""select run_id || ' ' || status as what, 1 as n from {{runs}} as r where status not in {UNFAILED}
-            and epoch_us(started_at) > coalesce(
-                (select max(epoch_us(s.started_at)) from {{runs}} as s where s.status = 'success'), -1)"""
-        }
-    ),
+    "failed_run": Condition(_of_runs(UNFAILED)),
 }
+
+#: A run that is noted as running has failed if no process builds.
+_IF_NONE_BUILDS = Condition(_of_runs(("success",)))
 
 
 class Gates(click.ParamType):
@@ -93,7 +100,8 @@ def check(tables: Tables, gates: dict[str, int]) -> list[dict]:
     Raises:
         CommandError: All tables of a condition are missing, so that it would pass unchecked.
     """
-    return [_check(tables, name, allowed, CONDITIONS[name]) for name, allowed in gates.items()]
+    conditions = CONDITIONS if is_building(tables) else CONDITIONS | {"failed_run": _IF_NONE_BUILDS}
+    return [_check(tables, name, allowed, conditions[name]) for name, allowed in gates.items()]
 
 
 def _check(tables: Tables, name: str, allowed: int, condition: Condition) -> dict:

@@ -1,5 +1,6 @@
 """Reads the latest runs from the table `runs`, and the results of dbt's last command from run_results.json."""
 
+import fcntl
 import json
 import re
 from collections import Counter
@@ -17,12 +18,30 @@ _HEADING = re.compile(r"\w+( \w+)? Error in .*")
 
 
 def last_runs(tables: Tables) -> list[dict]:
-    """Return the latest 10 runs, the last first; `tables` is the number of tables that a run wrote last."""
+    """Return the latest 10 runs, the last first; `tables` is the number of tables that a run wrote last.
+
+    A run that ended without noting its end has the status `interrupted`.
+    """
     rows = tables.rows(query("runs"))
+    if any(row["status"] == "running" for row in rows) and not is_building(tables):
+        for row in rows:
+            row["status"] = "interrupted" if row["status"] == "running" else row["status"]
     for row in rows:
         row["vars"] = {name: json.loads(value) for name, value in json.loads(row["vars"] or "{}").items()}
         row["inputs"] = row["inputs"] or []
     return rows
+
+
+def is_building(tables: Tables) -> bool:
+    """Whether a process builds tables in the warehouse: it then holds the lock of the warehouse."""
+    try:
+        with (tables.folder.parent / ".lock").open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # Without a lock file no process builds.
+        return False
+    return False
 
 
 def results_of(target: Path) -> dict | None:

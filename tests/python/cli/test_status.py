@@ -94,17 +94,30 @@ def test_times_as_spark_writes_them(warehouse):
 )
 def test_a_run_that_is_no_success(warehouse, status, said):
     warehouse.write("runs", run("one", 1, tables=["tangles.feeds"]), run("two", 2, status, tables=["tangles.tangles"]))
-    words = [item["words"] for item in warehouse.json("status")["look_at"]]
-    assert said in words[0] and "come from 2 runs" in words[1]
-    assert warehouse.ask("status").exit_code == (status != "running")
+    with warehouse.locked():
+        words = [item["words"] for item in warehouse.json("status")["look_at"]]
+        assert said in words[0] and "come from 2 runs" in words[1]
+        assert warehouse.ask("status").exit_code == (status != "running")
 
 
 def test_the_last_run_that_ended_decides(warehouse):
     """A failed run makes the command fail until a run succeeds; a running build changes neither."""
     warehouse.write("runs", run("one", 1, "error"), run("two", 2, "running"))
-    assert warehouse.ask("status").exit_code == 1
+    with warehouse.locked():
+        assert warehouse.ask("status").exit_code == 1
     warehouse.write("runs", run("one", 1, "error"), run("two", 2), run("three", 3, "running"))
-    assert warehouse.ask("status").exit_code == 0
+    with warehouse.locked():
+        assert warehouse.ask("status").exit_code == 0
+
+
+def test_a_dead_run_counts_as_interrupted(warehouse):
+    """A run was killed before it noted its end: without the lock of a build, the run fails the command and its gate."""
+    warehouse.write("runs", run("one", 1), run("two", 2, "running"))
+    gate = "status", "--fail-on", "failed_run"
+    with warehouse.locked():
+        assert (warehouse.ask("status").exit_code, warehouse.ask(*gate).exit_code) == (0, 0)
+    assert [each["status"] for each in warehouse.json("status")["runs"]] == ["interrupted", "success"]
+    assert (warehouse.ask("status").exit_code, warehouse.ask(*gate).exit_code) == (1, 1)
 
 
 def results(tmp_path, run_id: str = "one", **statuses: str) -> None:

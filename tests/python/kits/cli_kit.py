@@ -1,7 +1,10 @@
 """Writes a small warehouse from rows, and runs the command `tangles` on it without Spark or dbt."""
 
+import fcntl
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 
 import pyarrow as pa
@@ -99,6 +102,13 @@ class Warehouse:
         self.root = root
         self.folder = root / "tangles.db"
         self.folder.mkdir(parents=True)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the lock of the warehouse, as a process that builds does."""
+        with (self.folder.parent / ".lock").open("wb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def write(self, table: str, *rows: dict, files: int = 1) -> "Warehouse":
         """Write or replace a table. A column that a row does not name is null; `line_count` is then 1."""

@@ -12,6 +12,7 @@ import socket
 import struct
 import threading
 import time
+import weakref
 from collections.abc import Callable
 
 _CHUNK = 1 << 18  # bytes
@@ -33,6 +34,7 @@ class Relay:
         self._socket.bind(f"\0{self._name}")
         self._socket.listen(128)
         self._is_open = True
+        self._clients: weakref.WeakSet[socket.socket] = weakref.WeakSet()
         threading.Thread(target=self._serve, name="relay", daemon=True).start()
 
     @property
@@ -41,10 +43,11 @@ class Relay:
         return f"unix-abstract:{self._name}"
 
     def close(self) -> None:
-        """Stop accepting connections."""
+        """Stop accepting connections, and end the open ones."""
         self._is_open = False
-        with contextlib.suppress(OSError):
-            self._socket.shutdown(socket.SHUT_RDWR)
+        for each in (self._socket, *self._clients):
+            with contextlib.suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
         self._socket.close()
 
     def _serve(self) -> None:
@@ -65,6 +68,7 @@ class Relay:
         except OSError:
             client.close()
             return
+        self._clients.add(client)
         threading.Thread(target=_converse, args=(client, server), name="relay", daemon=True).start()
 
 

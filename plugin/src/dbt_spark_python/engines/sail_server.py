@@ -15,6 +15,7 @@ and needs the packages that Python functions import.
 import atexit
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -47,6 +48,7 @@ VERSIONS = "0.6"
 _SHARE = 0.6
 _REMEDY = "pip install 'dbt-spark-python[sail]'"
 _PATIENCE = 10.0  # seconds
+_relays: list[Relay] = []  # the ways to embedded servers of this process
 
 # Defaults for Sail's settings; the environment and the profile override them.
 _SETTINGS = {
@@ -92,6 +94,7 @@ def connect(settings: dict[str, str], scratch: str) -> SparkSession:
         session = SparkSession.builder.remote(remote).getOrCreate()
     else:
         session = _open(start(own, scratch, settings.get(OPEN_PORT, "").lower() == "true"))
+        _let_interrupts_through(session)
     _wait_for_statements(session)
     for key, value in {**_SESSION_SETTINGS, **settings}.items():
         if not key.startswith(PREFIX) and key != OPEN_PORT:
@@ -112,6 +115,17 @@ def _open(target: str) -> SparkSession:
 
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # pyspark sets this when it is given an address
     return RemoteSession.builder.channelBuilder(Builder("sc://localhost")).getOrCreate()
+
+
+def _let_interrupts_through(session: SparkSession) -> None:
+    """Let Ctrl-C end a command on the embedded server at once.
+
+    The server takes SIGINT too, and ends. Its handler calls Python's handler, but restarts the system call in which the
+    main thread waits, so Python would not notice the interrupt. And the client would repeat its requests to the ended
+    server for ten minutes.
+    """
+    signal.siginterrupt(signal.SIGINT, True)
+    session.client.set_retry_policies([])
 
 
 def _wait_for_statements(session: SparkSession) -> None:
@@ -207,9 +221,16 @@ def _start_guarded() -> str:
     server = _serve(listeners.UNREACHABLE)
     listeners.replace_listener(server.listening_address, guarded.listener)
     relay = Relay(guarded.connect)
+    _relays.append(relay)
     atexit.register(relay.close)
     atexit.register(guarded.close)
     return relay.target
+
+
+def refuse_requests() -> None:
+    """Let every further request to an embedded server fail at once, when the user has interrupted the command."""
+    for relay in _relays:
+        relay.close()
 
 
 def _serve(host: str) -> Any:

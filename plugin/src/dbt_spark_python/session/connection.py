@@ -82,6 +82,11 @@ class SessionConnections(SparkConnectionManager):
             connection.handle = error_translation.SessionHandle(connection.handle.handle)
         return connection
 
+    def cancel_open(self) -> list[str]:
+        """Cancel the statements of all connections, when the user interrupts dbt; an embedded Sail server ends then."""
+        sail_server.refuse_requests()
+        return super().cancel_open()
+
     @contextmanager
     def exception_handler(self, sql: str) -> Iterator[None]:
         """Raise dbt-spark's errors, but explain some causes in one line.
