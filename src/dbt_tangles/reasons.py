@@ -1,8 +1,7 @@
 """The table of reasons: each code that tells why a line, message or node was rejected or set aside, with its meaning.
 
-To add a reason, add a member here, and return its code where the rule is checked: in a kernel below `formats` or
-`algorithms`, or in a model. Add its example and remedy to docs/reference/reasons.yml. `tangles` prints the meanings of
-this table. Tests compare it with docs/reference/reasons.md, and with the accepted values of the models' columns.
+CONTRIBUTING.md lists the steps to add a reason. `tangles` prints the meanings of this table. Tests compare it with
+docs/reference/reasons.md, and with the accepted values of the models' columns.
 """
 
 import enum

@@ -125,9 +125,11 @@ def read_vars(given: tuple[str, ...]) -> dict[str, Any]:
     found = {}
     for each in given:
         name, equals, value = each.partition("=")
-        if not equals or name not in known:
+        if name not in known:
             names = join_names(sorted(known))
             raise CommandError(f"--var {each}: {name!r} is not a var; give NAME=VALUE with one of {names}")
+        if not equals:
+            raise CommandError(f"--var {each}: the value is missing; give {name}=VALUE")
         try:
             found[name] = yaml.safe_load(value)
         except yaml.YAMLError as error:

@@ -18,8 +18,8 @@ def build_instruction() -> str:
     """Name the command that builds tables: one for an installed package, another for a clone of the project."""
     is_from_wheel = init.project_folder().is_relative_to(init.HERE)
     if is_from_wheel:
-        return "run `dbt build` in your project (`tangles init DIR` makes one)"
-    return "run `make build`"
+        return "run `tangles build LOG`, or `dbt build` in your project (`tangles init DIR` makes one)"
+    return "run `make build` in the clone, or `tangles build LOG`"
 
 
 def describe_missing_tables(warehouse: Path, schema: str) -> str:

@@ -1,6 +1,7 @@
 """Judges the files of logs, each by the rules of its kind, and yields the findings by file and line."""
 
 import importlib
+import os
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -73,6 +74,8 @@ def group_by_kind(files: Sequence[str], reading: Reading, kind: str | None) -> d
     kinds = {file: kind or log_files.kind_of(file, reading) for file in dict.fromkeys(files)}
     known = [each for each in kinds.values() if each]
     if not known:
+        if not os.path.getsize(files[0]):
+            raise UnknownKindError(f"{files[0]}: the file is empty; name a log with lines, or its kind with --kind")
         raise UnknownKindError(
             f"{files[0]}: its lines are of an unknown kind; name the kind with --kind {'|'.join(KINDS)}"
         )

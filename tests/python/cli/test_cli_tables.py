@@ -195,7 +195,13 @@ def test_tables_in_an_object_store_are_not_read(monkeypatch, tmp_path):
         Tables("s3a://bucket/tables", "tangles")
 
 
-@pytest.mark.parametrize(("is_wheel", "told"), [(True, "run `dbt build` in your project"), (False, "run `make build`")])
+@pytest.mark.parametrize(
+    ("is_wheel", "told"),
+    [
+        (True, "run `tangles build LOG`, or `dbt build`"),
+        (False, "run `make build` in the clone, or `tangles build LOG`"),
+    ],
+)
 def test_how_to_build_is_told_as_the_package_was_installed(tmp_path, monkeypatch, is_wheel, told):
     monkeypatch.setattr(init, "project_folder", lambda: init.HERE / "project" if is_wheel else tmp_path)
     (tmp_path / "wh").mkdir()

@@ -148,7 +148,8 @@ def test_many_equal_lines_are_one_finding(tmp_path, feed):
     [
         (["nowhere.jsonl"], "the file does not exist"),
         (["s3a://bucket/a.jsonl"], "this command reads files of this machine only"),
-        (["empty.jsonl"], "name the kind with --kind"),
+        (["empty.jsonl"], "empty.jsonl: the file is empty"),
+        (["other.jsonl"], "name the kind with --kind"),
         (["fifo"], "not a regular file"),
         ([], "Missing argument"),
     ],
@@ -156,6 +157,7 @@ def test_many_equal_lines_are_one_finding(tmp_path, feed):
 def test_wrong_use(tmp_path, monkeypatch, words, said):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty.jsonl").touch()
+    (tmp_path / "other.jsonl").write_text("no log\n")
     os.mkfifo(tmp_path / "fifo")
     result = lint(*words)
     assert result.exit_code == 2 and said in result.stderr and result.stdout == ""
