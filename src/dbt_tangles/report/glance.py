@@ -11,6 +11,7 @@ from dbt_tangles.reasons import COLUMNS, meanings
 from dbt_tangles.report.file_names import file_name
 
 BINS = 60
+_OF_RUNS = ("run_id", "status", "started_at", "seconds", "tables", "written", "inputs")
 #: Verdicts that are no problem.
 WELL = frozenset(
     (
@@ -23,11 +24,13 @@ WELL = frozenset(
 def collect(tables: Tables) -> dict:
     """Collect the data of the first page."""
     last = runs.last_runs(tables)
+    written = {row["run_id"]: row["tables"] or [] for row in tables.rows(query("run_tables"))}
     for run in last:  # A report names logs, and no folder of the machine.
+        run["written"] = written.get(run["run_id"], [])
         run["inputs"] = [log | {"path": file_name(log["path"])} for log in run["inputs"]]
     found = verdict_counts.count(tables)
     return {
-        "runs": [{name: run[name] for name in ("status", "started_at", "seconds", "tables", "inputs")} for run in last],
+        "runs": [{name: run[name] for name in _OF_RUNS} for run in last],
         "counts": found,
         "meanings": {row["table"]: _meanings(row) for row in found},
         "well": sorted(WELL),

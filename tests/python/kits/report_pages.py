@@ -21,6 +21,11 @@ PAGES = {
     address("search", q="a"): ".entry",
     address("message", cli_story.A1): ".why .line",
 }
+#: Lists behind counts, each of an id of `report_story`.
+LISTS = {
+    address("glance", "runs", "r"): "#runs .only",
+    address("base", "base", only="settled", observer="all"): ".only",
+}
 READY = """
 while (!document.body.dataset.shown) await new Promise((done) => setTimeout(done, 5));
 const isDrawn = () => !document.querySelector(".drawing") || document.querySelector(".canvas[data-fit]");

@@ -195,6 +195,18 @@ def test_the_observer_that_is_chosen(out):
     assert drive(out, "#base", script) == "2 | 2 | 1"
 
 
+def test_a_base_that_is_shown_again_has_the_same_words(out):
+    script = """
+    const words = () => [...document.querySelectorAll(".node")].map((each) => each.getAttribute("aria-label")).join();
+    await one(".observer");
+    const first = words();
+    document.querySelector(".observer a").click();
+    await one(".only");
+    say(first.includes("quorum of degree 3"), words() === first);
+    """
+    assert drive(out, "#base", script) == "true | true"
+
+
 @pytest.mark.parametrize("where", ["", "#tangle", "#feed", "#set", "#base", "#group", "#timeline"])
 def test_a_table_behind_each_picture(out, where):
     script = """

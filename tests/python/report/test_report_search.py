@@ -44,6 +44,8 @@ def warehouse(tmp_path_factory):
     tangle = pq.read_table(warehouse.folder / "tangles").to_pylist()[0]
     more = [tangle | {"root_id": f"%{n}", "candidate_count": n, "set_aside_count": n % 2, "depth": n} for n in range(9)]
     warehouse.write("tangles", tangle, *more, tangle | {"tangle_name": "feed"})
+    runs = [cli_story.run("none", 2), cli_story.run("two", 3, tables=["tangles.feeds", "tangles.b"])]
+    warehouse.write("runs", *runs, cli_story.run("one", 4, tables=["tangles.sets"]))
     bad = {"is_usable": False, "is_signature_valid": False, "check_error": "bad_signature"}
     return warehouse.write("ssb_messages", *messages, cli_story.message(cli_story.BAD, cli_story.BOB, 3, **bad))
 
@@ -199,12 +201,12 @@ def test_words_and_filters(out):
 
 @needs_chromium
 def test_each_count_leads_to_as_many_rows(out):
-    """Each count of verdicts and charts is a link, and its page has as many rows or rejected lines."""
+    """Each count of verdicts, charts and runs is a link, and its page has as many rows, rejected lines or tables."""
     script = """
     await one(".verdicts");
-    const links = [...document.querySelectorAll(".verdicts a, figure a")], seen = [];
+    const links = [...document.querySelectorAll(".verdicts a, figure a, #runs a")], seen = [];
     const wanted = links.map((each) => [each.hash, (each.querySelector("b") || each).textContent]);
-    const inCharts = document.querySelectorAll("figure a").length;
+    const inCharts = document.querySelectorAll("figure a").length, ofRuns = document.querySelectorAll("#runs a").length;
     const columns = [...document.querySelectorAll(".sense.link")];
     columns[0].dispatchEvent(new MouseEvent("click"));
     seen.push(location.hash);
@@ -212,15 +214,16 @@ def test_each_count_leads_to_as_many_rows(out):
     for (const [hash, number] of wanted) {
       location.hash = hash;
       await until(() => document.body.dataset.shown === hash);
-      const status = await one("#shown[data-rows], .rejects");
-      const rows = status.id ? status.dataset.rows : String(document.querySelectorAll(".reject").length);
+      const status = await one("#shown[data-rows], .rejects, .only tbody");
+      const listed = document.querySelectorAll(".reject, .only tbody tr").length;
+      const rows = status.id ? status.dataset.rows : String(listed);
       if (rows !== number) seen.push(`${hash} ${number} ${rows}`);
     }
-    say(wanted.length, inCharts, columns.length, ...seen);
+    say(wanted.length, inCharts, ofRuns, columns.length, ...seen);
     """
-    links, in_charts, columns, column, *wrong = drive(out, "", script).split(" | ")
+    links, in_charts, of_runs, columns, column, *wrong = drive(out, "", script).split(" | ")
     assert wrong == [] and column.startswith("#search?table=messages_by_kind") and "to=20" in column
-    assert (int(links), int(in_charts), int(columns)) == (59, 25, 8)
+    assert (int(links), int(in_charts), int(of_runs), int(columns)) == (61, 25, 2, 8)
 
 
 @needs_chromium
@@ -267,15 +270,17 @@ def test_hostile_texts(tmp_path):
 
 @needs_chromium
 def test_each_count_of_a_subject_leads_to_its_list(tmp_path):
-    """Facts that count nodes, links, items, steps or messages are links to as many; so are the feeds of an epoch."""
+    """Each count of a fact, of an epoch's feeds and of an observer's order is a link to as many entries."""
     script = """
     const seen = [], hashes = [];
     await one(".verdicts");
     for (const kind of ["tangle", "feed", "set", "base", "group", "timeline"]) {
       location.hash = kind;
       await until(() => document.body.dataset.shown === `#${kind}`);
-      for (const each of document.querySelectorAll(".facts a, .members details a")) {
-        const fact = each.closest("dl") ? each.closest("div").querySelector("dt").textContent : "feeds";
+      for (const each of document.querySelectorAll(".facts a, .members details a, .observer a")) {
+        const observer = each.closest(".observer") && each.closest("label").querySelector("bdi").textContent;
+        const of = observer && `${observer} ${readAddress(each.hash).filters.get("only")}`;
+        const fact = of || (each.closest("dl") ? each.closest("div").querySelector("dt").textContent : "feeds");
         hashes.push([kind, fact, each.textContent, each.hash]);
       }
     }
@@ -295,6 +300,8 @@ def test_each_count_of_a_subject_leads_to_its_list(tmp_path):
         *(f"feed: {name}" for name in ("messages", "in the chain")),
         *(f"set: {name}" for name in ("messages", "not valid", "items", "item roots", "tips")),
         *(f"base: {name}" for name in ("nodes", "settled", "not settled", "indexing writers")),
+        *(f"base: {name}" for name in ("all nodes settled", "all nodes order")),
+        *(f"base: {name}" for name in (f"{story.A[:8]} settled", f"{story.A[:8]} order", f"{story.B[:8]} order")),
         *(f"group: {name}" for name in ("epochs", "tips", "feeds", "feeds", "feeds", "feeds")),
         *(f"timeline: {name}" for name in ("events", "authors", "ranks", "commands")),
     ]

@@ -12,7 +12,7 @@ from browser_session import BrowserSession
 from cli_kit import Warehouse
 from report_browser import WAIT, needs_chromium
 from report_kit import make
-from report_pages import PAGES, url, visit
+from report_pages import LISTS, PAGES, url, visit
 
 pytestmark = needs_chromium
 
@@ -49,7 +49,7 @@ def browser():
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_each_page_at_each_size(browser, out, crowd, broken, size, is_dark):
     """Texts are inside, clear of each other and of high contrast, landmarks are in sight, and pages fit their width."""
-    pages = [(out, *page) for page in PAGES.items()]
+    pages = [(out, *page) for page in (PAGES | LISTS).items()]
     pages += [(crowd, "#tangle", ".lane"), (crowd, "", ".verdicts"), (broken, "#feed", ".hole")]
     faults, compared = {}, 0
     for report, where, shows in pages:
@@ -83,7 +83,7 @@ def test_axe(browser, out, is_dark):
     """Pages with all tables open and a node chosen are free of serious and critical violations."""
     browser.show(*SIZES[0], is_dark)
     found = {}
-    for where, shows in PAGES.items():
+    for where, shows in (PAGES | LISTS).items():
         visit(browser, url(out, where), shows)
         browser.add(AXE)
         found[where] = browser.run(AXE_RUN)

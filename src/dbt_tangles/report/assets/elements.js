@@ -37,6 +37,11 @@ function table(columns, rows) {
     h("tbody", {}, rows.map((row) => h("tr", {}, columns.map((column) => cell(column, row))))));
 }
 
+/** The list of the entries that a count counts: its name, title, the address without the list, columns as for `table`, rows. */
+const listBehind = (name, title, back, columns, rows, note = null) => h("section", { class: "only", "aria-label": name }, h("h3", {}, title), link(back, "Close the list"),
+  note ? h("p", { class: "note" }, note) : null,
+  h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${name}, as a list` }, table(columns, rows)));
+
 /** A table behind a picture. */
 function behind(summary, columns, rows) {
   const most = 1000;

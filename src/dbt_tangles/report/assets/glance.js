@@ -30,7 +30,15 @@ function histogram(rows, grouping, title, xTitle) {
     keys: [["well", "tangles without problems", "well0"], ["troubled", "tangles with messages set aside", "bad0"]] });
 }
 
-async function showGlance(page, index, section) {
+/** The runs, and the tables that the run of an id wrote last. */
+function runsOf(runs, id) {
+  const chosen = runs.find((run) => run.run_id === id), to = (run) => addressOf("glance", ["runs", run.run_id]);
+  return h("div", { id: "runs", tabindex: -1 }, runs.length ? table([["started (UTC)", (run) => run.started_at], ["status", (run) => run.status], ["seconds", (run) => run.seconds],
+    ["tables that it wrote last", (run) => countLink(run.tables, to(run))]], runs) : h("p", {}, "The table of runs is not built."),
+  chosen ? listBehind("tables", `Tables that the run of ${chosen.started_at} wrote last: ${count(chosen.tables)}`, addressOf("glance", ["runs"]), [["table", (name) => name]], chosen.written) : null);
+}
+
+async function showGlance(page, index, section, run) {
   const data = await tangles.load("glance");
   const last = data.runs.find((run) => run.tables) || data.runs[0];
   const part = (title, ...content) => h("section", { class: "card" }, h("h2", {}, title), ...content);
@@ -52,8 +60,7 @@ async function showGlance(page, index, section) {
       part("Depths of tangles", histogram(data.depths, "tangles_by_depth", "Tangles by depth", "longest path from the root, in links"), queriesOf(index, "depths"))),
     part("Verdicts", h("p", { class: "note" }, "Point at a verdict, or move the focus to it, to read its meaning."), h("div", { class: "all-verdicts" }, verdicts),
       behind("The numbers", [["rows", (row) => row.what], ["verdict", (row) => row.verdict], ["number", (row) => row.n], ["meaning", (row) => row.meaning]], rows), queriesOf(index, "verdicts")),
-    part("Runs", h("div", { id: "runs", tabindex: -1 }, data.runs.length ? table([["started (UTC)", (run) => run.started_at], ["status", (run) => run.status], ["seconds", (run) => run.seconds],
-      ["tables that it wrote last", (run) => run.tables]], data.runs) : h("p", {}, "The table of runs is not built.")), queriesOf(index, "runs")));
+    part("Runs", runsOf(data.runs, run), queriesOf(index, "runs")));
   const place = section && document.getElementById(section);
   if (place) { place.scrollIntoView(); place.focus(); }
 }

@@ -19,23 +19,27 @@ function facts(view) {
 
 /** The nodes or links that the fact in the address counts, as far as they are drawn. */
 function factList(view) {
-  const name = readAddress(location.hash).filters.get("only"), list = (view.lists || {})[name], all = view.facts[name];
-  if (!Array.isArray(list)) return null;
-  const to = (n) => link(addressOf(view.kind, [keyOf(view), view.nodes[n].id], { only: name }), said(view.nodes[n].id, "id"));
+  const name = readAddress(location.hash).filters.get("only"), list = (view.lists || {})[name];
+  return Array.isArray(list) ? nodeList(view, { only: name }, name, list, view.facts[name]) : null;
+}
+
+/** The list of some nodes or links behind a count: the filters of its address, its name, numbers of nodes (or ids, or pairs), and the count. */
+function nodeList(view, filters, name, list, all) {
+  const to = (n) => link(addressOf(view.kind, [keyOf(view), view.nodes[n].id], filters), said(view.nodes[n].id, "id"));
   const about = (n) => [view.nodes[n].lane || view.nodes[n].author, view.nodes[n].words.replace(/^by \S+?(, |$)/, "")].filter(Boolean).join(": ");
   const rows = list.map((each) => (typeof each === "string" ? { first: said(each), second: "" } : Array.isArray(each) ? { first: to(each[0]), second: to(each[1]) } : { first: to(each), second: about(each) }));
-  return h("section", { class: "only", "aria-label": name }, h("h3", {}, `${name}: ${count(list.length)} of ${count(all)}`), link(addressOf(view.kind, [keyOf(view)]), "Close the list"),
-    list.length < all ? h("p", { class: "note" }, "The others are not drawn. tangles report --nodes draws more.") : null,
-    h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${name}, as a list` }, table(list.some(Array.isArray) ? [["of", (row) => row.first], ["to", (row) => row.second]] : [["id", (row) => row.first], ["about", (row) => row.second]], rows)));
+  return listBehind(name, `${name}: ${count(list.length)} of ${count(all)}`, addressOf(view.kind, [keyOf(view)]),
+    list.some(Array.isArray) ? [["of", (row) => row.first], ["to", (row) => row.second]] : [["id", (row) => row.first], ["about", (row) => row.second]], rows,
+    list.length < all ? "The others are not drawn. tangles report --nodes draws more." : null);
 }
 
 const leftOut = (view) => (view.left_out > 0 || view.missing_left_out > 0 ? h("p", { class: "note" }, [
   view.left_out > 0 ? `${count(view.left_out)} of ${count(view.total)} nodes are left out, ${view.kind === "feed" && view.facts.status !== "complete" ? "those around the end of the chain" : "the latest"} are drawn.` : null,
   view.missing_left_out > 0 ? `${count(view.missing_left_out)} more nodes are missing from the log.` : null, "tangles report --nodes shows more."].filter(Boolean).join(" ")) : null);
 
-function showGraph(page, view, shard, { legend, classOf, more, after } = {}) {
+function showGraph(page, view, shard, { legend, classOf, more, after, list } = {}) {
   const why = panel(shard, view), frame = h("div", { class: "frame" });
-  page.append(facts(view), factList(view) || "", leftOut(view) || "", legend, more || "", h("div", { class: "drawn" }, frame, why.place), after || "", ...tablesOf(view));
+  page.append(facts(view), list || factList(view) || "", leftOut(view) || "", legend, more || "", h("div", { class: "drawn" }, frame, why.place), after || "", ...tablesOf(view));
   // The drawing fills the frame, whose width is known once it is in the page.
   const drawing = view.nodes.length ? draw(view, { pick: why.show, title: `${view.kind} ${view.name}`, classOf, room: frame.clientWidth - 2 }) : h("p", {}, "There are no nodes to draw.");
   frame.append(drawing);

@@ -30,7 +30,7 @@ async function show() {
     document.getElementById("footer").replaceChildren(h("p", {}, `tangles report${index.built ? ` of the build of ${index.built} UTC` : ""}. `,
       index.missing.length ? `Tables that are not built, so the report lacks their rows: ${index.missing.join(", ")}.` : ""));
     main.replaceChildren(page);
-    if (at === "glance") await showGlance(page, index, parts[0]);
+    if (at === "glance") await showGlance(page, index, parts[0], parts[1]);
     else if (at === "message") await showMessage(page, index, parts[0] || "");
     else if (at === "search") await showSearch(page, filters);
     else if (at in PAGES) {
