@@ -233,6 +233,8 @@ class _Made:
             left_out_causes=same([], pa.list_(pa.string())),
             author=self.author,
             message_id=self.ids,
+            source_file=same(None, pa.string()),
+            line=same(None, pa.int64()),
         )
         self._put(
             "timeline_links",
