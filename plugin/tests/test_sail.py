@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt_process import run_python
+from dbt_process import dbt, run_python
 from dbt_spark_python.engines import sail, sail_server
 from dbt_spark_python.session.connection import process_session
 from plugin_projects import make_project
@@ -247,3 +247,16 @@ def test_a_query_is_sent_once(project, tmp_path, monkeypatch):
     connection.execute("create or replace temporary view v as select 2 as x")
     connection.execute("select x from v")
     assert [row.x for row in connection.fetchall()] == [2]
+
+
+def test_hooks_run_after_the_first_failure(tmp_path):
+    """With `--fail-fast` dbt cancels all connections, as it does after Ctrl-C, and then runs the hooks."""
+    table = "{{ config(materialized='table') }} select "
+    later = f"{table}1 as x -- {{{{ ref('wrong') }}}}"
+    models = {"wrong.sql": f"{table}raise_error('it fails') as failed", "later.sql": later}
+    project = make_project(tmp_path / "project", models)
+    with (project / "dbt_project.yml").open("a") as file:
+        file.write("on-run-end: [select 1]\n")
+    environment = {"warehouse": tmp_path / "warehouse", "DBT_SPARK_PYTHON_TEST_ENGINE": "sail"}
+    said = dbt(project, "run", "--fail-fast", code=1, **environment)
+    assert "it fails" in said and "1 of 1 OK hook: plugin.on-run-end.0" in said, said

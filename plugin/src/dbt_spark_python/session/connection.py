@@ -83,8 +83,13 @@ class SessionConnections(SparkConnectionManager):
         return connection
 
     def cancel_open(self) -> list[str]:
-        """Cancel the statements of all connections, when the user interrupts dbt; an embedded Sail server ends then."""
-        sail_server.refuse_requests()
+        """Cancel the statements of all connections.
+
+        dbt cancels when the user interrupts it, and that ends an embedded Sail server. dbt also cancels at the first
+        failure with `--fail-fast`; the hooks at the end of the run then still need the server.
+        """
+        if isinstance(sys.exc_info()[1], KeyboardInterrupt):
+            sail_server.refuse_requests()
         return super().cancel_open()
 
     @contextmanager
