@@ -43,7 +43,8 @@ GOALS = {"W": {"auto": 2.6, "kernel": 1.6}, "D": {"auto": None, "kernel": 1.6}, 
 MODELS = ("int_tangle_edges", "int_tangle_depths", "int_tangle_levels")
 SMALL = 0.01  # of the scale: jobs are counted at both sizes
 GRAPH = ("tangle_name", "root_id")
-CANDIDATES = model_runner.ROOT / "models" / "intermediate" / "tangles" / "int_tangle_candidates.yml"
+#: A candidate has the columns of a claim.
+CLAIMS = model_runner.ROOT / "models" / "intermediate" / "tangles" / "int_tangle_claims.yml"
 
 
 def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
@@ -69,7 +70,7 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
 
 def candidates(name: str, scale: float) -> pa.Table:
     """Make a shape in the columns of `int_tangle_candidates`."""
-    columns = [column for column, _ in model_runner.read_yaml_columns(CANDIDATES)]
+    columns = [column for column, _ in model_runner.read_yaml_columns(CLAIMS)]
     nodes = shape(name, scale)
     return nodes.rename_columns([TANGLE_NAMES.get(column, column) for column in nodes.column_names]).select(columns)
 

@@ -16,6 +16,8 @@ from bench import __main__ as command
 from bench import builds, cpu, event_log, graphs, logs, model_runner, one_part, report, session, verify
 from bench.cpu import Account, Process, Spent, Watch
 from cli_kit import declared
+from dbt_tangles.algorithms.graph.walk import WALK_INPUT_SCHEMA
+from dbt_tangles.formats.ssb.graphs import GRAPH_NAMES
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="CPU seconds are read from /proc")
 
@@ -360,9 +362,11 @@ def test_models_load_without_dbt(model):
 
 
 def test_shapes_are_candidates():
-    """A shape has the columns of `int_tangle_candidates`, of the types that its yml declares."""
+    """A shape has the columns of a candidate, which are those of `int_tangle_claims`, and that the kernel reads."""
     for name in graphs.SHAPES:
-        assert graphs.candidates(name, 0.0005).schema == declared("int_tangle_candidates")
+        rows = graphs.candidates(name, 0.0005)
+        assert rows.schema == declared("int_tangle_claims")
+        assert set(WALK_INPUT_SCHEMA.names) <= {GRAPH_NAMES.get(name, name) for name in rows.column_names}
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz"])
