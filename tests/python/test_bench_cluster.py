@@ -168,15 +168,17 @@ def rows(split, batches):
     yield from batches
 
 run = catching_daemon.caught_in_the_middle(rows, sys.argv[1])
-for batch in run(0, [SimpleNamespace(num_rows=3), SimpleNamespace(num_rows=4)]):
-    print(batch.num_rows, flush=True)
+is_old = sys.argv[2:] == ["4.1"]
+batches = [SimpleNamespace(num_rows=3), SimpleNamespace(num_rows=4)]
+for batch in run(0, [(batch, "its type") for batch in batches] if is_old else batches):
+    print((batch[0] if isinstance(batch, tuple) else batch).num_rows, flush=True)
 """
 
 
-def task(folder) -> subprocess.Popen:
-    """A process that yields rows as a task does."""
+def task(folder, *version) -> subprocess.Popen:
+    """A process that yields rows as a task does; pyspark 4.1 yields them with their type."""
     return subprocess.Popen(
-        [sys.executable, "-c", TASK, str(folder)],
+        [sys.executable, "-c", TASK, str(folder), *version],
         env={**os.environ, "PYTHONPATH": str(DAEMON.parent)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -193,10 +195,11 @@ def caught_by(catching: Catching, process: subprocess.Popen) -> list[Caught]:
     return []
 
 
-def test_the_first_task_stops_in_the_middle_and_goes_on(tmp_path):
+@pytest.mark.parametrize("version", [[], ["4.1"]])
+def test_the_first_task_stops_in_the_middle_and_goes_on(tmp_path, version):
     catching = Catching(tmp_path / "caught")
     catching.wait_for(["other", "walked"])
-    process = task(tmp_path / "caught")
+    process = task(tmp_path / "caught", *version)
     assert caught_by(catching, process) == [Caught("walked", process.pid)]
     assert process.stdout.readline() + process.stdout.readline() == "0\n3\n"
     assert processes.is_stopped(process.pid)

@@ -49,6 +49,11 @@ def catch(folder, model):
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
+def has_rows(made):
+    """Whether a task has yielded rows of Arrow; in pyspark 4.1, a batch comes in a tuple with its type."""
+    return getattr(made[0] if isinstance(made, tuple) else made, "num_rows", 0) > 0
+
+
 def caught_in_the_middle(function, folder):
     """Wrap the function over a partition: a task is caught after it has yielded rows."""
 
@@ -56,7 +61,7 @@ def caught_in_the_middle(function, folder):
         is_new = True
         for batch in function(split, rows):
             yield batch
-            if is_new and getattr(batch, "num_rows", 0):
+            if is_new and has_rows(batch):
                 is_new = False
                 model = model_of_task()
                 if model:
