@@ -141,7 +141,8 @@ class SnapshotTables:
         now = self.session.table(table)
         if before is None:
             return dict(zip(COUNTS, (now.count(), 0, 0), strict=True))
-        earlier = self.session.sql(f"select * from {table} version as of {before['content']}")
+        # The noted snapshot has the same rows, but maintenance may have deleted it.
+        earlier = self.session.sql(f"select * from {table} version as of {before[_CURRENT]}")
         return count_differing(earlier, now, key_columns)
 
     def _format(self, schema: str, name: str) -> str | None:
