@@ -20,6 +20,16 @@ WITHOUT_CREDENTIALS = (
     "EnvironmentVariableCredentialsProvider : software.amazon.awssdk.core.exception.SdkClientException: Unable to load "
     "credentials from system settings. Access key must be specified either via environment variable …"
 )
+WRONG_CREDENTIALS = (
+    "An error occurred while calling o50.load.\n: java.nio.file.AccessDeniedException: s3a://logs/a: listObjects() on "
+    "s3a://logs/a: software.amazon.awssdk.services.s3.model.S3Exception: The AWS Access Key Id you provided does not "
+    "exist in our records. (Service: S3, Status Code: 403, Request ID: IGm):InvalidAccessKeyId\n\tat org.apache.…"
+)
+REFUSED_HEAD = (  # the answer to a HEAD request has no text
+    "An error occurred while calling o50.load.\n: java.nio.file.AccessDeniedException: s3a://logs/a: getFileStatus on "
+    "s3a://logs/a: software.amazon.awssdk.services.s3.model.S3Exception: null (Service: S3, Status Code: 403, Request "
+    "ID: cy2, Extended Request ID: 0hc) (SDK Attempt Count: 1):null\n\tat org.apache.…"
+)
 WITHOUT_BUCKET = (
     "An error occurred while calling o48.load.\n: org.apache.hadoop.fs.s3a.UnknownStoreException: `s3a://nowhere/x.jsonl'"
     ": getFileStatus on s3a://nowhere/x.jsonl: software.amazon.awssdk.services.s3.model.NoSuchBucketException: The "
@@ -49,6 +59,17 @@ WITHOUT_JAR = (
             "the object store refuses s3a://logs/a.jsonl (No AWS Credentials provided by "
             "EnvironmentVariableCredentialsProvider): ",
             "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment",
+        ),
+        (
+            WRONG_CREDENTIALS,
+            "the object store refuses s3a://logs/a: The AWS Access Key Id you provided does not exist in our records. "
+            "(Service: S3, Status Code: 403): ",
+            "check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+        ),
+        (
+            REFUSED_HEAD,
+            "the object store refuses s3a://logs/a: (Service: S3, Status Code: 403): ",
+            "the rights that the store gives them",
         ),
         (
             WITHOUT_BUCKET,

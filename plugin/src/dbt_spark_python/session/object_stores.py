@@ -19,6 +19,11 @@ _EXPLAINED = [
         f"another provider of credentials, {_AGAIN}",
     ),
     (
+        re.compile(rf"AccessDeniedException: {_PLACE}.*?S3Exception: (?:null )?(.*?\(Service: S3, Status Code: 403)"),
+        "the object store refuses {0}: {1}): check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment, and "
+        f"the rights that the store gives them, {_AGAIN}",
+    ),
+    (
         re.compile(rf"UnknownStoreException: `{_PLACE}.*?: (The specified bucket does not exist)", re.M),
         f"the object store lacks the bucket of {{0}} ({{1}}): correct the path, or make the bucket, {_AGAIN}",
     ),
