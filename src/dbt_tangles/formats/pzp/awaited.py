@@ -4,9 +4,7 @@ The keys of an account at given tips are known once the log has those tips and a
 A missing message may add or delete any key, so it leaves the question open: unknown differs from refused.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,10 +12,8 @@ import pyarrow as pa
 from dbt_tangles.algorithms.graph.arrays import flags, runs, starts
 from dbt_tangles.algorithms.graph.links import Links, look_up
 from dbt_tangles.algorithms.graph.strings import Lists, Strings, lists_of, take_strings
+from dbt_tangles.formats.pzp.account_rows import Lanes, Places
 from dbt_tangles.kernel_runtime.compiled import inner
-
-if TYPE_CHECKING:
-    from dbt_tangles.formats.pzp.signers import Lanes, Places
 
 #: Maximum number of awaited ids per question among the ancestors of its tips; it keeps the list shorter than the
 #: message.

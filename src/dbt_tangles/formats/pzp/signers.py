@@ -16,20 +16,25 @@ or beside the tips are irrelevant; only ancestors of the tips count. If an ances
 unknown (see `awaited`).
 """
 
-from __future__ import annotations
-
-from typing import NamedTuple
-
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.graph.arrays import flags, scatter, starts
-from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_ids, number_nodes
+from dbt_tangles.algorithms.graph.arrays import scatter
 from dbt_tangles.algorithms.graph.links import link, look_up
-from dbt_tangles.algorithms.graph.strings import Lists, Strings, lists_of, strings_of
+from dbt_tangles.algorithms.graph.strings import lists_of, strings_of
+from dbt_tangles.formats.pzp.account_rows import (
+    ADD,
+    DELETE,
+    MAY_ADD,
+    MAY_DELETE,
+    POWERS,
+    SIGNS,
+    UNCHANGED,
+    encode_changes,
+    group_questions,
+    number_rows,
+)
 from dbt_tangles.formats.pzp.awaited import MOST_GAPS, Lacking, collect_gaps, find_gaps, find_missing, list_awaited
-from dbt_tangles.formats.pzp.collation import collation_keys
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 SIGNERS_INPUT_SCHEMA = pa.schema(
@@ -54,69 +59,9 @@ SIGNERS_OUTPUT_SCHEMA = pa.schema([("is_key_authorised", pa.bool_()), ("awaited_
 #: Ids that a tip or a `prev` lists, although they are not messages of the account.
 FOREIGN_SCHEMA = pa.schema([("account_id", pa.string()), ("message_id", pa.string())])
 
-_NOTHING, _ADD, _DELETE = 0, 1, 2
-# The powers of a key: the columns of `grants` and `held`.
-_SIGNS, _MAY_ADD, _MAY_DELETE = 0, 1, 2
-_POWERS = 3
 _LANES = 64
 _UNKNOWN = -1
 _ONE = np.uint64(1)
-
-
-class Places(NamedTuple):
-    """The rows of many accounts, numbered by account: first its messages in replay order, then the questions about it.
-
-    Attributes:
-        nodes: The numbered rows. Messages ascend by depth, then id; questions by row.
-        message_end: int64[accounts], one more than the last message of each.
-        root: int32[accounts], the root of each account, or -1.
-        is_message: bool[nodes].
-    """
-
-    nodes: Nodes
-    message_end: np.ndarray
-    root: np.ndarray
-    is_message: np.ndarray
-
-
-class Changes(NamedTuple):
-    """The key changes that messages make. Keys are codes: equal for equal keys of all accounts, -1 if absent.
-
-    Attributes:
-        action: int8[nodes]: unchanged, add or delete.
-        key: int32[nodes], the key added or deleted.
-        grants: bool[nodes, 3]: whether an addition lets the key sign, add keys, delete keys.
-        signer_start: int64[nodes], start of the signers of each message in `signer`.
-        signer_end: int64[nodes].
-        signer: int32[...].
-    """
-
-    action: np.ndarray
-    key: np.ndarray
-    grants: np.ndarray
-    signer_start: np.ndarray
-    signer_end: np.ndarray
-    signer: np.ndarray
-
-
-class Lanes(NamedTuple):
-    """The questions, grouped into lanes: questions about an account that name the same known tips share a lane.
-
-    Attributes:
-        start: int64[accounts + 1]; the lanes of account a are start[a] to start[a + 1] - 1.
-        question_start: int64[lanes + 1], into `question`.
-        question: int32[questions], nodes.
-        tip_start: int64[lanes], start of the tips of each lane in `tip`.
-        tip_end: int64[lanes]; a lane without tips sees the whole account.
-        tip: int32[...], messages.
-    """
-
-    start: np.ndarray
-    question_start: np.ndarray
-    question: np.ndarray
-    tip_start: np.ndarray
-    tip_end: np.ndarray
-    tip: np.ndarray
 
 
 def key_authority(table: pa.Table, foreign: pa.Table | None = None) -> pa.Table:
@@ -162,13 +107,13 @@ def key_authority(table: pa.Table, foreign: pa.Table | None = None) -> pa.Table:
         OverflowError: There are more than 2^31 - 1 rows, keys or listed ids.
     """
     ids = strings_of(table["message_id"])
-    places = _number(table, ids)
-    changes, sigkey, code_count = _changes(table, places)
+    places = number_rows(table, ids)
+    changes, sigkey, code_count = encode_changes(table, places)
     links = link(places.nodes, ids, lists_of(table["prev"]), places.is_message, ~places.is_message)
     tips = lists_of(table["account_tips"])
     # Questions have null ids, so a tip never resolves to a question.
     found = look_up(places.nodes, ids, tips, np.ones(len(places.is_message), np.bool_), places.is_message)
-    lanes = _lanes(places, tips, found)
+    lanes = group_questions(places, tips, found)
     foreign = FOREIGN_SCHEMA.empty_table() if foreign is None else foreign
     gaps, gap_ids = find_gaps(table, foreign, places, ids, links)
     answers, gap_end, gap = _answers(places, links, changes, lanes, gaps, sigkey, code_count)
@@ -178,108 +123,6 @@ def key_authority(table: pa.Table, foreign: pa.Table | None = None) -> pa.Table:
     by_row = scatter(answers, places.nodes.row)
     is_open = (by_row == _UNKNOWN) | awaited.is_valid().to_numpy(zero_copy_only=False)
     return pa.table([pa.array(by_row == 1, mask=is_open), awaited], schema=SIGNERS_OUTPUT_SCHEMA)
-
-
-def _number(table: pa.Table, ids: Strings) -> Places:
-    """Number the messages of each account in replay order, followed by the questions."""
-    if table["account_id"].null_count:
-        raise ValueError("an account_id is null: give every message and question an account")
-    account, account_count = group_rows(strings_of(table["account_id"]))
-    message_row = np.flatnonzero(ids.valid)
-    keys = strings_of(collation_keys(table["message_id"].drop_null()))
-    by_id = number_nodes(account[message_row], account_count, keys)
-    numbers = number_ids(by_id, keys)
-    twice = np.flatnonzero(numbers[1:] == numbers[:-1])
-    if len(twice):
-        at = int(message_row[by_id.row[twice[0]]])
-        raise ValueError(
-            f"message {table['message_id'][at]} is in account {table['account_id'][at]} twice: pass one row per message"
-        )
-
-    is_root = flags(table, "is_root") & ids.valid
-    known = table["depth"].is_valid().to_numpy() | is_root | ~ids.valid
-    if not known.all():
-        raise ValueError(f"message {table['message_id'][int(np.argmin(known))]} has no depth: only a root may lack one")
-    depth = np.where(is_root, 0, table["depth"].cast(pa.int64()).fill_null(0).to_numpy())
-    row = message_row[by_id.row]
-    row = np.concatenate([row[np.argsort(depth[row], kind="stable")], np.flatnonzero(~ids.valid)])
-    row = row[np.argsort(account[row], kind="stable")].astype(np.int32)
-
-    start = starts(np.bincount(account, minlength=account_count))
-    roots = np.flatnonzero(is_root[row])
-    root = np.full(account_count, np.int32(-1))
-    root[account[row[roots]]] = roots
-    if len(roots) > (root >= 0).sum():
-        counts = np.bincount(account[row[roots]])
-        at = int(row[roots[np.argmax(counts[account[row[roots]]] > 1)]])
-        raise ValueError(f"account {table['account_id'][at]} has two roots: mark one row as is_root")
-    message_end = start[:-1] + np.bincount(account[message_row], minlength=account_count)
-    return Places(Nodes(start, row), message_end, root, ids.valid[row])
-
-
-def _changes(table: pa.Table, places: Places) -> tuple[Changes, np.ndarray, int]:
-    """Encode the key changes; also return int32[nodes], the sigkey of each question, and the number of key codes."""
-    rows = len(table)
-    signers = table["signers"]
-    chunks = [*table["key"].chunks, *table["sigkey"].chunks, *(chunk.flatten() for chunk in signers.chunks)]
-    strings = strings_of(pa.chunked_array([chunk.cast(pa.large_string()) for chunk in chunks], pa.large_string()))
-    codes, count = group_rows(strings)
-    codes[~strings.valid] = -1
-    key, sigkey, signer = codes[:rows], codes[rows : 2 * rows], codes[2 * rows :]
-
-    row = places.nodes.row
-    action = np.full(rows, np.int8(_NOTHING))
-    for name, code in (("add", _ADD), ("del", _DELETE)):
-        action[pc.equal(table["key_action"], name).fill_null(False).to_numpy()] = code
-    action[key < 0] = _NOTHING
-    grants = np.empty((rows, _POWERS), np.bool_)
-    for power, name in ((_SIGNS, "is_signing_key"), (_MAY_ADD, "may_add_keys"), (_MAY_DELETE, "may_delete_keys")):
-        grants[:, power] = flags(table, name)[row]
-    ends = lists_of(signers).starts
-    return Changes(action[row], key[row], grants, ends[row], ends[row + 1], signer), sigkey[row], count
-
-
-def _lanes(places: Places, tips: Lists, found: np.ndarray) -> Lanes:
-    """Group the questions about an account that name the same tips, counting only tips that are present."""
-    nodes = places.nodes
-    question = np.flatnonzero(~places.is_message)
-    row = nodes.row[question]
-    account = np.repeat(np.arange(len(places.root)), np.diff(nodes.graph_start))[question]
-    start, words = _known_tips(account, tips.starts[row], tips.starts[row + 1], found)
-    data = words.view(np.uint8)
-    data.flags.writeable = False
-    # Lanes are numbered by first appearance, hence by account.
-    lane, lane_count = group_rows(Strings(start * words.itemsize, data, np.ones(len(question), np.bool_)))
-    by_lane = np.argsort(lane, kind="stable")
-    question_start = starts(np.bincount(lane, minlength=lane_count))
-    first = by_lane[question_start[:-1]]
-    lanes_of_account = np.bincount(account[first], minlength=len(places.root))
-    return Lanes(
-        starts(lanes_of_account),
-        question_start,
-        question[by_lane].astype(np.int32),
-        start[first] + 1,
-        start[first + 1],
-        words,
-    )
-
-
-@compiled
-def _known_tips(account, list_start, list_end, found):
-    """Encode each question as words: int64[questions + 1] into int32[...], its account and its present tips."""
-    questions = len(account)
-    start = np.zeros(questions + 1, np.int64)
-    words = np.empty(questions + len(found), np.int32)
-    count = 0
-    for q in range(questions):
-        words[count] = account[q]
-        count += 1
-        for item in range(list_start[q], list_end[q]):
-            if found[item] >= 0:
-                words[count] = found[item]
-                count += 1
-        start[q + 1] = count
-    return start, words[:count].copy()
 
 
 @compiled
@@ -309,7 +152,7 @@ def _answers(places, links, changes, lanes, gaps, sigkey, code_count):
         largest = max(largest, message_end[a] - start[a])
     # Bit sets of lanes: those that see a message; those in which a key signs, may add, may delete.
     seen = np.zeros(largest, np.uint64)
-    held = np.zeros((code_count, _POWERS), np.uint64)
+    held = np.zeros((code_count, POWERS), np.uint64)
     lacking = Lacking(np.empty((_LANES, MOST_GAPS), np.int32), np.empty(_LANES, np.int64))
     found, counts = lacking.code, lacking.count
     for a in range(len(root)):
@@ -325,12 +168,12 @@ def _answers(places, links, changes, lanes, gaps, sigkey, code_count):
                         q = question[i]
                         signs = np.uint64(0)
                         if sigkey[q] >= 0:
-                            signs = held[sigkey[q], _SIGNS]
+                            signs = held[sigkey[q], SIGNS]
                         answers[q] = signs >> np.uint64(lane - first_lane) & _ONE
                 collect_gaps(begin, end, root[a], by_tips, seen, gaps, lacking)
                 seen[: end - begin] = 0
                 for m in range(begin, end):
-                    if action[m] != _NOTHING:
+                    if action[m] != UNCHANGED:
                         held[key[m], :] = 0
             for lane in range(first_lane, end_lane):
                 count = counts[lane - first_lane]
@@ -380,9 +223,9 @@ def _replay(begin, end, root, changes, seen, held):
     action, key, grants, signer = changes.action, changes.key, changes.grants, changes.signer
     for m in range(begin, end):
         lanes = seen[m - begin]
-        if action[m] == _NOTHING or not lanes:
+        if action[m] == UNCHANGED or not lanes:
             continue
-        needed = _MAY_ADD if action[m] == _ADD else _MAY_DELETE
+        needed = MAY_ADD if action[m] == ADD else MAY_DELETE
         # Before the root all keys lack powers, so a deletion by the root is without effect.
         if m != root:
             allowed = np.uint64(0)
@@ -390,8 +233,8 @@ def _replay(begin, end, root, changes, seen, held):
                 if signer[s] >= 0:
                     allowed |= held[signer[s], needed]
             lanes &= allowed
-        for power in range(_POWERS):
-            if action[m] == _DELETE:
+        for power in range(POWERS):
+            if action[m] == DELETE:
                 held[key[m], power] &= ~lanes
             elif grants[m, power]:
                 held[key[m], power] |= lanes
