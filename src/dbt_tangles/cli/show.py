@@ -54,6 +54,8 @@ def command(given: str, kind: str | None, form: str, as_json: bool, limit: int, 
             raise CommandError(f"{tables.folder}: no table with graphs is built; build tangles or another one")
         wanted = kind or "tangle, set, group, base, timeline or feed"
         click.echo(escape_unprintable(f"tangles: no {wanted} matches {given}"), err=True)
+        if others := subjects.other_names(tables, given):
+            click.echo(escape_unprintable(f"tangles on this root: {', '.join(others)}"), err=True)
         if tables.missing:
             click.echo(f"tables that are not built: {', '.join(sorted(tables.missing))}", err=True)
         return NOT_FOUND

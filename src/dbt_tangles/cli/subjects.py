@@ -77,6 +77,12 @@ def find_feeds(tables: Tables, given: str) -> list[Subject]:
     return found
 
 
+def other_names(tables: Tables, given: str) -> list[str]:
+    """List, as `NAME:ROOT`, the tangles on the root of a `NAME:ROOT` whose name the root does not have."""
+    named = _NAMED.fullmatch(given)
+    return [f"{subject.name}:{subject.id}" for subject in (_first(tables, named[2], ["tangle"]) if named else [])]
+
+
 def ambiguous(given: str, found: list[Subject]) -> CommandError:
     """Make the error that lists the matching subjects."""
     return CommandError("\n".join([f"{given} matches several; give one of:", *map(_say, found[: _MOST - 1])]))

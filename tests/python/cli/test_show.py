@@ -200,6 +200,13 @@ def test_tables_that_are_not_there(tmp_path):
     assert result.exit_code == 1 and "not built" in result.stderr and "tangles," in result.stderr
 
 
+def test_a_name_that_the_root_does_not_have(warehouse):
+    result = warehouse.ask("show", "thred:%roo")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[1] == f"tangles on this root: thread:{story.ROOT}"
+    assert "on this root" not in warehouse.ask("show", "thread:%nobody").stderr
+
+
 def test_ambiguous_ids_list_all_meanings(warehouse):
     assert warehouse.ask("show", "%nobody").exit_code == 1
     tangle = {"tangle_name": "other", "root_id": story.ROOT, "root_status": "present"}
