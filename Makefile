@@ -77,7 +77,8 @@ cluster-demo: $(VENV)/installed
 cluster-faults: $(VENV)/installed
 	$(BIN)/python -m bench.cluster faults $(FAULTS)
 
-# Nights of a growing log on a cluster there, on tables of Iceberg: all stages, or those that NIGHTS names.
+# Nights of a growing log on a cluster there, on tables of Iceberg or, with --format delta in NIGHTS, of Delta Lake: all
+# stages, or those that NIGHTS names.
 cluster-nights: $(VENV)/installed
 	tests/formats/run.sh nights $(NIGHTS)
 

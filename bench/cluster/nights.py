@@ -1,14 +1,18 @@
-"""Nights of a growing log on Iceberg, on one machine and on a cluster: `make cluster-nights`.
+"""Nights of a growing log on Iceberg or Delta Lake, on one machine and on a cluster: `make cluster-nights`.
 
-`python -m bench.cluster nights [--log FILE] [--lines N] [--select …] [STAGE ...]` has these stages, which continue from
-the tables that earlier ones left below target/cluster-nights:
+`python -m bench.cluster nights [--format iceberg|delta] [--log FILE] [--lines N] [--select …] [STAGE ...]` has these
+stages, which continue from the tables that earlier ones left below target/cluster-nights:
 
 * `machine`, `cluster`: `dbt run` over 97 % of the log, over 98 %, and over the same lines again. The share of the
   second run is its CPU seconds divided by those of the first run, both above those of the third.
 * `read`: a night with 1 % more on the cluster, while another process reads tables in a loop; each reading must equal
   the rows before the night or after it. The night also runs on one machine; then all tables must have the same rows.
+* `faults`: a night with 1 % more on the cluster, in which first dbt is killed, then dbt again, then executors; each
+  fault happens in the middle of a Python model. The night also runs on one machine; then the tables must have the same
+  rows, except group versions and working sets.
 
-The exit code is 0 if they do, and if the share on the cluster is at most 0.05 above that on one machine.
+Before `read` and `faults`, a place without tables gets those of 98 % of the log. The exit code is 0 if all tables have
+the same rows, each fault happened, and the share on the cluster is at most 0.05 above that on one machine.
 """
 
 from __future__ import annotations
@@ -18,46 +22,58 @@ import gzip
 import json
 import os
 import shutil
-import subprocess
 import sys
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from bench.cluster.build import Build, BuildError
+from bench.cluster import fault_injection, faults
+from bench.cluster.build import BuildError
+from bench.cluster.catching import Catching
+from bench.cluster.fault_injection import KINDS, Fault, Missed, Scene
+from bench.cluster.night_reader import check_readings, reading
+from bench.cluster.night_runs import CLUSTER, MACHINE, PLACES, NightRuns
 from bench.cluster.servers import Cluster, ServerError
 from bench.command import check_names, run_guarded
 from bench.cpu import Watch, adopt_orphans
 from bench.machine import ROOT
 from bench.report import say
-from bench.same_tables import compare
 
 FOLDER = ROOT / "target" / "cluster-nights"
 MEDIUM = ROOT / "tests" / "data" / "ssb" / "medium.jsonl.gz"
 LINES = 20_000
-STAGES = ("machine", "cluster", "read")
+STAGES = (*PLACES, "read", "faults")
 #: The measured runs, and the fraction of the log that each reads.
 NIGHTS = {"everything": 0.97, "1 % more": 0.98, "nothing new": 0.98}
 #: The largest difference between the shares of a night on the cluster and on one machine.
 SURPLUS = 0.05
-#: The fraction of the log that the night with a reader reads.
-READ = 0.99
-#: Public tables of several layers, which change in each night.
-WATCHED = ("ssb_messages", "feeds", "feed_messages", "tangle_messages", "timeline_events")
+#: The fractions of the log that the night with a reader reads, and the night with faults.
+READ, STRUCK = 0.99, 1.0
+#: The faults of a night, in this order: the night is begun again after each killed driver, and goes on after the last.
+FAULTS = (
+    Fault(
+        "driver",
+        "dbt and its driver",
+        [KINDS["lines"], KINDS["graphs"]],
+        fault_injection.kill_driver,
+        kills_driver=True,
+    ),
+    Fault("executor", "executors", [KINDS["graphs"], KINDS["timelines"]], fault_injection.kill_executor),
+)
 
 
 def main(argv: Sequence[str]) -> int:
     """Run the command; return 1 if a stage failed or a comparison found a difference."""
     parser = argparse.ArgumentParser(prog="python -m bench.cluster nights", description=__doc__.splitlines()[0])
     parser.add_argument("stages", nargs="*", metavar="STAGE", help=f"{', '.join(STAGES)} (default: all)")
+    parser.add_argument("--format", choices=("iceberg", "delta"), default="iceberg", help="(default: %(default)s)")
     parser.add_argument("--log", type=Path, default=MEDIUM, help="an SSB log (default: the medium one of the tests)")
     parser.add_argument("--lines", type=int, default=LINES, help="use so many of its lines (default: %(default)s)")
     parser.add_argument("--select", help="build only that, as dbt takes it; at least +timeline_events")
     options = parser.parse_args(argv)
     check_names(parser, "stage", options.stages, STAGES)
-    return run_guarded("cluster-nights", lambda: run(options), (BuildError, ServerError))
+    return run_guarded("cluster-nights", lambda: run(options), (BuildError, Missed, ServerError))
 
 
 def run(options: argparse.Namespace) -> int:
@@ -68,60 +84,35 @@ def run(options: argparse.Namespace) -> int:
     stages, command = options.stages or STAGES, ["run"]
     if options.select:
         command += ["--select", *options.select.split()]
-    for name in {"machine", "cluster"} & {*stages}:
-        shutil.rmtree(FOLDER / name, ignore_errors=True)
-    if "machine" in stages:
-        measure("machine", on_machine(), lines, command)
-    if "cluster" in stages:
+    nights = NightRuns(FOLDER / options.format, options.format, lines, command)
+    for name in {*PLACES} & {*stages}:
+        shutil.rmtree(nights.folder / name, ignore_errors=True)
+    if MACHINE in stages:
+        measure(nights)
+    if CLUSTER in stages:
         with Cluster(FOLDER / "servers") as cluster:
-            measure("cluster", on_cluster(cluster), lines, command)
-    said = compare_shares()
+            measure(nights, cluster)
+    said = compare_shares(nights.folder)
     if "read" in stages:
-        said += read_during_night(write_log(lines, READ), command) + compare_tables()
+        said += read_during_night(nights)
+    if "faults" in stages:
+        said += endure_faults(nights)
     for line in said:
         say(line)
     return int(bool(said))
 
 
-def write_log(lines: list[bytes], fraction: float) -> Path:
-    """Write the log of a night, which has the same path in each night."""
-    path = FOLDER / "growing.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"".join(lines[: round(len(lines) * fraction)]))
-    return path
-
-
-def on_machine() -> dict[str, str]:
-    """Return the environment for runs on one machine, with as many cores as the cluster has."""
-    return _environ({**os.environ, "TANGLES_MASTER": "local[2]"}, "machine")
-
-
-def on_cluster(cluster: Cluster) -> dict[str, str]:
-    """Return the environment for runs on a cluster."""
-    return _environ(cluster.environ(TANGLES_MASTER=cluster.master), "cluster")
-
-
-def _environ(environ: Mapping[str, str], name: str) -> dict[str, str]:
-    return {**environ, "TANGLES_WAREHOUSE": str(FOLDER / name / "warehouse"), "TANGLES_SMALL_BYTES": "0"}
-
-
-def start(name: str, environ: Mapping[str, str], log: Path, command: Sequence[str]) -> Build:
-    """Start dbt over a log."""
-    return Build("dbt", FOLDER / name, "iceberg", environ, command, {"ssb_log": str(log)})
-
-
-def measure(name: str, environ: Mapping[str, str], lines: list[bytes], command: Sequence[str]) -> None:
+def measure(nights: NightRuns, cluster: Cluster | None = None) -> None:
     """Run the measured nights; write the CPU seconds of all processes into a file."""
-    figures = {}
+    name, figures = CLUSTER if cluster else MACHINE, {}
     for night, fraction in NIGHTS.items():
-        log = write_log(lines, fraction)
-        with Watch() as watch, watch.measure() as spent, start(name, environ, log, command) as build:
+        with Watch() as watch, watch.measure() as spent, nights.start(fraction, cluster) as build:
             seconds = build.end()
             wait_for_group(build.process.pid)
         figures[night] = spent.total
         parts = ", ".join(f"{kind} {cpu:.1f}" for kind, cpu in spent.cpu.items())
         say(f"{name}: {night}: {spent.total:.1f} CPU s ({parts}), {seconds:.0f} s on the clock")
-    (FOLDER / name / "figures.json").write_text(json.dumps(figures))
+    (nights.folder / name / "figures.json").write_text(json.dumps(figures))
 
 
 def wait_for_group(group: int) -> None:
@@ -131,9 +122,9 @@ def wait_for_group(group: int) -> None:
             os.waitpid(-group, 0)
 
 
-def compare_shares() -> list[str]:
+def compare_shares(folder: Path) -> list[str]:
     """Compare the shares of both places, if both were measured; return a line if the cluster's is too large."""
-    files = [FOLDER / name / "figures.json" for name in ("machine", "cluster")]
+    files = [folder / name / "figures.json" for name in PLACES]
     if not all(file.exists() for file in files):
         return []
     machine, cluster = (share(json.loads(file.read_text())) for file in files)
@@ -146,76 +137,41 @@ def share(figures: Mapping[str, float]) -> float:
     return (figures["1 % more"] - figures["nothing new"]) / (figures["everything"] - figures["nothing new"])
 
 
-def read_during_night(log: Path, command: Sequence[str]) -> list[str]:
-    """Run a night on a cluster beside a reader, and the same night on one machine; return faults of the readings."""
-    servers = Cluster(FOLDER / "servers")
-    with servers as cluster, reading() as file, start("cluster", on_cluster(cluster), log, command) as build:
-        say(f"read: {build.end():.0f} s")
-    with start("machine", on_machine(), log, command) as build:
-        build.end()
-    return check_readings(file)
+def catch_up(nights: NightRuns, cluster: Cluster) -> None:
+    """Make the tables of a place that has none."""
+    for name, place in {MACHINE: None, CLUSTER: cluster}.items():
+        if not nights.has_tables(name):
+            say(f"{name}: first tables, {nights.run(NIGHTS['nothing new'], place):.0f} s")
 
 
-@contextmanager
-def reading() -> Iterator[Path]:
-    """Read tables in another process while a night runs; yields the file of the readings.
+def read_during_night(nights: NightRuns) -> list[str]:
+    """Run a night on a cluster beside a reader, and the same night on one machine; return faults and differences."""
+    with Cluster(FOLDER / "servers") as cluster:
+        catch_up(nights, cluster)
+        with reading(nights) as file:
+            say(f"read: {nights.run(READ, cluster):.0f} s")
+    nights.run(READ)
+    return check_readings(file) + nights.compare_tables()
+
+
+def endure_faults(nights: NightRuns) -> list[str]:
+    """Run a night with faults on a cluster, and the same night on one machine; return the differences.
 
     Raises:
-        BuildError: The reader failed.
+        BuildError: A run ended unexpectedly.
+        Missed: A fault did not happen.
     """
-    file, stop, output = (FOLDER / "reader" / name for name in ("readings.jsonl", "stop", "output.txt"))
-    shutil.rmtree(file.parent, ignore_errors=True)
-    file.parent.mkdir(parents=True)
-    with start_reader("cluster", output, "watch", file, stop, *WATCHED) as reader:
-        while reader.poll() is None and not (file.exists() and file.read_text().count("\n") >= len(WATCHED)):
-            time.sleep(0.1)
-        try:
-            yield file
-        finally:
-            stop.touch()
-    if reader.returncode:
-        raise BuildError(f"the reader failed, see {output}")
-
-
-def start_reader(name: str, output: Path, *words: str | Path) -> subprocess.Popen:
-    """Start `bench.cluster.snapshots` on the tables of the cluster or of one machine."""
-    places = {"TANGLES_TARGET": "iceberg", "TANGLES_MASTER": "local[1]"}
-    command = [sys.executable, "-m", "bench.cluster.snapshots", *map(str, words)]
-    with output.open("w") as out:
-        environ = _environ({**os.environ, **places}, name)
-        return subprocess.Popen(command, env=environ, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT)
-
-
-def check_readings(file: Path) -> list[str]:
-    """Return a line for each table with a reading that is neither its first nor its last, or without other rows."""
-    found: dict[str, list[str]] = {}
-    for line in file.read_text().splitlines():
-        _, table, digest = json.loads(line)
-        found.setdefault(table, []).append(digest)
-    said = []
-    for table, digests in found.items():
-        before = sum(digest == digests[0] for digest in digests)
-        say(f"reader: {table}: {len(digests)} readings, {before} before the commit")
-        if digests[0] == digests[-1]:
-            said.append(f"{table} has not changed in the night")
-        if set(digests) - {digests[0], digests[-1]}:
-            said.append(f"{table} was read with rows that are neither those before the night nor those after it")
-    return said
-
-
-def compare_tables() -> list[str]:
-    """Return the differences between all tables of the cluster and of one machine."""
-    folders = []
-    for name in ("cluster", "machine"):
-        folder, output = FOLDER / name / "exported", FOLDER / name / "export.txt"
-        shutil.rmtree(folder, ignore_errors=True)
-        if start_reader(name, output, "export", folder).wait():
-            raise BuildError(f"the tables were not exported, see {output}")
-        folders.append(folder)
-    names = {path.name for folder in folders for path in folder.iterdir()}
-    said = [f"{name}: {line}" for name in sorted(names) for line in compare(*(folder / name for folder in folders))]
-    say(f"{len(names)} tables, {'not ' if said else ''}those of one machine")
-    return said
+    catching = Catching(nights.folder / "caught")
+    with Cluster(FOLDER / "servers", defaults=faults.QUICK | catching.settings()) as cluster:
+        catching.wait_for([])
+        catch_up(nights, cluster)
+        for fault in FAULTS:
+            for models in fault.builds():
+                catching.wait_for(models, fault.how)
+                with nights.start(STRUCK, cluster) as build:
+                    faults.strike(fault, Scene(cluster, build, catching), models)
+    nights.run(STRUCK)
+    return nights.compare_tables(was_killed=True)
 
 
 if __name__ == "__main__":

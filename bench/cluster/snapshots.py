@@ -1,8 +1,9 @@
 """Read tables of Iceberg or Delta Lake in a process of its own, on TANGLES_TARGET.
 
 `python -m bench.cluster.snapshots export FOLDER` writes all tables as plain parquet, into `FOLDER/<table>`.
-`python -m bench.cluster.snapshots watch FILE STOP TABLE …` reads tables in a loop until the file STOP exists, and once
-more; FILE gets a line of JSON for each reading: the number of the round, the table, and a digest of its rows.
+`python -m bench.cluster.snapshots watch FILE STOP TABLE …` reads tables, named as in SQL, in a loop until the file STOP
+exists, and once more; FILE gets a line of JSON for each reading: the number of the round, the table, and a digest of
+its rows.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def watch(session: SparkSession, file: Path, stop: Path, names: Sequence[str]) -
         while not is_last:
             is_last = stop.exists()
             for name in names:
-                digest = str(session.sql(_DIGEST.format(table=f"{SCHEMA}.{name}")).first())
+                digest = str(session.sql(_DIGEST.format(table=name)).first())
                 out.write(json.dumps([number, name, digest]) + "\n")
                 out.flush()
             number += 1

@@ -23,6 +23,12 @@ def made_by(build: Build) -> set[str]:
     return {result["unique_id"].rpartition(".")[2] for result in results}
 
 
+def kinds_of(target: Path) -> dict[str, str]:
+    """Return the materializations of the project's models by table, from the files that dbt left in a folder."""
+    nodes = json.loads((target / "manifest.json").read_text())["nodes"].values()
+    return {node["alias"]: node["config"]["materialized"] for node in nodes if node["resource_type"] == "model"}
+
+
 def leftovers(warehouse: Path, made: Collection[str]) -> list[str]:
     """Return the tables and folders that a build left besides its tables and the tables about runs."""
     told = {name for name, columns in LEFT_OUT.items() if columns is None}

@@ -71,7 +71,7 @@ cmp -s $lock "$venv/installed" || { rm -rf "$venv" && make_environment > "$place
 command -v mvn > /dev/null || leave_out "mvn is not installed"
 { iceberg=$(get_jars $iceberg) && delta=$(get_jars $delta); } 2> "$place.txt" || leave_out "Maven does not answer ($place.txt)"
 if [ "${1-}" = nights ]; then
-  TANGLES_JARS=$iceberg exec "$venv/bin/python" -m bench.cluster "$@"
+  TANGLES_JARS=$iceberg,$delta exec "$venv/bin/python" -m bench.cluster "$@"
 fi
 chosen=(-m 'not spark_at_length')
 [ "${1-}" = all ] && chosen=()

@@ -10,10 +10,12 @@ import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from types import SimpleNamespace
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from bench.cluster import __main__ as demo
-from bench.cluster import faults, nights, processes, servers, tables
+from bench.cluster import faults, night_reader, night_runs, nights, processes, servers, tables
 from bench.cluster.application import Application
 from bench.cluster.build import BuildError
 from bench.cluster.catching import DAEMON, Catching, Caught
@@ -121,16 +123,13 @@ def test_a_fault_builds_its_models_without_tests():
 
 
 @pytest.mark.parametrize(("night", "is_too_much"), [(24.9, False), (25.1, True)])
-def test_the_share_of_a_night_on_a_cluster_is_compared_with_that_on_one_machine(
-    tmp_path, monkeypatch, night, is_too_much
-):
-    monkeypatch.setattr(nights, "FOLDER", tmp_path)
+def test_the_share_of_a_night_on_a_cluster_is_compared_with_that_on_one_machine(tmp_path, night, is_too_much):
     figures = {"machine": (60, 20, 10), "cluster": (70, night, 10)}  # 10 of 50 CPU s, and 14.9 or 15.1 of 60
     for name, cpu in figures.items():
-        assert nights.compare_shares() == []
+        assert nights.compare_shares(tmp_path) == []
         (tmp_path / name).mkdir()
         (tmp_path / name / "figures.json").write_text(json.dumps(dict(zip(nights.NIGHTS, cpu, strict=True))))
-    assert bool(nights.compare_shares()) == is_too_much
+    assert bool(nights.compare_shares(tmp_path)) == is_too_much
 
 
 @pytest.mark.parametrize(
@@ -143,17 +142,43 @@ def test_the_share_of_a_night_on_a_cluster_is_compared_with_that_on_one_machine(
         ("aaa", ["t has not changed in the night"]),
     ],
 )
-def test_a_reader_has_to_see_the_rows_before_a_night_or_after_it(tmp_path, digests, said):
+@pytest.mark.parametrize("schema", ["tangles.{}", "delta.`/tables/tangles.db/{}`"])
+def test_a_reader_has_to_see_the_rows_before_a_night_or_after_it(tmp_path, digests, said, schema):
     file = tmp_path / "readings.jsonl"
     rounds = [[number, table, digest] for number, digest in enumerate(digests) for table in ("t", "u")]
-    changing = [[number, table, digest if table == "t" else str(number > 0)] for number, table, digest in rounds]
+    changing = [
+        [number, schema.format(table), digest if table == "t" else str(number > 0)] for number, table, digest in rounds
+    ]
     file.write_text("".join(json.dumps(reading) + "\n" for reading in changing))
-    assert [line[: len(want)] for line, want in zip(nights.check_readings(file), said, strict=True)] == said
+    assert [line[: len(want)] for line, want in zip(night_reader.check_readings(file), said, strict=True)] == said
 
 
 def test_each_night_reads_more_than_the_one_before():
-    fractions = [*nights.NIGHTS.values(), nights.READ]
+    fractions = [*nights.NIGHTS.values(), nights.READ, nights.STRUCK]
     assert fractions == sorted(fractions) and nights.NIGHTS["1 % more"] == nights.NIGHTS["nothing new"]
+
+
+def test_rows_of_tables_that_depend_on_earlier_runs_are_not_compared_after_a_kill(tmp_path, monkeypatch):
+    """A night that was killed and begun again may count more groups as changed."""
+    runs = night_runs.NightRuns(tmp_path, "iceberg", [], ["run"])
+    nodes = {"tangles": "replace_groups", "int_tangle_depths": "working_set", "int_tangle_versions": "group_versions"}
+    (tmp_path / "machine" / "target").mkdir(parents=True)
+    listed = {
+        name: {"alias": name, "resource_type": "model", "config": {"materialized": kind}}
+        for name, kind in nodes.items()
+    }
+    (tmp_path / "machine" / "target" / "manifest.json").write_text(json.dumps({"nodes": listed}))
+
+    def export(self, warehouse, output, command, folder):
+        for name in nodes:
+            (folder / name).mkdir(parents=True)
+            pq.write_table(pa.table({"place": [folder.parent.name]}), folder / name / "rows.parquet")
+        return SimpleNamespace(wait=lambda: 0)
+
+    monkeypatch.setattr(night_runs.NightRuns, "_snapshots", export)
+    for was_killed, differing in ((True, {"tangles"}), (False, {*nodes})):
+        said = runs.compare_tables(was_killed)
+        assert {line.partition(":")[0] for line in said} == differing
 
 
 TASK = """

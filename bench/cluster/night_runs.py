@@ -1,0 +1,111 @@
+"""Runs of dbt over a growing log, with tables of Iceberg or Delta Lake, on this machine and on a cluster."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.cluster.build import SCHEMA, Build, BuildError
+from bench.cluster.servers import Cluster
+from bench.cluster.tables import kinds_of
+from bench.machine import ROOT
+from bench.report import say
+from bench.same_tables import compare
+
+#: The places, each with tables of its own.
+MACHINE, CLUSTER = PLACES = ("machine", "cluster")
+#: Materializations whose rows depend on the runs before: after a kill, more groups may count as changed.
+OF_CHANGED_GROUPS = {"group_versions", "working_set"}
+
+
+@dataclass(frozen=True)
+class NightRuns:
+    """The runs of one command over fractions of a log.
+
+    Args:
+        folder: The folder for tables, logs and the files of dbt.
+        file_format: The table format, which is also dbt's target.
+        lines: The lines of the log.
+        command: dbt's command and options.
+    """
+
+    folder: Path
+    file_format: str
+    lines: Sequence[bytes]
+    command: Sequence[str]
+
+    def start(self, fraction: float, cluster: Cluster | None = None) -> Build:
+        """Start a run over the first lines of the log: on a cluster, or on this machine with as many cores."""
+        log = self.folder / "growing.jsonl"  # the path of the log of each night
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_bytes(b"".join(self.lines[: round(len(self.lines) * fraction)]))
+        name = CLUSTER if cluster else MACHINE
+        environ = (
+            cluster.environ(TANGLES_MASTER=cluster.master) if cluster else {**os.environ, "TANGLES_MASTER": "local[2]"}
+        )
+        environ |= {"TANGLES_WAREHOUSE": str(self.warehouse(name)), "TANGLES_SMALL_BYTES": "0"}
+        return Build("dbt", self.folder / name, self.file_format, environ, self.command, {"ssb_log": str(log)})
+
+    def run(self, fraction: float, cluster: Cluster | None = None) -> float:
+        """Run to the end; return the seconds.
+
+        Raises:
+            BuildError: The run failed.
+        """
+        with self.start(fraction, cluster) as build:
+            return build.end()
+
+    def warehouse(self, name: str) -> Path:
+        """Return the folder of the tables of a place."""
+        return self.folder / name / "warehouse"
+
+    def has_tables(self, name: str) -> bool:
+        """Whether an earlier run made tables in a place."""
+        return self.warehouse(name).exists()
+
+    def watch(self, output: Path, file: Path, stop: Path, names: Sequence[str]) -> subprocess.Popen:
+        """Start to read tables of the cluster in a loop, in another process; see `snapshots`."""
+        warehouse = self.warehouse(CLUSTER)
+        tables = [f"{SCHEMA}.{name}" for name in names]
+        if self.file_format == "delta":  # Derby, its catalog, admits only the process of the night
+            tables = [f"delta.`{warehouse}/{SCHEMA}.db/{name}`" for name in names]
+            warehouse = file.parent / "warehouse"
+        return self._snapshots(warehouse, output, "watch", file, stop, *tables)
+
+    def compare_tables(self, was_killed: bool = False) -> list[str]:
+        """Return the differences between all tables of the cluster and of this machine.
+
+        Args:
+            was_killed: Whether a run was killed since both places had the same tables; then group versions and working
+                sets are left out.
+
+        Raises:
+            BuildError: The tables could not be read.
+        """
+        folders = []
+        for name in PLACES:
+            folder, output = self.folder / name / "exported", self.folder / name / "export.txt"
+            shutil.rmtree(folder, ignore_errors=True)
+            if self._snapshots(self.warehouse(name), output, "export", folder).wait():
+                raise BuildError(f"the tables were not exported, see {output}")
+            folders.append(folder)
+        names = {path.name for folder in folders for path in folder.iterdir()}
+        if was_killed:
+            kinds = kinds_of(self.folder / MACHINE / "target")
+            names = {name for name in names if kinds.get(name) not in OF_CHANGED_GROUPS}
+        said = [f"{name}: {line}" for name in sorted(names) for line in compare(*(folder / name for folder in folders))]
+        say(f"{len(names)} tables, {'not ' if said else ''}those of one machine")
+        return said
+
+    def _snapshots(self, warehouse: Path, output: Path, *words: str | Path) -> subprocess.Popen:
+        """Start `bench.cluster.snapshots` on a warehouse."""
+        given = {"TANGLES_TARGET": self.file_format, "TANGLES_MASTER": "local[1]", "TANGLES_WAREHOUSE": str(warehouse)}
+        command = [sys.executable, "-m", "bench.cluster.snapshots", *map(str, words)]
+        environ: Mapping[str, str] = {**os.environ, **given}
+        with output.open("w") as out:
+            return subprocess.Popen(command, env=environ, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT)
