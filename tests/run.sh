@@ -7,6 +7,7 @@
 # tests marked `exhaustive` and, on Spark, `both_at_length` and `spark_at_length`, and searches properties further.
 set -m # the second lane is a process group, which ends as one
 cd "$(dirname "$0")/.." || exit 2
+unset TANGLES_TEST_ENGINE DBT_SPARK_PYTHON_TEST_ENGINE # each session sets its own
 pytest=$PWD/.venv/bin/pytest
 builds=() benches=()
 for file in tests/python/test_*.py; do
