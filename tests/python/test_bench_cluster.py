@@ -91,11 +91,13 @@ def test_processes_are_found_by_their_mark(tmp_path):
     """Processes in groups of their own are found too."""
     mark = str(tmp_path)
     child = subprocess.Popen(
-        [sys.executable, "-c", "input()"],
+        [sys.executable, "-c", "print('started', flush=True); input()"],
         env={**os.environ, servers.MARK: mark},
         stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         start_new_session=True,
     )
+    assert child.stdout.readline() == b"started\n"  # the system has its environment now
     assert servers.marked(mark) == [child.pid]
     servers.end([child])
     assert servers.marked(mark) == []
