@@ -2,7 +2,8 @@
 
 DBT_SPARK_PYTHON_TEST_ENGINE=sail runs the builds on Sail, in a fraction of the time; tests marked `spark` need Spark
 itself and are skipped there. `iceberg` and `delta` run the tests with these marks on tables of Iceberg and Delta Lake;
-DBT_SPARK_PYTHON_TEST_JARS names the jars, and the Spark of the environment has to support them.
+DBT_SPARK_PYTHON_TEST_JARS names the jars, and the Spark of the environment has to support them. `rest` runs the tests
+with this mark on tables of Iceberg in the REST catalog at the address DBT_SPARK_PYTHON_TEST_CATALOG.
 """
 
 import json
@@ -19,15 +20,15 @@ from plugin_projects import make_project
 
 TESTS = Path(__file__).parent
 ENGINE = os.environ.get("DBT_SPARK_PYTHON_TEST_ENGINE", "local")
-#: Table formats whose tables are in a catalog, with snapshots.
-FORMATS = "iceberg", "delta"
+#: The table formats of engines whose tables are in a catalog, with snapshots.
+FORMATS = {"iceberg": "iceberg", "delta": "delta", "rest": "iceberg"}
 
 
 def pytest_configure(config):
     """Refuse an unknown engine."""
     if ENGINE not in ("local", "sail", *FORMATS):
         raise pytest.UsageError(
-            f"DBT_SPARK_PYTHON_TEST_ENGINE is {ENGINE!r}, but must be local, sail, iceberg or delta"
+            f"DBT_SPARK_PYTHON_TEST_ENGINE is {ENGINE!r}, but must be local, sail, iceberg, delta or rest"
         )
 
 

@@ -110,7 +110,7 @@ def make_shop_project(folder: Path) -> Path:
     make_project(folder, _MODELS)
     (folder / "dbt_project.yml").write_text(
         "name: tangles\nprofile: plugin\nmodels:\n  +submission_method: session\n"
-        f"  +file_format: {ENGINE if ENGINE in FORMATS else 'parquet'}\n"
+        f"  +file_format: {FORMATS.get(ENGINE, 'parquet')}\n"
     )
     (folder / "macros").mkdir()
     for name, text in _MACROS.items():

@@ -94,6 +94,7 @@ def nights(project, tmp_path, request):
 @pytest.mark.both
 @pytest.mark.iceberg
 @pytest.mark.delta
+@pytest.mark.rest
 def test_a_night_rebuilds_changed_groups(nights, capsys):
     nights.run()
     nights.check()
@@ -251,6 +252,16 @@ def test_maintenance_keeps_tables_current_and_their_history_readable(nights):
     nights.check()
 
 
+@pytest.mark.rest
+def test_a_view_becomes_a_table_and_a_view_again(nights):
+    """A catalog lists its views apart from its tables."""
+    model = nights.built.project_dir / "models" / "shops.sql"
+    for kind in ("view", "view", "table", "view"):
+        model.write_text(f"{{{{ config(materialized='{kind}') }}}} select distinct shop from {{{{ ref('orders') }}}}")
+        assert nights.run()["shops"] == "OK"
+        assert nights.rows("shops") == [("a",), ("b",), ("c",), (None,)]
+
+
 GROWN = """
     from dbt_spark_python.incremental.earlier import ExtendedTable, earlier
 
@@ -315,6 +326,7 @@ def test_a_test_looks_at_the_groups_that_changed(nights):
 
 @pytest.mark.sail
 @pytest.mark.iceberg
+@pytest.mark.rest
 def test_a_process_that_is_killed(nights):
     """It is killed between two tables; the next build gives the tables of a full build."""
     nights.run()

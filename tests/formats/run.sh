@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Runs nights on Iceberg and Delta Lake, the plugin's of a small project and those of tangles (test_same_rows.py), and the
-# tests on an object store. Spark is the pyspark that both formats support, in an environment of its own below
-# target/formats: it has that pyspark (requirements-formats.lock) and sees all other packages of .venv. Maven gets the jars.
-# If Maven or a package index does not answer, one line says so, and the tests are left out; with TANGLES_REQUIRE_JARS=1
-# that is an error. With the argument `all` (`make test-all`), tests marked `spark_at_length` run too. With the argument
-# `nights` and further ones (`make cluster-nights`), `bench.cluster.nights` runs instead of tests.
+# Runs nights on Iceberg and Delta Lake, the plugin's of a small project and those of tangles (test_same_rows.py), the
+# plugin's on a REST catalog of Iceberg, and the tests on an object store. Spark is the pyspark that both formats support,
+# in an environment of its own below target/formats: it has that pyspark (requirements-formats.lock) and sees all other
+# packages of .venv. Maven gets the jars. If Maven or a package index does not answer, one line says so, and the tests are
+# left out; with TANGLES_REQUIRE_JARS=1 that is an error. With the argument `all` (`make test-all`), tests marked
+# `spark_at_length` run too. With the argument `nights` and further ones (`make cluster-nights`), `bench.cluster.nights`
+# runs instead of tests.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
 mkdir -p target
@@ -66,6 +67,48 @@ test_object_store() {
     "$python" -m pytest -o pythonpath='. tests/python tests/python/kits' -p no:cacheprovider tests/object_store/test_object_store.py
 }
 
+get_rest_catalog() {
+  local from=tests/formats/rest_catalog
+  cmp -s $from/pom.xml "$jars/catalog/pom.xml" || {
+    timeout 240 mvn -q -B -f $from/pom.xml dependency:copy-dependencies -DoutputDirectory="$jars/catalog" &&
+      cp $from/pom.xml "$jars/catalog/pom.xml"
+  }
+}
+
+# Starts the process $catalog, which keeps everything in the folder $1, and waits for its address in the file $1/address.
+start_rest_catalog() {
+  local hadoop # Spark has it
+  hadoop=$("$venv/bin/python" -c 'import glob, pyspark; print(*glob.glob(f"{pyspark.__path__[0]}/jars/hadoop-client-*"), sep=":")')
+  java -Xmx256m -cp "$jars/catalog/*:$hadoop" tests/formats/rest_catalog/RestCatalog.java "$1" > "$1/address" 2> "$place.txt" &
+  catalog=$!
+  for _ in {1..120}; do
+    [ -s "$1/address" ] && return
+    kill -0 $catalog 2> /dev/null || break
+    sleep 0.5
+  done
+  echo "the REST catalog does not start ($place.txt)"
+  return 1
+}
+
+test_rest_catalog() {
+  get_rest_catalog > "$place.txt" 2>&1 || {
+    echo "left out the tests on a REST catalog: Maven does not answer ($place.txt)"
+    [ "${TANGLES_REQUIRE_JARS-}" != 1 ]
+    return
+  }
+  local catalog folder result=1
+  folder=$(mktemp -d)
+  if start_rest_catalog "$folder"; then
+    (cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=rest DBT_SPARK_PYTHON_TEST_JARS=$iceberg \
+      DBT_SPARK_PYTHON_TEST_CATALOG=$(cat "$folder/address") \
+      "$venv/bin/python" -m pytest -p no:cacheprovider tests/test_nights.py)
+    result=$?
+  fi
+  kill $catalog 2> /dev/null
+  rm -rf "$folder"
+  return $result
+}
+
 cmp -s $lock "$venv/installed" || { rm -rf "$venv" && make_environment > "$place.txt" 2>&1; } ||
   leave_out "no environment with $(head -n 1 $lock | cut -d' ' -f1) ($place.txt)"
 command -v mvn > /dev/null || leave_out "mvn is not installed"
@@ -82,5 +125,6 @@ for format in iceberg delta; do
     "$venv/bin/python" -m pytest -p no:cacheprovider tests/test_nights.py "${chosen[@]}") || failed=1
   TANGLES_TARGET=$format TANGLES_JARS=$found "$venv/bin/python" -m pytest -p no:cacheprovider tests/formats || failed=1
 done
+test_rest_catalog || failed=1
 test_object_store || failed=1
 exit $failed

@@ -29,6 +29,8 @@ SUBMISSION_METHOD = "session"
 OWNER_ONLY = "owner_only"
 # Iceberg's error if a namespace, or the catalog's folder, does not exist.
 _NO_FOLDER = "NoSuchNamespaceException"
+# Spark's error if a catalog cannot have views, or if Iceberg's extension is missing.
+_NO_VIEWS = "does not support views"
 
 # Materializations that never add rows to their existing table. All others may read and extend it.
 _WITHOUT_EARLIER_ROWS = frozenset(
@@ -98,6 +100,26 @@ class SparkAdapter(PlannedRuns, impl.SparkAdapter):  # dbt derives the adapter's
             if _NO_FOLDER not in str(error):
                 raise
             return []
+
+    def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
+        """List tables and views; dbt-spark lists no views of an Iceberg catalog."""
+        found = super().list_relations_without_caching(schema_relation)
+        if any(relation.is_iceberg for relation in found):
+            found += self._views_of(schema_relation.schema)
+        return found
+
+    def _views_of(self, schema: str) -> list[BaseRelation]:
+        try:
+            _, views = self.execute(f"show views in {schema}", fetch=True)
+        except DbtRuntimeError as error:
+            if _NO_VIEWS not in str(error):
+                raise
+            return []
+        return [
+            self.Relation.create(schema=schema, identifier=name, type="view")
+            for _, name, is_temporary in views
+            if not is_temporary
+        ]
 
     def create_schema(self, relation: BaseRelation) -> None:
         """Create a schema; in a folder warehouse, at the place of this process's new tables."""

@@ -1,4 +1,4 @@
-"""The exit code, output and commands of `tests/formats/run.sh`, with replacements of Python and Maven."""
+"""The exit code, output and commands of `tests/formats/run.sh`, with replacements of Python, Java and Maven."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ case "$*" in
   "-m pytest"*)
     name=${{DBT_SPARK_PYTHON_TEST_ENGINE-store}}
     case "$*" in *" tests/formats"*) name=$TANGLES_TARGET-rows ;; esac
-    echo "$name $DBT_SPARK_PYTHON_TEST_JARS$TANGLES_JARS $MOTO_SERVER" >> {asked}
+    echo "$name $DBT_SPARK_PYTHON_TEST_JARS$TANGLES_JARS $MOTO_SERVER$DBT_SPARK_PYTHON_TEST_CATALOG" >> {asked}
     ! grep -q "$name" {fails} ;;
 esac
 """
@@ -29,9 +29,16 @@ words=$*
 place=${{words##*-DoutputDirectory=}}
 mkdir -p "$place"
 case "$*" in
-  *copy-dependencies*) grep -q s3a {fails} && exit 1; echo 1 | tee "$place/a.jar" > "$place/b.jar" ;;
+  *copy-dependencies*) grep -q "${{place##*/}}" {fails} && exit 1; echo 1 | tee "$place/a.jar" > "$place/b.jar" ;;
   *) IFS=' :' read -r _ _ _ _ _ name version _ <<< "$words"; echo 1 > "$place/$name-$version.jar" ;;
 esac
+"""
+
+# Replaces Java, which runs a REST catalog.
+JAVA = """#!/usr/bin/env bash
+grep -q java {fails} && exit 1
+echo http://127.0.0.1:9/
+exec sleep 60
 """
 
 
@@ -43,10 +50,12 @@ def answer(tmp_path):
         "tests/formats/run.sh": (ROOT / "tests" / "formats" / "run.sh").read_text(),
         "tests/object_store/requirements.lock": "moto",
         "tests/object_store/pom.xml": "<project>",
+        "tests/formats/rest_catalog/pom.xml": "<project>",
         "requirements-formats.lock": "pyspark==4",
         "plugin/tests/test_nights.py": "",
         ".venv/bin/python": PYTHON.format(fails=fails, asked=asked),
         "bin/mvn": MAVEN.format(fails=fails),
+        "bin/java": JAVA.format(fails=fails),
     }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -65,7 +74,7 @@ def answer(tmp_path):
     return run
 
 
-SESSIONS = ["iceberg", "iceberg-rows", "delta", "delta-rows", "store"]
+SESSIONS = ["iceberg", "iceberg-rows", "delta", "delta-rows", "rest", "store"]
 
 
 def test_each_session_runs_with_its_jars(answer, tmp_path):
@@ -76,6 +85,8 @@ def test_each_session_runs_with_its_jars(answer, tmp_path):
         jars = {name: [path.rpartition("/")[2] for path in paths.split(",")] for name, paths, _ in asked}
         assert [len(jars["iceberg"]), len(jars["delta"])] == [1, 2]
         assert [jars["iceberg-rows"], jars["delta-rows"]] == [jars["iceberg"], jars["delta"]]
+        assert jars["rest"] == jars["iceberg"]
+        assert asked[-2][2] == "http://127.0.0.1:9/"
         assert jars["store"] == [*jars["iceberg"], "a.jar", "b.jar"]
         assert asked[-1][2] == str(tmp_path / "target" / "formats" / "store" / "bin" / "moto_server")
 
@@ -90,8 +101,9 @@ def test_a_failed_session_fails_the_script(answer, session):
     ("missing", "said", "sessions"),
     [
         ("maven", "left out the tests on Iceberg and Delta Lake: Maven does not answer", 0),
-        ("s3a", "left out the tests on an object store: a package index or Maven does not answer", 4),
-        ("packages", "left out the tests on an object store: a package index or Maven does not answer", 4),
+        ("catalog", "left out the tests on a REST catalog: Maven does not answer", 5),
+        ("s3a", "left out the tests on an object store: a package index or Maven does not answer", 5),
+        ("packages", "left out the tests on an object store: a package index or Maven does not answer", 5),
     ],
 )
 def test_missing_files_leave_out_tests_unless_they_are_required(answer, missing, said, sessions):
@@ -101,9 +113,16 @@ def test_missing_files_leave_out_tests_unless_they_are_required(answer, missing,
     assert answer(missing, TANGLES_REQUIRE_JARS="1")[0] == 1
 
 
+def test_a_catalog_that_does_not_start_fails_the_script(answer):
+    code, printed, asked = answer("java")
+    assert code == 1 and len(asked) == 5
+    assert [line.startswith("the REST catalog does not start") for line in printed] == [True]
+
+
 @pytest.mark.parametrize("failing", ["", "nights"])
 def test_nights_on_a_cluster_run_instead_of_tests(answer, failing):
-    code, printed, ((name, jar, *words),) = answer(failing, "nights", "machine", "--lines", "9")
-    assert (code, printed) == (bool(failing), [])
-    assert (name, jar.rpartition("/")[2]) == ("nights", "iceberg-spark-runtime-4.1_2.13-1.12.0.jar")
+    code, printed, ((name, jars, *words),) = answer(failing, "nights", "machine", "--lines", "9")
+    assert (name, code, printed) == ("nights", bool(failing), [])
+    of_formats = [path.rpartition("/")[2].partition("-4")[0].partition("-r")[0] for path in jars.split(",")]
+    assert of_formats == ["iceberg-spark", "delta-spark_4.1_2.13", "delta-storage"]
     assert words == ["-m", "bench.cluster", "nights", "machine", "--lines", "9"]

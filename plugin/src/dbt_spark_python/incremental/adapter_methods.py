@@ -79,12 +79,16 @@ class PlannedRuns(metaclass=AdapterMeta):
     def replaces_in_place(self, relation: BaseRelation, file_format: str | None) -> bool:
         """Whether `create or replace` changes a table in one commit, so that its query may read the table itself.
 
+        A view has to be dropped first.
+
         Args:
             relation: The table, which need not exist.
             file_format: The file format of its next version.
         """
         name = _key(relation.schema, relation.identifier)
-        return self._tables is not None and self._tables.replaces_in_place(*name, file_format)
+        existing = self.get_relation(relation.database, relation.schema, relation.identifier)
+        is_view = existing is not None and existing.is_view
+        return self._tables is not None and not is_view and self._tables.replaces_in_place(*name, file_format)
 
     @available
     def begin_table(self, relation: BaseRelation, node_id: str, key_columns: list[str] | None) -> str:
