@@ -36,6 +36,10 @@ esac
 
 # Replaces Java, which runs a REST catalog.
 JAVA = """#!/usr/bin/env bash
+if [ "$1" = --list-modules ]; then
+  grep -q compiler {fails} || echo jdk.compiler@17
+  exit
+fi
 grep -q java {fails} && exit 1
 echo http://127.0.0.1:9/
 exec sleep 60
@@ -111,6 +115,12 @@ def test_missing_files_leave_out_tests_unless_they_are_required(answer, missing,
     assert code == 0 and len(asked) == sessions
     assert [line.startswith(said) for line in printed] == [True]
     assert answer(missing, TANGLES_REQUIRE_JARS="1")[0] == 1
+
+
+def test_a_java_without_compiler_leaves_out_the_catalog(answer):
+    code, printed, asked = answer("compiler", TANGLES_REQUIRE_JARS="1")
+    assert code == 0 and len(asked) == 5
+    assert printed == ["left out the tests on a REST catalog: java has no compiler; install a JDK"]
 
 
 def test_a_catalog_that_does_not_start_fails_the_script(answer):
