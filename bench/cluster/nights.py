@@ -25,13 +25,14 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from bench.cluster import fault_injection, faults
+from bench.cluster import faults
 from bench.cluster.build import BuildError
 from bench.cluster.catching import Catching
-from bench.cluster.fault_injection import KINDS, Fault, Missed, Scene
+from bench.cluster.fault_injection import KINDS, Missed, Scene
 from bench.cluster.night_reader import check_readings, reading
 from bench.cluster.night_runs import CLUSTER, MACHINE, PLACES, NightRuns
 from bench.cluster.servers import Cluster, ServerError
@@ -51,16 +52,7 @@ SURPLUS = 0.05
 #: The fractions of the log that the night with a reader reads, and the night with faults.
 READ, STRUCK = 0.99, 1.0
 #: The faults of a night, in this order: the night is begun again after each killed driver, and goes on after the last.
-FAULTS = (
-    Fault(
-        "driver",
-        "dbt and its driver",
-        [KINDS["lines"], KINDS["graphs"]],
-        fault_injection.kill_driver,
-        kills_driver=True,
-    ),
-    Fault("executor", "executors", [KINDS["graphs"], KINDS["timelines"]], fault_injection.kill_executor),
-)
+FAULTS = (faults.FAULTS["driver"], replace(faults.FAULTS["executor"], models=[KINDS["graphs"], KINDS["timelines"]]))
 
 
 def main(argv: Sequence[str]) -> int:
