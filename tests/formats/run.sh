@@ -42,6 +42,13 @@ get_jars() { # prints the paths, separated by commas
   echo "${files#,}"
 }
 
+copy_dependencies() { # gets the dependencies of the pom.xml in the folder $1, into the folder $2 of jars
+  cmp -s "$1/pom.xml" "$jars/$2/pom.xml" || {
+    timeout 240 mvn -q -B -f "$1/pom.xml" dependency:copy-dependencies -DoutputDirectory="$jars/$2" &&
+      cp "$1/pom.xml" "$jars/$2/pom.xml"
+  }
+}
+
 # moto's S3 server, and the jars for s3a://.
 make_store() {
   local from=tests/object_store
@@ -50,10 +57,7 @@ make_store() {
       "$python" -m pip --quiet --python "$store/bin/python" install --no-deps --require-hashes -r $from/requirements.lock &&
       cp $from/requirements.lock "$store/installed"
   } || return
-  cmp -s $from/pom.xml "$jars/s3a/pom.xml" || {
-    timeout 240 mvn -q -B -f $from/pom.xml dependency:copy-dependencies -DoutputDirectory="$jars/s3a" &&
-      cp $from/pom.xml "$jars/s3a/pom.xml"
-  }
+  copy_dependencies $from s3a
 }
 
 test_object_store() {
@@ -65,14 +69,6 @@ test_object_store() {
   MOTO_SERVER=$store/bin/moto_server FORMATS_PYTHON=$venv/bin/python \
     TANGLES_JARS=$iceberg,$(printf '%s\n' "$jars"/s3a/*.jar | paste -sd, -) \
     "$python" -m pytest -o pythonpath='. tests/python tests/python/kits' -p no:cacheprovider tests/object_store/test_object_store.py
-}
-
-get_rest_catalog() {
-  local from=tests/formats/rest_catalog
-  cmp -s $from/pom.xml "$jars/catalog/pom.xml" || {
-    timeout 240 mvn -q -B -f $from/pom.xml dependency:copy-dependencies -DoutputDirectory="$jars/catalog" &&
-      cp $from/pom.xml "$jars/catalog/pom.xml"
-  }
 }
 
 # Starts the process $catalog, which keeps everything in the folder $1, and waits for its address in the file $1/address.
@@ -95,7 +91,7 @@ test_rest_catalog() {
     echo "left out the tests on a REST catalog: java has no compiler; install a JDK"
     return
   }
-  get_rest_catalog > "$place.txt" 2>&1 || {
+  copy_dependencies tests/formats/rest_catalog catalog > "$place.txt" 2>&1 || {
     echo "left out the tests on a REST catalog: Maven does not answer ($place.txt)"
     [ "${TANGLES_REQUIRE_JARS-}" != 1 ]
     return
