@@ -12,6 +12,6 @@ def test_compiled_names_are_unique():
     names = [
         name
         for source in sources
-        for name in re.findall(r"^@(?:compiled|inner)\n(?:@overflows\n)?def (\w+)", source, re.MULTILINE)
+        for name in re.findall(r"^@(?:compiled|inner)\n(?:@.*\n)?def (\w+)", source, re.MULTILINE)
     ]
     assert names and not [name for name, count in Counter(names).items() if count > 1]

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
-from dbt_tangles.kernel_runtime.interpreted import overflows
+from dbt_tangles.kernel_runtime.interpreted import interpreted_as
 
 MAX_ROWS = 2**31 - 1
 #: One array, several chunks, or an iterator of chunks.
@@ -173,7 +173,12 @@ def _copy_bytes(offsets, data, rows):
     return out_offsets, out
 
 
+def _word_of_bytes(data, at):
+    return np.uint64(int.from_bytes(data[int(at) : int(at) + 8].tobytes(), "little"))
+
+
 @inner
+@interpreted_as(_word_of_bytes)
 def _word(data, at):
     # Unsigned arithmetic throughout lets the compiler emit one load of eight bytes.
     at = np.uint64(at)
@@ -189,8 +194,13 @@ def _word(data, at):
     )
 
 
+def _fold_of_integers(a, b):
+    product = int(a) * int(b)
+    return np.uint64((product ^ product >> 64) & (1 << 64) - 1)
+
+
 @inner
-@overflows
+@interpreted_as(_fold_of_integers)
 def _fold(a, b):
     """Multiply to 128 bits and combine the halves by XOR."""
     low = np.uint64(0xFFFFFFFF)
@@ -220,7 +230,12 @@ def _hashes(offsets, data, valid, keys):
     return hashes
 
 
+def _equal_bytes(data, at, end, other_data, other_at, other_end):
+    return data[at:end].tobytes() == other_data[other_at:other_end].tobytes()
+
+
 @inner
+@interpreted_as(_equal_bytes)
 def equal(data, at, end, other_data, other_at, other_end):
     """Compare two strings byte by byte: `data[at:end]` and `other_data[other_at:other_end]`."""
     if end - at != other_end - other_at:
