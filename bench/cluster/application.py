@@ -1,10 +1,23 @@
 """The state of a running Spark application, from the REST API of its page."""
 
+import contextlib
 import json
+import re
 import urllib.request
-from typing import Any
+from typing import Any, NamedTuple
 
 from bench.cluster.servers import HOST
+
+#: Words of Spark's plans: of the merges of Iceberg, and a table of new rows, by which a merge names its table.
+_MERGE, _NEW_ROWS = re.compile("ReplaceData|WriteDelta"), re.compile(r"(\w+)__next\b")
+
+
+class Merge(NamedTuple):
+    """A running merge of changed groups into a table, and an executor that runs a task of it."""
+
+    table: str
+    application: str
+    executor: str
 
 
 class Application:
@@ -19,23 +32,50 @@ class Application:
 
     def has_copies(self) -> bool:
         """Whether a copy of a slow task runs."""
-        return any(
-            task["speculative"]
-            for stage in self._ask("?status=active")
-            for task in self._ask(f"/{stage['stageId']}/{stage['attemptId']}/taskList?status=running&length=1000")
-        )
+        return any(task["speculative"] for stage in self._ask("?status=active") for task in self._tasks(stage))
 
     def has_retried(self) -> bool:
         """Whether a stage was started again because its input was lost."""
         return any(stage["attemptId"] for stage in self._ask())
 
-    def _ask(self, path: str = "") -> list[dict[str, Any]]:
-        """Read the stages, or data below those of the first application."""
+    def merges(self) -> list[Merge]:
+        """Return the merges of which a task runs."""
+        found = []
+        for statement in self._ask("?details=false&planDescription=false&length=10000", "sql"):
+            if statement["status"] == "RUNNING" and statement["runningJobIds"]:
+                found += self._merges_of(statement)
+        return found
+
+    def _merges_of(self, statement: dict[str, Any]) -> list[Merge]:
+        plan = self._ask(f"/{statement['id']}?details=false", "sql")
+        table = plan and _MERGE.search(plan["planDescription"]) and _NEW_ROWS.search(plan["planDescription"])
+        if not table:
+            return []
+        jobs = [self._ask(f"/{job}", "jobs") for job in statement["runningJobIds"]]
+        stages = {stage for job in jobs if job for stage in job["stageIds"]}
+        return [
+            Merge(table[1], self._id(), task["executorId"])
+            for stage in self._ask("?status=active")
+            if stage["stageId"] in stages
+            for task in self._tasks(stage)
+        ]
+
+    def _tasks(self, stage: dict[str, Any]) -> list[dict[str, Any]]:
+        """Read the running tasks of a stage."""
+        return self._ask(f"/{stage['stageId']}/{stage['attemptId']}/taskList?status=running&length=1000")
+
+    def _id(self) -> str:
+        """Return the id of the first application, or an empty string."""
         try:
-            for application in _read(self._root):
-                return _read(f"{self._root}/{application['id']}/stages{path}")
+            return next((application["id"] for application in _read(self._root)), "")
         except (OSError, ValueError):
-            pass
+            return ""
+
+    def _ask(self, path: str = "", subject: str = "stages") -> Any:
+        """Read the stages, or data below them or below another subject; an empty list where there is no answer."""
+        if application := self._id():
+            with contextlib.suppress(OSError, ValueError):
+                return _read(f"{self._root}/{application}/{subject}{path}")
         return []
 
 

@@ -1,25 +1,38 @@
-"""Catch tasks of Python models while they run, so that a fault can be injected at this moment.
+"""Catch tasks of Python models and of merges while they run, so that a fault can be injected at this moment.
 
-`catch/catching_daemon.py` stops them: a stopped task is certainly in the middle of its work, even with little data.
+`catch/catching_daemon.py` stops tasks of Python models: a stopped task is certainly in the middle of its work, even
+with little data. A merge of changed groups has no Python: there the executor is stopped, and a task of the merge must
+run on it even then.
 """
 
+import os
+import signal
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench.cluster.application import Application
-from bench.cluster.processes import is_stopped
+from bench.cluster.processes import find_executor, is_stopped
 from bench.cluster.servers import free_port
 
 DAEMON = Path(__file__).parent / "catch" / "catching_daemon.py"
+#: In place of a model: any merge of changed groups into a table of Iceberg.
+MERGE = "merge"
+#: After this many seconds, Spark's page shows the tasks that ended before their executor was stopped.
+SHOWN = 0.5
 
 
 @dataclass(frozen=True)
 class Caught:
-    """A task, by its model and its process."""
+    """A task, by its model and its process; of a merge, by `MERGE`, its executor and its table."""
 
     model: str
     pid: int
+    table: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.model} of {self.table}" if self.table else self.model
 
 
 class Catching:
@@ -43,6 +56,7 @@ class Catching:
             "spark.executorEnv.TANGLES_CAUGHT": str(self.folder),
             "spark.ui.enabled": "true",
             "spark.ui.port": str(self._port),
+            "spark.ui.liveUpdate.period": "1ms",
         }
 
     def wait_for(self, models: Iterable[str], how: str = "once") -> None:
@@ -60,4 +74,17 @@ class Catching:
             if path.read_text() == "fill" or is_stopped(int(pid)):
                 path.unlink()
                 found.append(Caught(model, int(pid)))
-        return found
+        return found + (self._catch_merge() if (self.folder / MERGE).exists() else [])
+
+    def _catch_merge(self) -> list[Caught]:
+        """Stop an executor that runs a task of a merge; it goes on if the task has just ended."""
+        for merge in self.application.merges():
+            if (pid := find_executor(merge.application, merge.executor)) is None:
+                continue
+            os.kill(pid, signal.SIGSTOP)
+            time.sleep(SHOWN)
+            if merge in self.application.merges():
+                (self.folder / MERGE).unlink()
+                return [Caught(MERGE, pid, merge.table)]
+            os.kill(pid, signal.SIGCONT)
+        return []

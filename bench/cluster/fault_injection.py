@@ -72,7 +72,7 @@ def kill_worker(scene: Scene, caught: Caught) -> None:
 
 
 def kill_remaining(caught: Caught) -> None:
-    """Kill -9 the Python of a killed executor if it still exists: a stopped process cannot end itself."""
+    """Kill -9 the process of a caught task if it still exists: a stopped process cannot end itself."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(caught.pid, signal.SIGKILL)
 
@@ -98,8 +98,9 @@ def stall(scene: Scene, caught: Caught) -> None:
 
 
 def kill_driver(scene: Scene, caught: Caught) -> None:
-    """Kill -9 dbt and its JVM."""
+    """Kill -9 dbt and its JVM, and the task, which cannot end itself."""
     scene.build.kill()
+    kill_remaining(caught)
 
 
 @dataclass(frozen=True)

@@ -201,14 +201,15 @@ def strike(fault: Fault, scene: Scene, models: Sequence[str]) -> None:
         if build.seconds > PATIENCE:
             raise BuildError(f"{build.name}: the build has not ended after {PATIENCE:.0f} s, see {build.output}")
         for caught in scene.catching.caught():
-            struck.append(caught.model)
+            struck.append(caught)
             fault.act(scene, caught)
         if fault.expects_retry and struck and not has_retried:
             has_retried = scene.catching.application.has_retried()
         time.sleep(0.1)
     scene.catching.wait_for([])
-    say(f"{fault.name}: {build.seconds:.0f} s, exit code {build.process.returncode}, struck {', '.join(struck)}")
-    if left := set(models) - set(struck):
+    told = ", ".join(map(str, struck))
+    say(f"{fault.name}: {build.seconds:.0f} s, exit code {build.process.returncode}, struck {told}")
+    if left := set(models) - {caught.model for caught in struck}:
         raise Missed(f"the fault did not happen in {', '.join(sorted(left))}: see {build.output}")
     if fault.expects_retry and not has_retried:
         raise Missed("Spark did not start a stage again, although its input was lost")

@@ -6,8 +6,9 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench.cluster.build import SCHEMA, Build, BuildError
@@ -32,12 +33,14 @@ class NightRuns:
         file_format: The table format, which is also dbt's target.
         lines: The lines of the log.
         command: dbt's command and options.
+        variables: dbt's vars, besides that of the log.
     """
 
     folder: Path
     file_format: str
     lines: Sequence[bytes]
     command: Sequence[str]
+    variables: Mapping[str, object] = field(default_factory=dict)
 
     def start(self, fraction: float, cluster: Cluster | None = None) -> Build:
         """Start a run over the first lines of the log: on a cluster, or on this machine with as many cores."""
@@ -49,7 +52,8 @@ class NightRuns:
             cluster.environ(TANGLES_MASTER=cluster.master) if cluster else {**os.environ, "TANGLES_MASTER": "local[2]"}
         )
         environ |= {"TANGLES_WAREHOUSE": str(self.warehouse(name)), "TANGLES_SMALL_BYTES": "0"}
-        return Build("dbt", self.folder / name, self.file_format, environ, self.command, {"ssb_log": str(log)})
+        variables = {"ssb_log": str(log), **self.variables}
+        return Build("dbt", self.folder / name, self.file_format, environ, self.command, variables)
 
     def run(self, fraction: float, cluster: Cluster | None = None) -> float:
         """Run to the end; return the seconds.
@@ -67,6 +71,12 @@ class NightRuns:
     def has_tables(self, name: str) -> bool:
         """Whether an earlier run made tables in a place."""
         return self.warehouse(name).exists()
+
+    def commits(self, name: str) -> dict[str, int]:
+        """Return the number of commits of each table of a place."""
+        place = self.warehouse(name)
+        files = [*place.rglob("metadata/*.metadata.json"), *place.rglob("_delta_log/*.json")]
+        return Counter(file.parents[1].name for file in files)
 
     def watch(self, output: Path, file: Path, stop: Path, names: Sequence[str]) -> subprocess.Popen:
         """Start to read tables of the cluster in a loop, in another process; see `snapshots`."""

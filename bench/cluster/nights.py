@@ -1,15 +1,15 @@
 """Nights of a growing log on Iceberg or Delta Lake, on one machine and on a cluster: `make cluster-nights`.
 
-`python -m bench.cluster nights [--format iceberg|delta] [--log FILE] [--lines N] [--select …] [STAGE ...]` has these
-stages, which continue from the tables that earlier ones left below target/cluster-nights:
+`python -m bench.cluster nights [--format iceberg|delta] [--log FILE] [--lines N] [--var NAME=VALUE] [--select …]
+[STAGE ...]` has these stages, which continue from the tables that earlier ones left below target/cluster-nights:
 
 * `machine`, `cluster`: `dbt run` over 97 % of the log, over 98 %, and over the same lines again. The share of the
   second run is its CPU seconds divided by those of the first run, both above those of the third.
 * `read`: a night with 1 % more on the cluster, while another process reads tables in a loop; each reading must equal
   the rows before the night or after it. The night also runs on one machine; then all tables must have the same rows.
-* `faults`: a night with 1 % more on the cluster, in which first dbt is killed, then dbt again, then executors; each
-  fault happens in the middle of a Python model. The night also runs on one machine; then the tables must have the same
-  rows, except group versions and working sets.
+* `faults`: a night with 1 % more on the cluster, in which first dbt is killed, then dbt again, then executors. The
+  faults happen in the middle of Python models and, on Iceberg, of merges of changed groups. The night also runs on one
+  machine; then the tables must have the same rows, except group versions and working sets.
 
 Before `read` and `faults`, a place without tables gets those of 98 % of the log. The exit code is 0 if all tables have
 the same rows, each fault happened, and the share on the cluster is at most 0.05 above that on one machine.
@@ -21,6 +21,7 @@ import argparse
 import gzip
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -31,8 +32,8 @@ from pathlib import Path
 
 from bench.cluster import faults
 from bench.cluster.build import BuildError
-from bench.cluster.catching import Catching
-from bench.cluster.fault_injection import KINDS, Missed, Scene
+from bench.cluster.catching import MERGE, Catching
+from bench.cluster.fault_injection import KINDS, Fault, Missed, Scene
 from bench.cluster.night_reader import check_readings, reading
 from bench.cluster.night_runs import CLUSTER, MACHINE, PLACES, NightRuns
 from bench.cluster.servers import Cluster, ServerError
@@ -51,8 +52,13 @@ NIGHTS = {"everything": 0.97, "1 % more": 0.98, "nothing new": 0.98}
 SURPLUS = 0.05
 #: The fractions of the log that the night with a reader reads, and the night with faults.
 READ, STRUCK = 0.99, 1.0
+#: The end of the names of tables with the new rows of changed groups.
+NEW_ROWS = "__next"
 #: The faults of a night, in this order: the night is begun again after each killed driver, and goes on after the last.
-FAULTS = (faults.FAULTS["driver"], replace(faults.FAULTS["executor"], models=[KINDS["graphs"], KINDS["timelines"]]))
+FAULTS = (
+    replace(faults.FAULTS["driver"], models=[KINDS["lines"], MERGE]),
+    replace(faults.FAULTS["executor"], models=[KINDS["graphs"], KINDS["timelines"], MERGE]),
+)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -62,6 +68,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--format", choices=("iceberg", "delta"), default="iceberg", help="(default: %(default)s)")
     parser.add_argument("--log", type=Path, default=MEDIUM, help="an SSB log (default: the medium one of the tests)")
     parser.add_argument("--lines", type=int, default=LINES, help="use so many of its lines (default: %(default)s)")
+    parser.add_argument("--var", action="append", default=[], metavar="NAME=VALUE", help="a var of dbt")
     parser.add_argument("--select", help="build only that, as dbt takes it; at least +timeline_events")
     options = parser.parse_args(argv)
     check_names(parser, "stage", options.stages, STAGES)
@@ -76,7 +83,8 @@ def run(options: argparse.Namespace) -> int:
     stages, command = options.stages or STAGES, ["run"]
     if options.select:
         command += ["--select", *options.select.split()]
-    nights = NightRuns(FOLDER / options.format, options.format, lines, command)
+    variables = dict(each.split("=", 1) for each in options.var)
+    nights = NightRuns(FOLDER / options.format, options.format, lines, command, variables)
     for name in {*PLACES} & {*stages}:
         shutil.rmtree(nights.folder / name, ignore_errors=True)
     if MACHINE in stages:
@@ -157,13 +165,41 @@ def endure_faults(nights: NightRuns) -> list[str]:
     with Cluster(FOLDER / "servers", defaults=faults.QUICK | catching.settings()) as cluster:
         catching.wait_for([])
         catch_up(nights, cluster)
-        for fault in FAULTS:
+        for fault in faults_on(nights.file_format):
             for models in fault.builds():
+                before = nights.commits(CLUSTER)
                 catching.wait_for(models, fault.how)
                 with nights.start(STRUCK, cluster) as build:
                     faults.strike(fault, Scene(cluster, build, catching), models)
+                    say(f"{fault.name}: {len(re.findall('Rebuilding ', build.said()))} tables rebuilt in full")
+                if fault.kills_driver and MERGE in models:
+                    check_merges(before, nights.commits(CLUSTER))
     nights.run(STRUCK)
     return nights.compare_tables(was_killed=True)
+
+
+def faults_on(file_format: str) -> list[Fault]:
+    """Return the faults of a night. Of Delta Lake's merges, Spark's page does not name the tables."""
+    left_out = {MERGE} if file_format == "delta" else set()
+    return [replace(fault, models=[model for model in fault.models if model not in left_out]) for fault in FAULTS]
+
+
+def check_merges(before: Mapping[str, int], after: Mapping[str, int]) -> None:
+    """Say which merges were interrupted by a kill: the tables of their new rows are left.
+
+    Args:
+        before: The number of commits of each table before the run.
+        after: The same after the kill.
+
+    Raises:
+        Missed: No such table is left.
+    """
+    left = [name.removesuffix(NEW_ROWS) for name in sorted(after) if name.endswith(NEW_ROWS)]
+    for name in left:
+        said = "not committed" if before[name] == after[name] else f"{after[name] - before[name]} commits further"
+        say(f"driver: {name}{NEW_ROWS} is left, {name} is {said}")
+    if not left:
+        raise Missed("the kill did not interrupt a merge of changed groups")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""The processes of workers (Linux only): the executor of a Python worker, and whether a process has stopped."""
+"""The processes of workers (Linux only): executors, and whether a process has stopped."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
@@ -13,15 +14,25 @@ def is_stopped(pid: int) -> bool:
 
 
 def above(pid: int, main_class: str) -> int:
-    """Return the ancestor of a process that runs a class.
+    """Return the process that runs a class: this one, or an ancestor.
 
     Raises:
-        ProcessLookupError: It has no such ancestor.
+        ProcessLookupError: There is no such process.
     """
-    for parent in _ancestors(pid):
-        if main_class in _command(parent):
-            return parent
+    for each in (pid, *_ancestors(pid)):
+        if main_class in _command(each):
+            return each
     raise ProcessLookupError(f"process {pid} has no ancestor that runs {main_class}")
+
+
+def find_executor(application: str, number: str) -> int | None:
+    """Return the process of an executor, by the id of its application and its number there; None if it has ended."""
+    for path in Path("/proc").glob("[0-9]*"):
+        command = _command(int(path.name))
+        options = {*pairwise(command)}
+        if EXECUTOR in command and {("--app-id", application), ("--executor-id", number)} <= options:
+            return int(path.name)
+    return None
 
 
 def _ancestors(pid: int) -> Iterator[int]:

@@ -15,11 +15,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from bench.cluster import __main__ as demo
+from bench.cluster import catching as catching_module
 from bench.cluster import faults, night_reader, night_runs, nights, processes, servers, tables
 from bench.cluster.application import Application
 from bench.cluster.build import BuildError
-from bench.cluster.catching import DAEMON, Catching, Caught
-from bench.cluster.fault_injection import KINDS
+from bench.cluster.catching import DAEMON, MERGE, Catching, Caught
+from bench.cluster.fault_injection import KINDS, Missed
 from conftest import ROOT
 
 
@@ -301,6 +302,103 @@ def test_stages_are_read_from_sparks_pages(page):
     answers[stages] = [{"stageId": 4, "attemptId": 1}, {"stageId": 4, "attemptId": 0}]
     assert application.has_copies()
     assert application.has_retried()
+
+
+@pytest.fixture
+def executor():
+    """Return a process that looks like the executor 7 of an application."""
+    words = [processes.EXECUTOR, "--app-id", "app-1", "--executor-id", "7"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", "print(1, flush=True); input()", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    process.stdout.readline()
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def page_of_a_statement(plan: str) -> dict[str, object]:
+    """Return the answers of a page: two statements run tasks, and the second has this plan."""
+    root = "/api/v1/applications"
+    running = {"status": "RUNNING", "runningJobIds": [3]}
+    answers = {
+        root: [{"id": "app-1"}],
+        f"{root}/app-1/sql?details=false&planDescription=false&length=10000": [
+            {"id": 0, "status": "COMPLETED", "runningJobIds": []},
+            {"id": 1, **running, "runningJobIds": [2]},
+            {"id": 2, **running},
+        ],
+        f"{root}/app-1/sql/1?details=false": {"planDescription": "AppendData lake.tangles.feeds__next"},
+        f"{root}/app-1/sql/2?details=false": {"planDescription": plan},
+        f"{root}/app-1/stages?status=active": [{"stageId": 5, "attemptId": 0}, {"stageId": 6, "attemptId": 1}],
+    }
+    for job, stage, attempt in ((2, 5, 0), (3, 6, 1)):
+        answers[f"{root}/app-1/jobs/{job}"] = {"stageIds": [stage]}
+        tasks = f"{root}/app-1/stages/{stage}/{attempt}/taskList?status=running&length=1000"
+        answers[tasks] = [{"executorId": str(stage + 1)}]
+    return answers
+
+
+@pytest.mark.parametrize(
+    ("plan", "found"),
+    [
+        ("ReplaceData IcebergWrite(table=lake.t.kept) BatchScan lake.t.kept__next", [("kept", "app-1", "7")]),
+        ("AppendData lake.t.kept__next", []),
+        ("ReplaceData IcebergWrite(table=lake.t.kept)", []),
+    ],
+)
+def test_a_merge_is_a_statement_that_reads_new_rows_and_replaces_others(page, plan, found):
+    answers, application = page
+    answers |= page_of_a_statement(plan)
+    assert application.merges() == found
+
+
+def test_the_executor_of_a_merge_is_stopped_while_a_task_of_it_runs(page, executor, tmp_path):
+    answers, application = page
+    answers |= page_of_a_statement("ReplaceData lake.t.kept BatchScan lake.t.kept__next")
+    catching = Catching(tmp_path / "caught")
+    catching.application = application
+    assert catching.caught() == []
+    catching.wait_for([MERGE])
+    assert catching.caught() == [Caught(MERGE, executor.pid, "kept")]
+    assert processes.is_stopped(executor.pid)
+    assert catching.caught() == []
+
+
+def test_the_executor_of_a_merge_goes_on_if_its_task_has_ended(page, executor, tmp_path, monkeypatch):
+    answers, application = page
+    answers |= page_of_a_statement("ReplaceData lake.t.kept BatchScan lake.t.kept__next")
+    catching = Catching(tmp_path / "caught")
+    catching.application = application
+    catching.wait_for([MERGE])
+    monkeypatch.setattr(catching_module.time, "sleep", lambda seconds: answers.clear())
+    assert catching.caught() == []
+    assert executor.poll() is None and not processes.is_stopped(executor.pid)
+
+
+@pytest.mark.parametrize(("after", "said"), [(3, "not committed"), (4, "1 commits further")])
+def test_a_kill_in_a_merge_leaves_the_table_of_its_new_rows(capsys, after, said):
+    nights.check_merges({"feeds": 3}, {"feeds": after, "feeds__next": 1})
+    assert f"feeds__next is left, feeds is {said}" in capsys.readouterr().out
+    with pytest.raises(Missed, match="did not interrupt"):
+        nights.check_merges({"feeds": 3}, {"feeds": after})
+
+
+def test_commits_are_counted_in_both_formats(tmp_path):
+    runs = night_runs.NightRuns(tmp_path, "iceberg", [], ["run"])
+    for file in ("t/a/metadata/v1.metadata.json", "t/a/metadata/v2.metadata.json", "t.db/b/_delta_log/0.json"):
+        path = runs.warehouse("cluster") / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert runs.commits("cluster") == {"a": 2, "b": 1}
+
+
+def test_merges_of_delta_lake_are_not_struck():
+    models = {
+        file_format: [fault.models for fault in nights.faults_on(file_format)] for file_format in ("iceberg", "delta")
+    }
+    assert models["iceberg"] == [["stg_ssb__lines", MERGE], ["int_tangle_levels", "int_timeline_order", MERGE]]
+    assert models["delta"] == [["stg_ssb__lines"], ["int_tangle_levels", "int_timeline_order"]]
 
 
 ERROR = """
