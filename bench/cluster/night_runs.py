@@ -42,8 +42,14 @@ class NightRuns:
     command: Sequence[str]
     variables: Mapping[str, object] = field(default_factory=dict)
 
-    def start(self, fraction: float, cluster: Cluster | None = None) -> Build:
-        """Start a run over the first lines of the log: on a cluster, or on this machine with as many cores."""
+    def start(self, fraction: float, cluster: Cluster | None = None, given: Mapping[str, str] | None = None) -> Build:
+        """Start a run over the first lines of the log: on a cluster, or on this machine with as many cores.
+
+        Args:
+            fraction: The fraction of the lines.
+            cluster: The cluster.
+            given: More environment variables.
+        """
         log = self.folder / "growing.jsonl"  # the path of the log of each night
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_bytes(b"".join(self.lines[: round(len(self.lines) * fraction)]))
@@ -51,7 +57,7 @@ class NightRuns:
         environ = (
             cluster.environ(TANGLES_MASTER=cluster.master) if cluster else {**os.environ, "TANGLES_MASTER": "local[2]"}
         )
-        environ |= {"TANGLES_WAREHOUSE": str(self.warehouse(name)), "TANGLES_SMALL_BYTES": "0"}
+        environ |= {"TANGLES_WAREHOUSE": str(self.warehouse(name)), "TANGLES_SMALL_BYTES": "0", **(given or {})}
         variables = {"ssb_log": str(log), **self.variables}
         return Build("dbt", self.folder / name, self.file_format, environ, self.command, variables)
 

@@ -52,6 +52,8 @@ NIGHTS = {"everything": 0.97, "1 % more": 0.98, "nothing new": 0.98}
 SURPLUS = 0.05
 #: The fractions of the log that the night with a reader reads, and the night with faults.
 READ, STRUCK = 0.99, 1.0
+#: In a run with faults, Spark has its page, which tells the running merges.
+PAGE = {"TANGLES_SPARK_UI": "true"}
 #: The end of the names of tables with the new rows of changed groups.
 NEW_ROWS = "__next"
 #: The faults of a night, in this order: the night is begun again after each killed driver, and goes on after the last.
@@ -169,7 +171,7 @@ def endure_faults(nights: NightRuns) -> list[str]:
             for models in fault.builds():
                 before = nights.commits(CLUSTER)
                 catching.wait_for(models, fault.how)
-                with nights.start(STRUCK, cluster) as build:
+                with nights.start(STRUCK, cluster, PAGE) as build:
                     faults.strike(fault, Scene(cluster, build, catching), models)
                     say(f"{fault.name}: {len(re.findall('Rebuilding ', build.said()))} tables rebuilt in full")
                 if fault.kills_driver and MERGE in models:

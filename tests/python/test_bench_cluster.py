@@ -13,6 +13,8 @@ from types import SimpleNamespace
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
+from jinja2 import Template
 
 from bench.cluster import __main__ as demo
 from bench.cluster import catching as catching_module
@@ -391,6 +393,15 @@ def test_commits_are_counted_in_both_formats(tmp_path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     assert runs.commits("cluster") == {"a": 2, "b": 1}
+
+
+@pytest.mark.parametrize("target", ["iceberg", "delta"])
+def test_a_night_with_faults_has_the_page_that_tells_its_merges(target):
+    """Settings of the profile take precedence over those of the cluster."""
+    outputs = yaml.safe_load((ROOT / "profiles.yml").read_text())["tangles"]["outputs"]
+    setting = Template(outputs[target]["server_side_parameters"]["spark.ui.enabled"])
+    assert setting.render(env_var=lambda name, default: nights.PAGE.get(name, default)) == "true"
+    assert setting.render(env_var=lambda name, default: default) == "false"
 
 
 def test_merges_of_delta_lake_are_not_struck():
