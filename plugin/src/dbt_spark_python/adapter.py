@@ -15,6 +15,7 @@ from dbt_spark_python.incremental.adapter_methods import PlannedRuns
 from dbt_spark_python.incremental.fixpoint import Fixpoint, Names, Spec
 from dbt_spark_python.incremental.fixpoint_stores import SessionStore, TableStore
 from dbt_spark_python.incremental.plan import COMPLETE, VERSIONS, WORKING_SET
+from dbt_spark_python.incremental.table_formats import FORMATS
 from dbt_spark_python.python_model import workers
 from dbt_spark_python.python_model.checkpoint_retry import retry_lost_rows
 from dbt_spark_python.python_model.submit import SessionPythonJob
@@ -128,8 +129,12 @@ class SparkAdapter(PlannedRuns, impl.SparkAdapter):  # dbt derives the adapter's
         super().create_schema(relation)
 
     def drop_relation(self, relation: BaseRelation) -> None:
-        """Drop a table or view, and delete the files of a new table, which some engines leave behind."""
-        super().drop_relation(relation)
+        """Drop a table or view with its files, which some engines, and most catalogs of Iceberg, leave behind."""
+        if relation.is_iceberg and relation.is_table:
+            self.cache_dropped(relation)
+            self.execute(f"drop table if exists {relation} {FORMATS['iceberg'].drop}")
+        else:
+            super().drop_relation(relation)
         if catalog := connection.catalog_of(self.config.credentials):
             catalog.clear_leftovers(relation.schema, relation.identifier)
 
