@@ -26,6 +26,10 @@
     {%- if not adapter.replaces_in_place(new_relation, file_format) -%}
         {% do tangles.drop_if_cached(new_relation) %}
     {%- endif -%}
+    {%- if kind == 'replace_groups' and not needs_sibling -%}
+        {#- It is there if a run was killed between the commit of the merged rows and that of their manifest. -#}
+        {% do tangles.drop_if_cached(tangles.sibling_relation(this, 'next')) %}
+    {%- endif -%}
     {{ return(new_relation) }}
 {% endmacro %}
 

@@ -214,6 +214,20 @@ def test_a_commit_without_its_manifest_is_made_again(nights, monkeypatch):
     assert nights.facts("sums")[:2] == (0, 2)
 
 
+@pytest.mark.sail
+def test_a_rebuild_drops_the_rows_that_a_killed_merge_left_behind(nights):
+    """On a table format, a run that is killed after `merge` leaves the table of new rows."""
+    models = nights.built.project_dir / "models"
+    (models / "sums__next.sql").write_text("select 1 as one")
+    nights.run()
+    (models / "sums__next.sql").unlink()
+    (models / "sums.sql").write_text((models / "sums.sql").read_text() + "\n-- changed\n")
+    nights.run()
+    nights.check()
+    assert "sums__next" not in [name for _, name, _ in nights.ask(f"show tables in {nights.built.schema}")]
+    assert not (nights.built.warehouse / f"{nights.built.schema}.db" / "sums__next").exists()
+
+
 @pytest.mark.iceberg
 @pytest.mark.delta
 def test_a_reader_sees_the_rows_before_a_run_or_after_it(nights):
