@@ -8,6 +8,10 @@
 # runs instead of tests.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
+case ${1-} in
+  '' | all | nights) ;;
+  *) echo "unknown argument $1: give all, nights or no argument" >&2 && exit 2 ;;
+esac
 mkdir -p target
 lock=requirements-formats.lock place=$PWD/target/formats python=$PWD/.venv/bin/python
 venv=$place/venv jars=$place/jars store=$place/store

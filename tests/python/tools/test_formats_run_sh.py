@@ -136,3 +136,7 @@ def test_nights_on_a_cluster_run_instead_of_tests(answer, failing):
     of_formats = [path.rpartition("/")[2].partition("-4")[0].partition("-r")[0] for path in jars.split(",")]
     assert of_formats == ["iceberg-spark", "delta-spark_4.1_2.13", "delta-storage"]
     assert words == ["-m", "bench.cluster", "nights", "machine", "--lines", "9"]
+
+
+def test_an_unknown_argument_runs_no_test(answer):
+    assert answer("", "nigths") == (2, [], [])
