@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `make test` runs these sessions of pytest, two at a time. Each of two lanes takes the first session that has not begun
-# yet, the longest first, so both end at about the same time. Nearly all builds run on Sail, which takes a third of the
+# yet, long ones first, so both end at about the same time. Nearly all builds run on Sail, which takes a third of the
 # time; tests marked `spark` or `both` run on Spark. The plugin's own tests, in plugin/tests, run on both engines, too,
 # and some on tables of Iceberg and Delta Lake.
 # On platforms without a wheel of Sail, all tests run on Spark. `tests/run.sh all`, which is `make test-all`, includes
@@ -9,11 +9,11 @@ set -m # the second lane is a process group, which ends as one
 cd "$(dirname "$0")/.." || exit 2
 unset TANGLES_TEST_ENGINE DBT_SPARK_PYTHON_TEST_ENGINE # each session sets its own
 pytest=$PWD/.venv/bin/pytest
-builds=() benches=()
+odd=() even=() benches=()
 for file in tests/python/test_*.py; do
   case $file in
     */test_bench*.py | */test_make_log.py) benches+=("$file") ;;
-    *) builds+=("$file") ;;
+    *) [ ${#odd[@]} -gt ${#even[@]} ] && even+=("$file") || odd+=("$file") ;;
   esac
 done
 chosen=(-m 'not exhaustive' --hypothesis-profile=quick)
@@ -32,15 +32,17 @@ if ! .venv/bin/python -c 'import pysail' 2> /dev/null; then
   exit
 fi
 
-on_sail() { TANGLES_TEST_ENGINE=sail "$pytest" "${chosen[@]}" "${builds[@]}"; }
+# The builds on Sail are two halves, of every second file each, so that the lanes take the same time.
+odd_on_sail() { TANGLES_TEST_ENGINE=sail "$pytest" "${chosen[@]}" "${odd[@]}"; }
+even_on_sail() { TANGLES_TEST_ENGINE=sail "$pytest" "${chosen[@]}" "${even[@]}"; }
 # These tests need no kernel. Meanwhile the builds on Sail compile the kernels, once for all sessions.
 plugin_on_spark() { cd plugin && "$pytest" "${plugin_chosen[@]}"; }
-on_spark() { "$pytest" "${on_spark_too[@]}" "${builds[@]}" "${benches[@]}"; }
+on_spark() { "$pytest" "${on_spark_too[@]}" "${odd[@]}" "${even[@]}" "${benches[@]}"; }
 without_engine() { "$pytest" "${chosen[@]}" --ignore-glob='*/python/test_*.py' tests/python; }
 plugin_on_sail() { cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=sail "$pytest"; }
 on_formats() { tests/formats/run.sh "${formats[@]}"; }
 of_benches() { TANGLES_TEST_ENGINE=sail "$pytest" "${chosen[@]}" "${benches[@]}"; }
-sessions=(on_sail plugin_on_spark on_spark without_engine on_formats plugin_on_sail of_benches)
+sessions=(odd_on_sail plugin_on_spark even_on_sail on_spark without_engine plugin_on_sail on_formats of_benches)
 
 printed=$PWD/target/tests
 rm -rf "$printed" && mkdir -p "$printed"

@@ -13,7 +13,8 @@ case "$place ${TANGLES_TEST_ENGINE-}${DBT_SPARK_PYTHON_TEST_ENGINE-} $*" in
   "plugin sail"*) session=plugin-sail ;;
   "plugin iceberg"*) session=formats ;;
   plugin*) session=plugin-spark ;;
-  *" sail "*" tests/python/test_build.py"*) session=sail ;;
+  *" sail "*" tests/python/test_build.py"*) session=sail-odd ;;
+  *" sail "*" tests/python/test_feeds.py"*) session=sail-even ;;
   *" sail "*) session=benches ;;
   *--ignore-glob*) session=no-engine ;;
   *) session=spark ;;
@@ -38,7 +39,7 @@ def answer(tmp_path):
     fails = tmp_path / "fails"
     for folder in ("python", "formats"):
         (tmp_path / "tests" / folder).mkdir(parents=True)
-    for name in ("test_build.py", "test_bench.py"):
+    for name in ("test_build.py", "test_feeds.py", "test_bench.py"):
         (tmp_path / "tests" / "python" / name).touch()
     (tmp_path / "plugin").mkdir()
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
@@ -64,12 +65,13 @@ def answer(tmp_path):
 
 # The script's names of sessions, and those of the replacement of pytest.
 SESSIONS = {
-    "on_sail": "sail",
+    "odd_on_sail": "sail-odd",
     "plugin_on_spark": "plugin-spark",
+    "even_on_sail": "sail-even",
     "on_spark": "spark",
     "without_engine": "no-engine",
-    "on_formats": "formats",
     "plugin_on_sail": "plugin-sail",
+    "on_formats": "formats",
     "of_benches": "benches",
 }
 
@@ -104,7 +106,7 @@ def test_all_leaves_out_no_test(answer, tmp_path):
         assert answer("no session", *given)[0] == 0
         asked = [line for path in tmp_path.rglob("asked") for line in path.read_text().splitlines()]
         assert len(asked) == len(SESSIONS)
-        of_project = {"sail", "spark", "no-engine", "benches"}
+        of_project = {"sail-odd", "sail-even", "spark", "no-engine", "benches"}
         leaving_out = {line.partition(":")[0] for line in asked if "not exhaustive" in line}
         assert leaving_out == (set() if given else of_project)
         profile = f"--hypothesis-profile={'exhaustive' if given else 'quick'}"
@@ -114,4 +116,4 @@ def test_all_leaves_out_no_test(answer, tmp_path):
         (plugin,) = (line for line in asked if line.startswith("plugin-spark:"))
         assert ("not spark_at_length" in plugin) == (not given)
         assert f"formats: {' '.join(given)}" in asked
-        assert "test_build.py" in spark and "test_bench.py" in spark
+        assert all(name in spark for name in ("test_build.py", "test_feeds.py", "test_bench.py"))
