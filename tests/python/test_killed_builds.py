@@ -61,7 +61,7 @@ def working_sets(manifest):
 
 
 @pytest.mark.parametrize(
-    "kills", [pytest.param(2, marks=pytest.mark.both_at_length), pytest.param(12, marks=pytest.mark.exhaustive)]
+    "kills", [pytest.param(1, marks=pytest.mark.both_at_length), pytest.param(12, marks=pytest.mark.exhaustive)]
 )
 def test_builds_killed_at_any_moment(kills, tmp_path, logs, undisturbed, working_sets):
     choice = random.Random(12)

@@ -192,7 +192,11 @@ def test_without_an_engine_a_project_is_made(wheels, tmp_path):
 @pytest.mark.parametrize(
     ("engine", "target", "expected"),
     [
-        ("both", "sail", "pyspark and pyspark-client are both installed, and each has overwritten files of the other"),
+        pytest.param(
+            *("both", "sail"),
+            "pyspark and pyspark-client are both installed, and each has overwritten files of the other",
+            marks=pytest.mark.exhaustive,
+        ),
         ("client", "local", "the profile's target is Spark itself, and this environment has only its client"),
     ],
 )
