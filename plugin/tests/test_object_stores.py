@@ -43,6 +43,10 @@ WITHOUT_JAR = (
     "An error occurred while calling o45.load.\n: java.lang.RuntimeException: java.lang.ClassNotFoundException: Class "
     "org.apache.hadoop.fs.s3a.S3AFileSystem not found\n\tat org.apache.hadoop.conf.Configuration.getClass(…)"
 )
+WITHOUT_SDK = (
+    "An error occurred while calling o45.load.\n: java.lang.NoClassDefFoundError: software/amazon/s3/"
+    "analyticsaccelerator/request/ObjectClient\n\tat java.base/java.lang.Class.forName0(Native Method)\n\tat …"
+)
 
 
 @pytest.mark.parametrize(
@@ -78,6 +82,11 @@ WITHOUT_JAR = (
         ),
         (OTHER_SCHEME, "Spark cannot read a path that begins with s3://: ", "write s3a://"),
         (WITHOUT_JAR, "Spark lacks org.apache.hadoop.fs.s3a.S3AFileSystem, ", "add the jar hadoop-aws"),
+        (
+            WITHOUT_SDK,
+            "Spark lacks software/amazon/s3/analyticsaccelerator/request/ObjectClient, ",
+            "since Hadoop 3.5 analyticsaccelerator-s3",
+        ),
     ],
 )
 def test_a_failed_request_is_explained_in_one_line(message, begin, remedy):

@@ -36,6 +36,11 @@ _EXPLAINED = [
         "Spark lacks {0}, which reads s3a://: add the jar hadoop-aws in the version of Spark's Hadoop, and the AWS SDK "
         f"that it needs, to `spark.jars`, {_AGAIN}",
     ),
+    (
+        re.compile(r"NoClassDefFoundError: (software/amazon/[\w/$]+)"),
+        "Spark lacks {0}, which reads s3a://: add the AWS SDK, and since Hadoop 3.5 analyticsaccelerator-s3, in the "
+        f"versions that hadoop-aws needs, to `spark.jars`, {_AGAIN}",
+    ),
 ]
 
 
