@@ -167,7 +167,19 @@ def test_a_missing_table_is_not_asked_for():
 
 def test_the_merge_deletes_changed_groups_and_inserts_new_rows():
     groups = ChangedGroups("shop", "`s`.`versions`", "group_key", 3)
-    words = " ".join(merge_statement("`s`.`t`", "`s`.`new`", ["shop", "a`b"], groups).split())
+    columns = {"shop": "string", "a`b": "int", "words": "map<string,int>"}
+    words = " ".join(merge_statement("`s`.`t`", "`s`.`new`", columns, groups).split())
     assert "from `s`.`versions` where version > 3" in words
-    assert "on coalesce(cast(shop as string), '') = made.__group when matched then delete" in words
-    assert words.endswith("insert (`shop`, `a``b`) values (made.__row.`shop`, made.__row.`a``b`)")
+    assert "on coalesce(cast(shop as string), '') = made.__group and " in words
+    values = "made.__row.`shop`, made.__row.`a``b`, made.__row.`words`"
+    assert words.endswith(f"insert (`shop`, `a``b`, `words`) values ({values})")
+
+
+def test_a_merge_handles_a_group_in_parts():
+    """One task would hold all rows of a large group in memory."""
+    groups = ChangedGroups("shop", "`s`.`versions`", "group_key", 3)
+    columns = {"shop": "string", "words": "map<string,int>", "n": "int"}
+    words = " ".join(merge_statement("`s`.`t`", "`s`.`new`", columns, groups).split())
+    assert "explode(sequence(0, 15)) as __part" in words
+    assert "pmod(hash(`shop`, `n`), 16) as __part, struct(*) as __row from `s`.`new`" in words
+    assert "and pmod(hash(kept.`shop`, kept.`n`), 16) = made.__part when matched then delete" in words

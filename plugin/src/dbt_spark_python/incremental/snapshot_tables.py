@@ -21,6 +21,8 @@ from dbt_spark_python.table_store.public_folders import Publication, PublishedTa
 
 #: The table property with the manifest, as JSON.
 PROPERTY = "dbt_spark_python.manifest"
+#: A merge handles a group in so many parts, each in one task, which holds the rows of a part in memory.
+_PARTS = 16
 #: The entry of a manifest in memory that names the table's current snapshot, which has the rows of the noted one.
 _CURRENT = "snapshot"
 
@@ -157,37 +159,46 @@ class SnapshotTables:
         kind = self._formats[schema, name] = format_of(properties)
         return kind, properties
 
-    def _columns(self, table: str) -> list[str]:
-        names = []
+    def _columns(self, table: str) -> dict[str, str]:
+        """Return the columns of a table with their types."""
+        columns = {}
         for row in self._execute(f"describe table {table}"):
             if not row[0] or row[0].startswith("#"):  # partitions and metadata columns follow
                 break
-            names.append(row[0])
-        return names
+            columns[row[0]] = row[1]
+        return columns
 
 
-def merge_statement(table: str, new: str, columns: Sequence[str], groups: ChangedGroups) -> str:
+def merge_statement(table: str, new: str, columns: Mapping[str, str], groups: ChangedGroups) -> str:
     """Write the statement that replaces the rows of changed groups in one commit.
 
-    Its source has a row for each changed group, which deletes the group's rows, and the new rows, which match no row.
+    Its source has a row for each part of a changed group, which deletes the rows of that part, and the new rows, which
+    match no row. Spark's full outer join holds all rows with one key in memory, and sends them to one task.
 
     Args:
         table: The table.
         new: The table with the new rows.
-        columns: The columns of both.
+        columns: The columns of both, with their types.
         groups: The changed groups.
     """
     names = [quoted(column) for column in columns]
+    hashed = [quoted(column) for column, kind in columns.items() if "map<" not in kind]  # Spark does not hash maps
+    new_part, part = (
+        f"pmod(hash({', '.join(prefix + name for name in hashed) or 0}), {_PARTS})" for prefix in ("", "kept.")
+    )
     return f"""
         merge into {table} as kept
         using (
-            select cast(null as string) as __group, struct(*) as __row from {new}
+            select cast(null as string) as __group, {new_part} as __part, struct(*) as __row from {new}
             union all
-            select distinct coalesce(cast({groups.column} as string), '') as __group, null as __row
-            from {groups.versions}
-            where version > {int(groups.since)}
+            select __group, explode(sequence(0, {_PARTS - 1})) as __part, null as __row
+            from (
+                select distinct coalesce(cast({groups.column} as string), '') as __group
+                from {groups.versions}
+                where version > {int(groups.since)}
+            )
         ) as made
-        on coalesce(cast({groups.key} as string), '') = made.__group
+        on coalesce(cast({groups.key} as string), '') = made.__group and {part} = made.__part
         when matched then delete
         when not matched and made.__row is not null then
             insert ({", ".join(names)}) values ({", ".join(f"made.__row.{name}" for name in names)})
