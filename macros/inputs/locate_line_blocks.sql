@@ -1,4 +1,4 @@
-{#- Spark reads a file in blocks and numbers the rows of each. The number of a line in its file is its number in the block
+{#- A file is read in one or more blocks, and the rows of each have numbers. The number of a line in its file is its number in the block
     plus the lines of all earlier blocks. -#}
 {% macro locate_line_blocks(lines) %}
     select

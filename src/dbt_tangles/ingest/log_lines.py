@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import pyarrow as pa
 from dbt.adapters.events.logging import AdapterLogger
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as sf
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from dbt_spark_python.engines import sail
-from dbt_spark_python.incremental.earlier import ExtendedTable
+from dbt_spark_python.incremental.earlier import ExtendedTable, NarrowRows
 from dbt_spark_python.incremental.plan import VERSION
 from dbt_spark_python.input_files import find_files, uri
 from dbt_tangles.ingest import line_cache, unpack
@@ -48,10 +48,11 @@ def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> D
         reading: The line format and limits.
 
     Returns:
-        `source_file` string; `block_start` bigint, the first byte of the block in which the line was read; `row_id`
-        bigint, which grows by one from line to line within a block; `raw` binary; `raw_length` bigint, null if `raw` is
-        the whole line; `fault` and `fault_detail` string. A row with a `fault` is not a line but the last row of a file
-        that was not read completely: `fault` is a code of `FileFault`, `fault_detail` an explanation.
+        `source_file` string; `block_start` bigint, the first byte of the block in which the line was read, or 0 if
+        Spark read the file; `row_id` bigint, which grows by one from line to line within a block; `raw` binary;
+        `raw_length` bigint, null if `raw` is the whole line; `fault` and `fault_detail` string. A row with a `fault` is
+        not a line but the last row of a file that was not read completely: `fault` is a code of `FileFault`,
+        `fault_detail` an explanation.
 
     Raises:
         ValueError: Files are missing at the path.
@@ -103,14 +104,24 @@ def _is_unpacked(reading: Reading, is_local: bool) -> Column:
 
 
 def _lines_of_text(text: DataFrame) -> DataFrame:
-    """Return the rows of Spark's text reader as lines with their places."""
-    return text.select(
+    """Return the rows of Spark's text reader as lines with their places.
+
+    Spark splits a file by the size of the whole log and the number of cores, so the splits move when the log grows. A
+    line's `row_id` is therefore its number in the file, as if the file were one block.
+    """
+    lines = text.select(
         sf.col("_metadata.file_path").alias("source_file"),
-        sf.col("_metadata.file_block_start").alias("block_start"),
+        sf.col("_metadata.file_block_start").alias("split"),
         sf.monotonically_increasing_id().alias("row_id"),
         sf.col("value").cast("binary").alias("raw"),
-        *_whole(),
     )
+    splits = lines.groupBy("source_file", "split").agg(sf.min("row_id").alias("least"), sf.count("*").alias("lines"))
+    earlier = Window.partitionBy("source_file").orderBy("split").rowsBetween(Window.unboundedPreceding, -1)
+    shift = sf.coalesce(sf.sum("lines").over(earlier), sf.lit(0)) - sf.col("least")
+    shifts = NarrowRows(splits.select("source_file", "split", shift.alias("shift")))
+    lines = lines.join(shifts.broadcast_if_small(shifts.rows), ["source_file", "split"])
+    number = (sf.col("row_id") + sf.col("shift")).alias("row_id")
+    return lines.select("source_file", sf.lit(0).cast("bigint").alias("block_start"), number, "raw", *_whole())
 
 
 def _read_local_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> DataFrame:
