@@ -107,7 +107,8 @@ def _lines_of_text(text: DataFrame) -> DataFrame:
     """Return the rows of Spark's text reader as lines with their places.
 
     Spark splits a file by the size of the whole log and the number of cores, so the splits move when the log grows. A
-    line's `row_id` is therefore its number in the file, as if the file were one block.
+    line's `row_id` is therefore its number in the file, as if the file were one block. The rows of the splits are
+    counted at once: a broadcast that has to read the log first would exceed Spark's time for broadcasts.
     """
     lines = text.select(
         sf.col("_metadata.file_path").alias("source_file"),
