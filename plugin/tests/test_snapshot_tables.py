@@ -165,10 +165,14 @@ def test_a_missing_table_is_not_asked_for():
     assert catalog.statements == []
 
 
-def test_the_merge_deletes_changed_groups_and_inserts_new_rows():
+def merging(columns: dict[str, str]) -> str:
+    """Return the statement that merges new rows with these columns, on one line."""
     groups = ChangedGroups("shop", "`s`.`versions`", "group_key", 3)
-    columns = {"shop": "string", "a`b": "int", "words": "map<string,int>"}
-    words = " ".join(merge_statement("`s`.`t`", "`s`.`new`", columns, groups).split())
+    return " ".join(merge_statement("`s`.`t`", "`s`.`new`", columns, groups).split())
+
+
+def test_the_merge_deletes_changed_groups_and_inserts_new_rows():
+    words = merging({"shop": "string", "a`b": "int", "words": "map<string,int>"})
     assert "from `s`.`versions` where version > 3" in words
     assert "on coalesce(cast(shop as string), '') = made.__group and " in words
     values = "made.__row.`shop`, made.__row.`a``b`, made.__row.`words`"
@@ -177,9 +181,7 @@ def test_the_merge_deletes_changed_groups_and_inserts_new_rows():
 
 def test_a_merge_handles_a_group_in_parts():
     """One task would hold all rows of a large group in memory."""
-    groups = ChangedGroups("shop", "`s`.`versions`", "group_key", 3)
-    columns = {"shop": "string", "words": "map<string,int>", "n": "int"}
-    words = " ".join(merge_statement("`s`.`t`", "`s`.`new`", columns, groups).split())
+    words = merging({"shop": "string", "words": "map<string,int>", "n": "int"})
     assert "explode(sequence(0, 15)) as __part" in words
     assert "pmod(hash(`shop`, `n`), 16) as __part, struct(*) as __row from `s`.`new`" in words
     assert "and pmod(hash(kept.`shop`, kept.`n`), 16) = made.__part when matched then delete" in words
