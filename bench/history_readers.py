@@ -39,13 +39,13 @@ def read_commits(repository: Path) -> list[Event]:
 
 
 def read_room(path: Path) -> list[Event]:
-    """Read the events of a Matrix room, a JSON object a line with `prev_events`, as federation sends them.
+    """Read the events of a Matrix room, one JSON object with `prev_events` a line, as federation sends them.
 
     Rooms of the first versions name a previous event by a pair of its id and hashes. The time is that of the sender's
     server, in milliseconds.
 
     Raises:
-        ValueError: A line is no such event, or the links form a cycle.
+        ValueError: A line is not such an object, or the links form a cycle.
     """
     events = {}
     for number, line in enumerate(path.read_text().splitlines(), start=1):
@@ -61,13 +61,13 @@ def read_room(path: Path) -> list[Event]:
 
 
 def read_channel(folder: Path) -> list[Event]:
-    """Read IRC logs whose replies are annotated: for each `NAME.annotation.txt` a log `NAME.ascii.txt`.
+    """Read IRC logs with annotated replies: for each `NAME.annotation.txt`, the log `NAME.ascii.txt`.
 
     A line `A B -` of an annotation says that message B answers message A; messages are the lines of the log, from 0.
     The annotated messages are the events. The time is the number of the log, in the order of the names, then the line.
 
     Raises:
-        ValueError: The folder has no annotation, or an annotation names a line that its log lacks.
+        ValueError: The folder lacks annotations, or an annotation names a line that its log lacks.
     """
     files = sorted(folder.glob("*.annotation.txt"))
     if not files:

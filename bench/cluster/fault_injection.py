@@ -50,8 +50,8 @@ class Scene:
     catching: Catching
 
 
-def do_nothing(scene: Scene, caught: Caught) -> None:
-    """Do nothing: the task injects the fault itself."""
+def leave_alone(scene: Scene, caught: Caught) -> None:
+    """Leave the task alone: it injects the fault itself."""
 
 
 def kill_executor(scene: Scene, caught: Caught) -> None:
@@ -109,22 +109,22 @@ class Fault:
 
     Args:
         name: The name on the command line.
-        what: A description in one line.
+        description: One line for the output.
         models: The models in the middle of which it happens.
         act: The function that injects it into a caught task.
         how: The tasks to catch, as explained in the daemon.
         settings: Settings for spark-defaults.conf.
-        earlier: The vars of an undisturbed earlier build that the build with the fault continues; None for none.
+        earlier: The vars of an undisturbed earlier build that the build with the fault continues, if there is one.
         expects_retry: Whether Spark must start a stage again.
         kills_driver: Whether the build ends at this moment; each model has a build of its own then.
         leaves_files: Whether a writer may still be active after a successful build, so that the next build cleans up.
-        error: A regular expression for the error of a build that must fail; None for a build that must succeed.
+        error: A regular expression for the error; without one, the build must succeed.
     """
 
     name: str
-    what: str
+    description: str
     models: Collection[str]
-    act: Callable[[Scene, Caught], None] = do_nothing
+    act: Callable[[Scene, Caught], None] = leave_alone
     how: str = "once"
     settings: Mapping[str, str] = field(default_factory=dict)
     earlier: Mapping[str, object] | None = None

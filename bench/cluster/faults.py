@@ -50,7 +50,7 @@ FAULTS = {
         Fault("python", "a Python worker is killed in each kind", KINDS.values(), fault_injection.kill_python),
         Fault(
             "checkpoint",
-            "an executor is killed that keeps rows which a model goes on from",
+            "an executor is killed that keeps rows from which a model continues",
             [KINDS["timelines"]],
             fault_injection.kill_executor,
             # Small partitions would be joined into one, on the killed executor or on another.
@@ -126,7 +126,7 @@ def run(faults: Sequence[Fault], folder: Path) -> int:
         undisturbed("local", folder, "local", {**os.environ, "TANGLES_WAREHOUSE": str(wanted)}, command)
     failed = 0
     for fault in faults:
-        say(f"{fault.name}: {fault.what}")
+        say(f"{fault.name}: {fault.description}")
         try:
             said = endure(fault, folder / fault.name, wanted)
         except (BuildError, Missed, OSError) as error:

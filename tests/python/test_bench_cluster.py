@@ -107,7 +107,7 @@ def test_processes_are_found_by_their_mark(tmp_path):
 
 
 def test_a_model_of_each_kind_is_struck():
-    """Each folder of Python models has one, except runs, whose model reads no rows."""
+    """Each folder of Python models has one, except that of runs: its tasks run without Python."""
     models = {path.stem: path.relative_to(ROOT / "python_models") for path in ROOT.glob("python_models/**/*.py")}
     folders = {path.parts[: 1 if path.parts[0] == "staging" else 2] for path in models.values()}
     struck = {models[name].parts[: 1 if name.startswith("stg_") else 2] for name in KINDS.values()}
@@ -270,7 +270,7 @@ def test_the_executor_of_a_process_is_found():
 
 @pytest.fixture
 def page():
-    """Return an application whose page answers with given texts by path."""
+    """Return the answers of a page by path, and the application that reads this page."""
     answers = {}
 
     class Page(BaseHTTPRequestHandler):

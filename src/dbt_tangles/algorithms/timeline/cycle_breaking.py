@@ -1,7 +1,7 @@
-"""Chooses the links of messages that are left out, so that the remaining links have no cycle.
+"""Chooses the links of messages that are left out, so that the remaining links are acyclic.
 
-Links by hash cannot form a cycle. The order of an author's own messages rests on sequence numbers alone: an author who
-signs a low sequence late contradicts the hashes. Where signatures are not verified, ids can be false as well.
+Links by hash cannot form a cycle. The order of an author's own messages rests on sequence numbers alone: a low
+sequence that its author signs late contradicts the hashes. Where signatures are not verified, ids can be false as well.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def cyclic_links(
     depends on the links alone, not on the arrivals, and every link outside of cycles stays.
 
     Args:
-        event: int32[rows], the event whose causes a row lists; the events of knotted rows are distinct.
+        event: int32[rows], the event of each row; the row lists its causes. Knotted rows have distinct events.
         cause_start: int64[rows + 1], into the causes.
         cause: int32[causes], events; distinct within a row, without the row's own event.
         weak_start: int64[rows + 1], into the weak causes.
