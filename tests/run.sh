@@ -9,12 +9,17 @@ set -m # the second lane is a process group, which ends as one
 cd "$(dirname "$0")/.." || exit 2
 unset TANGLES_TEST_ENGINE DBT_SPARK_PYTHON_TEST_ENGINE # each session sets its own
 pytest=$PWD/.venv/bin/pytest
-odd=() even=() benches=()
+# Builds that several files share, by a fixture of conftest.py, are made once: these files are one session.
+uses_shared='^def [^(]*\((.*, )?(fixtures|small|empty|odd_files)[,)]'
+shared=() odd=() even=() benches=()
 for file in tests/python/test_*.py; do
-  case $file in
-    */test_bench*.py | */test_make_log.py) benches+=("$file") ;;
-    *) [ ${#odd[@]} -gt ${#even[@]} ] && even+=("$file") || odd+=("$file") ;;
-  esac
+  if [[ $file = */test_bench* || $file = */test_make_log.py ]]; then
+    benches+=("$file")
+  elif grep -Eq "$uses_shared" "$file"; then
+    shared+=("$file")
+  else
+    [ ${#odd[@]} -gt ${#even[@]} ] && even+=("$file") || odd+=("$file")
+  fi
 done
 chosen=(-m 'not exhaustive' --hypothesis-profile=quick)
 on_spark_too=(-m '(spark or both) and not exhaustive' --hypothesis-profile=quick)
@@ -32,17 +37,18 @@ if ! .venv/bin/python -c 'import pysail' 2> /dev/null; then
   exit
 fi
 
-# The builds on Sail are two halves, of every second file each, so that the lanes take the same time.
+# The other builds on Sail are two halves, of every second file each, so that the lanes take the same time.
+shared_on_sail() { TANGLES_TEST_ENGINE=sail "$pytest" "${chosen[@]}" "${shared[@]}"; }
 odd_on_sail() { TANGLES_TEST_ENGINE=sail "$pytest" "${chosen[@]}" "${odd[@]}"; }
 even_on_sail() { TANGLES_TEST_ENGINE=sail "$pytest" "${chosen[@]}" "${even[@]}"; }
 # These tests need no kernel. Meanwhile the builds on Sail compile the kernels, once for all sessions.
 plugin_on_spark() { cd plugin && "$pytest" "${plugin_chosen[@]}"; }
-on_spark() { "$pytest" "${on_spark_too[@]}" "${odd[@]}" "${even[@]}" "${benches[@]}"; }
+on_spark() { "$pytest" "${on_spark_too[@]}" "${shared[@]}" "${odd[@]}" "${even[@]}" "${benches[@]}"; }
 without_engine() { "$pytest" "${chosen[@]}" --ignore-glob='*/python/test_*.py' tests/python; }
 plugin_on_sail() { cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=sail "$pytest"; }
 on_formats() { tests/formats/run.sh "${formats[@]}"; }
 of_benches() { TANGLES_TEST_ENGINE=sail "$pytest" "${chosen[@]}" "${benches[@]}"; }
-sessions=(odd_on_sail plugin_on_spark even_on_sail on_spark without_engine plugin_on_sail on_formats of_benches)
+sessions=(odd_on_sail plugin_on_spark even_on_sail on_spark shared_on_sail on_formats without_engine plugin_on_sail of_benches)
 
 printed=$PWD/target/tests
 rm -rf "$printed" && mkdir -p "$printed"

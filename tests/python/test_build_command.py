@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +18,8 @@ EVENTS = b"".join(b'{"timeline": "t", "event": "%d", "after": [], "arrival": %d}
 #: The environment without the variables of the test session.
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("DBT_", "TANGLES_"))}
 COMMAND = [sys.executable, "-m", "dbt_tangles.cli.cli"]
+#: The logs and options of the builds.
+GIVEN = ["log.jsonl", "events.jsonl", "--var", "edit_batch_size=2", "--no-tests"]
 
 
 def build(folder, *words: str):
@@ -38,15 +39,38 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def built(folder):
-    done = build(folder, "log.jsonl", "events.jsonl", "--var", "edit_batch_size=2", "--no-tests")
+def stopped(folder):
+    """A build on Sail that gets Ctrl-C once lines are verified: its process, its output, and the status afterwards."""
+    # A test session that runs in the background may ignore the signal, and its children would, too.
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    given = {"cwd": folder, "env": CLEAN, "text": True}
+    command = [*COMMAND, "build", *GIVEN, "--engine", "sail"]
+    lines = []
+    with subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True, preexec_fn=heed, **given) as process:
+        while not lines or "SSB messages verified" not in lines[-1]:
+            lines.append(process.stderr.readline())
+            assert lines[-1]
+        os.killpg(process.pid, signal.SIGINT)
+        lines += process.communicate(timeout=60)[1].splitlines()
+    status = subprocess.run([*COMMAND, "status", "--json"], capture_output=True, **given)
+    return process, lines, json.loads(status.stdout)
+
+
+@pytest.fixture(scope="module")
+def built(folder, request):
+    """A complete build; on Sail, after the one that was stopped."""
+    if ENGINE == "sail":
+        request.getfixturevalue("stopped")
+    done = build(folder, *GIVEN)
     assert done.returncode == 0, done.stdout + done.stderr
     return done
 
 
-def test_progress_goes_to_the_standard_error(built):
+def test_progress_goes_to_the_standard_error(built, request):
     lines = built.stderr.splitlines()
     assert lines[0].startswith("ssb_log /") and lines[0].endswith("/log.jsonl")
+    if ENGINE == "sail":
+        lines += request.getfixturevalue("stopped")[1]
     told = [line.partition(" s  ")[2] for line in lines]
     for words in ("SSB messages verified: ", "feeds chained: ", "tangles ordered: ", "timelines sorted: "):
         assert any(line.startswith(words) for line in told), (words, lines)
@@ -61,6 +85,7 @@ def test_ends_with_the_status(built):
 def test_tables_are_below_the_warehouse(folder, built):
     tables = folder / "warehouse" / "tangles.db"
     assert ds.dataset(tables / "ssb_messages").count_rows() == 24
+    assert ds.dataset(tables / "tangle_messages").count_rows()
     edits = ds.dataset(tables / "timeline_edits").to_table(columns=["timeline_id", "batch"]).to_pylist()
     assert {row["batch"] for row in edits if row["timeline_id"] == "t"} == {1, 2}
     assert {path.name for path in folder.iterdir()} == {"log.jsonl", "events.jsonl", "warehouse"}
@@ -72,22 +97,10 @@ def test_a_wrong_value_is_refused_by_name(folder, built):
     assert "var 'edit_batch_size' is \"x\", but must be" in done.stderr
 
 
-def test_an_interrupt_ends_a_build_on_sail(folder):
+@pytest.mark.sail
+def test_an_interrupt_ends_a_build_on_sail(stopped, built):
     """Ctrl-C ends the build within moments, although Sail takes the signal too; the next build completes the tables."""
-    command = [*COMMAND, "build", "log.jsonl", "--warehouse", "stopped", "--no-tests", "--engine", "sail"]
-    # A test session that runs in the background may ignore the signal, and its children would, too.
-    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    with subprocess.Popen(
-        command, cwd=folder, env=CLEAN, stderr=subprocess.PIPE, text=True, start_new_session=True, preexec_fn=heed
-    ) as process:
-        while "SSB messages verified" not in (line := process.stderr.readline()):
-            assert line
-        os.killpg(process.pid, signal.SIGINT)
-        _, said = process.communicate(timeout=60)
-    assert (process.returncode, "interrupted; run the command again" in said) == (130, True)
-    status = [*COMMAND, "status", "--warehouse", "stopped", "--json"]
-    answer = json.loads(subprocess.run(status, cwd=folder, env=CLEAN, capture_output=True, text=True).stdout)
+    process, lines, answer = stopped
+    assert (process.returncode, "interrupted; run the command again" in "".join(lines)) == (130, True)
     assert answer["runs"][0]["status"] == "interrupted"
-    assert subprocess.run(command, cwd=folder, env=CLEAN).returncode == 0
-    assert ds.dataset(folder / "stopped" / "tangles.db" / "tangle_messages").count_rows()
-    shutil.rmtree(folder / "stopped")
+    assert built.returncode == 0

@@ -77,8 +77,8 @@ def test_a_run_for_each_model_builds_the_tables_of_one_run(production, project, 
 def test_clone_copies_tables_that_the_next_build_reuses(production, project):
     built, state = production
     copy = project("habits_clone", **built.vars)
-    assert set(statuses(copy.invoke("clone", "--select", *MODELS, "--state", state)).values()) == {"cloned"}
-    assert "cloned" not in statuses(copy.invoke("clone", "--select", *MODELS, "--state", state)).values()
+    assert set(statuses(copy.invoke_parsed("clone", "--select", *MODELS, "--state", state)).values()) == {"cloned"}
+    assert "cloned" not in statuses(copy.invoke_parsed("clone", "--select", *MODELS, "--state", state)).values()
     assert tables(copy) == tables(built) >= {"feeds", "ssb_rejects", "ssb_messages", "stg_ssb__lines"}
     for name in tables(built):
         assert rows(copy, name) == rows(built, name), name
@@ -86,7 +86,7 @@ def test_clone_copies_tables_that_the_next_build_reuses(production, project):
     files = [{path.stat().st_ino for path in folder.glob("*.parquet")} for folder in place]
     assert files[0] == files[1], "files are links"
     assert [folder.stat().st_mode & 0o777 for folder in place] == [0o700, 0o700], "only the owner reads keys of groups"
-    assert set(statuses(copy.invoke("run", "--select", *MODELS)).values()) == {"unchanged"}
+    assert set(statuses(copy.invoke_parsed("run", "--select", *MODELS)).values()) == {"unchanged"}
 
 
 def test_a_damaged_table_is_not_cloned(production, project, tmp_path):
@@ -108,24 +108,25 @@ def test_a_deferred_build_reads_the_tables_of_the_state(production, project):
     built, state = production
     options = ("--defer", "--state", state)
     own = project("habits_defer", **built.vars)
-    alone = failure(own.invoke("run", "--select", "feeds"))
+    alone = failure(own.invoke_parsed("run", "--select", "feeds"))
     assert "Build feeds with its inputs: --select +feeds" in alone
-    assert statuses(own.invoke("run", "--select", "feeds", *options)) == {"feeds": "OK"}
+    assert statuses(own.invoke_parsed("run", "--select", "feeds", *options)) == {"feeds": "OK"}
     assert tables(own) == {"feeds"} and rows(own, "feeds") == rows(built, "feeds")
-    assert statuses(own.invoke("run", "--select", "feeds", *options)) == {"feeds": "unchanged"}
-    tested = own.invoke("test", "--select", "feeds", *options)
+    assert statuses(own.invoke_parsed("run", "--select", "feeds", *options)) == {"feeds": "unchanged"}
+    tested = own.invoke_parsed("test", "--select", "feeds", *options)
     assert tested.success
     assert "model.tangles.feeds" in {getattr(r.node, "attached_node", None) for r in tested.result}
 
     log = Path(built.vars["ssb_log"])
     log.write_bytes((DATA / "ssb" / "small.jsonl").read_bytes())
-    assert statuses(built.invoke("run", "--select", *MODELS))["feeds"] == "OK"
-    assert statuses(own.invoke("run", "--select", "feeds", *options)) == {"feeds": "OK"}
+    assert statuses(built.invoke_parsed("run", "--select", *MODELS))["feeds"] == "OK"
+    assert statuses(own.invoke_parsed("run", "--select", "feeds", *options)) == {"feeds": "OK"}
     assert rows(own, "feeds") == rows(built, "feeds")
     other = project("habits_defer_first", **built.vars)
-    assert "Build feeds with its inputs: --select +feeds" in failure(other.invoke("run", "--select", "feeds", *options))
+    refused = failure(other.invoke_parsed("run", "--select", "feeds", *options))
+    assert "Build feeds with its inputs: --select +feeds" in refused
     favored = ("run", "--select", "+feeds", *options, "--favor-state")
-    assert set(statuses(other.invoke(*favored)).values()) == {"OK"}
+    assert set(statuses(other.invoke_parsed(*favored)).values()) == {"OK"}
     assert rows(other, "feeds") == rows(built, "feeds")
 
 

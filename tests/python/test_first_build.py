@@ -27,6 +27,7 @@ def build_fixtures(folder, tier):
 
 
 @pytest.mark.sail
+@pytest.mark.exhaustive
 def test_the_fixtures_need_no_compiler(tmp_path):
     assert build_fixtures(tmp_path, "auto") == []
 

@@ -13,6 +13,7 @@ case "$place ${TANGLES_TEST_ENGINE-}${DBT_SPARK_PYTHON_TEST_ENGINE-} $*" in
   "plugin sail"*) session=plugin-sail ;;
   "plugin iceberg"*) session=formats ;;
   plugin*) session=plugin-spark ;;
+  *" sail "*" tests/python/test_docs.py"*) session=sail-shared ;;
   *" sail "*" tests/python/test_build.py"*) session=sail-odd ;;
   *" sail "*" tests/python/test_feeds.py"*) session=sail-even ;;
   *" sail "*) session=benches ;;
@@ -32,6 +33,8 @@ FORMATS = """#!/usr/bin/env bash
 cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=iceberg ../.venv/bin/pytest "$@"
 """
 
+FILES = ("test_build.py", "test_docs.py", "test_feeds.py", "test_bench.py")
+
 
 @pytest.fixture
 def answer(tmp_path):
@@ -39,8 +42,9 @@ def answer(tmp_path):
     fails = tmp_path / "fails"
     for folder in ("python", "formats"):
         (tmp_path / "tests" / folder).mkdir(parents=True)
-    for name in ("test_build.py", "test_feeds.py", "test_bench.py"):
+    for name in FILES:
         (tmp_path / "tests" / "python" / name).touch()
+    (tmp_path / "tests" / "python" / "test_docs.py").write_text("def test_pages(tmp_path, fixtures):\n    pass\n")
     (tmp_path / "plugin").mkdir()
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     for name, text in {
@@ -69,9 +73,10 @@ SESSIONS = {
     "plugin_on_spark": "plugin-spark",
     "even_on_sail": "sail-even",
     "on_spark": "spark",
+    "shared_on_sail": "sail-shared",
+    "on_formats": "formats",
     "without_engine": "no-engine",
     "plugin_on_sail": "plugin-sail",
-    "on_formats": "formats",
     "of_benches": "benches",
 }
 
@@ -106,7 +111,7 @@ def test_all_leaves_out_no_test(answer, tmp_path):
         assert answer("no session", *given)[0] == 0
         asked = [line for path in tmp_path.rglob("asked") for line in path.read_text().splitlines()]
         assert len(asked) == len(SESSIONS)
-        of_project = {"sail-odd", "sail-even", "spark", "no-engine", "benches"}
+        of_project = {"sail-shared", "sail-odd", "sail-even", "spark", "no-engine", "benches"}
         leaving_out = {line.partition(":")[0] for line in asked if "not exhaustive" in line}
         assert leaving_out == (set() if given else of_project)
         profile = f"--hypothesis-profile={'exhaustive' if given else 'quick'}"
@@ -116,4 +121,4 @@ def test_all_leaves_out_no_test(answer, tmp_path):
         (plugin,) = (line for line in asked if line.startswith("plugin-spark:"))
         assert ("not spark_at_length" in plugin) == (not given)
         assert f"formats: {' '.join(given)}" in asked
-        assert all(name in spark for name in ("test_build.py", "test_feeds.py", "test_bench.py"))
+        assert all(name in spark for name in FILES)
