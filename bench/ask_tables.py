@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from dbt_tangles.formats.ssb.ids import sigils
 
 FEEDS, THREAD, BROKEN, FILES = 1_000, 10, 100, 8
-_WORD, BLOCK = 40, 100_000
+_WORD = 40
 
 
 def write(folder: Path, messages: int) -> dict[str, str]:
@@ -114,8 +114,7 @@ class _Made:
             "stg_ssb__lines",
             self.shuffled,
             source_file=same("file:///logs/made.jsonl", pa.string()),
-            block_start=pa.array(self.number // BLOCK * BLOCK),
-            row_id=pa.array(self.number % BLOCK),
+            line=pa.array(self.number + 1),
             message_id=self.ids,
         )
 

@@ -1,7 +1,7 @@
 """Compare the tables of two warehouses row by row: `python -m bench.same_tables ONE OTHER [SCHEMA]`.
 
 Two engines over the same logs must give the same tables, whatever the order of their rows. Columns that describe the
-build, and those that depend on where a reader's blocks begin in a file, are left out.
+build are left out.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-#: Columns that depend on the run or on the blocks of files, by table; None for the whole table.
+#: Columns that depend on the run, by table; None for the whole table.
 LEFT_OUT = {
     "runs": None,
     "run_changes": None,
@@ -20,7 +20,6 @@ LEFT_OUT = {
     "timeline_updates": {"publication"},
 }
 LEFT_OUT |= {"timeline_events": {"publication"}, "timeline_stats": {"publication"}}
-_OF_BLOCKS = {"block_start", "row_id"}
 
 
 def main() -> int:
@@ -49,8 +48,6 @@ def compare(one: Path, other: Path) -> list[str]:
         return []
     if not (one.is_dir() and other.is_dir()):
         return [f"only in {one if one.is_dir() else other}"]
-    if one.name.endswith("__lines"):
-        left_out = left_out | _OF_BLOCKS
     tables = [ds.dataset(folder, format="parquet").to_table() for folder in (one, other)]
     said = []
     types = [{field.name: kind(field.type) for field in table.schema} for table in tables]

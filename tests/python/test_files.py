@@ -23,8 +23,8 @@ def test_readable_lines_are_kept(log, odd_files):
     """All lines of a file before the damage are read, with consecutive numbers."""
     _, _, table, reason = LOGS[log]
     counts = {}
-    for name, found in odd_files.rows(table, log, "damaged", ["source_file", "row_id", reason]).items():
-        lines = [row["row_id"] for row in found if row[reason] not in FAULTS.values()]
+    for name, found in odd_files.rows(table, log, "damaged", ["source_file", "line", reason]).items():
+        lines = [row["line"] for row in found if row[reason] not in FAULTS.values()]
         assert max(lines, default=0) - min(lines, default=0) == max(len(lines) - 1, 0), name
         if lines:
             counts[name] = len(lines)
@@ -183,6 +183,29 @@ def test_plain_logs_are_read_by_spark_alone(spark, tmp_path):
     assert "FileScan text" in plan
     assert "MapInArrow" not in plan
     assert "binaryFile" not in plan
+
+
+@pytest.mark.both
+def test_lines_are_numbered_in_their_file(spark, tmp_path, monkeypatch):
+    """Also if several tasks read a file: Sail in blocks, Spark in splits."""
+    from dbt_tangles.ingest import file_blocks
+    from dbt_tangles.ingest.log_lines import read_lines
+
+    texts = {"a.jsonl": [b"%d" % number for number in range(200)], "b.jsonl": [b"", b"x" * 150, b"", b"end"]}
+    for name, lines in texts.items():
+        (tmp_path / name).write_bytes(b"\n".join(lines))
+    monkeypatch.setattr(file_blocks, "BLOCK_BYTES", 64)
+    size = "spark.sql.files.maxPartitionBytes"
+    usual = spark.conf.get(size)
+    try:
+        spark.conf.set(size, "64")
+        rows = read_lines(spark, str(tmp_path), "some_log", Reading(100)).collect()
+    finally:
+        spark.conf.set(size, usual)
+    found = sorted((row["source_file"].rpartition("/")[2], row["line"], bytes(row["raw"])[:100]) for row in rows)
+    assert found == [
+        (name, number, line[:100]) for name, lines in texts.items() for number, line in enumerate(lines, 1)
+    ]
 
 
 @pytest.mark.spark

@@ -11,23 +11,16 @@ import log_files
 from conftest import DATA, DbtProject
 from fixtures.ssb.author import Author, box, to_line
 from group_kit import root_init
-from log_files import scatter, selection_of
+from log_files import contents, scatter, selection_of
 from small_log import VARS
 
 LINES = Path(VARS["ssb_log"]).read_bytes().rstrip(b"\n").split(b"\n")
 CLAIM = {"root": None, "previous": None}
-# Columns that depend on the files by definition, besides the columns of every table that locate a line.
-OF_FILES = {"stg_ssb__lines": {"block_start", "row_id"}}
 TABLES = (
     *("stg_ssb__lines", "ssb_messages", "ssb_rejects", "feeds", "feed_messages"),
     *("tangle_messages", "tangles", "tangle_edges", "tangle_ancestors", "tangle_clocks"),
     *("int_feed_links", "int_feed_chain", "int_tangle_candidates", "int_tangle_levels"),
 )
-
-
-def contents(built: DbtProject, table: str, *left_out: str) -> list[tuple]:
-    """Read a table with its rows in a fixed order."""
-    return log_files.contents(built, table, *left_out, *OF_FILES.get(table, ()))
 
 
 def run(project, schema: str, log: Path, **variables) -> DbtProject:

@@ -14,8 +14,7 @@ from dbt_tangles.ingest.log_lines import LineCheck, Log, check_lines
 SCHEMA = pa.schema(
     [
         ("source_file", pa.string()),
-        ("block_start", pa.int64()),
-        ("row_id", pa.int64()),
+        ("line", pa.int64()),
         ("line_digest", pa.binary()),
         ("verdict", pa.string()),
     ]
@@ -74,12 +73,12 @@ def runs(project, tmp_path_factory):
         if not list(Path(tables[-1]).glob("*.parquet")):
             write_no_rows(Path(tables[-1]), made.schema)
         rows = spark.read.parquet(tables[-1]).collect()
-        assert len({(row.source_file, row.row_id) for row in rows}) == len(rows)
-        return sorted((row.source_file.rpartition("/")[2], row.row_id % 2**33, row.verdict) for row in rows)
+        assert len({(row.source_file, row.line) for row in rows}) == len(rows)
+        return sorted((row.source_file.rpartition("/")[2], row.line, row.verdict) for row in rows)
 
     make.versions = lambda: [
-        (row.source_file.rpartition("/")[2], row.row_id % 2**33, row.version)
-        for row in spark.read.parquet(tables[-1]).orderBy("source_file", "row_id").collect()
+        (row.source_file.rpartition("/")[2], row.line, row.version)
+        for row in spark.read.parquet(tables[-1]).orderBy("source_file", "line").collect()
     ]
     make.digests = lambda: {row.verdict: row.line_digest for row in spark.read.parquet(tables[-1]).collect()}
     return make
@@ -89,12 +88,12 @@ def runs(project, tmp_path_factory):
 def test_cached_lines_are_not_verified_again(runs):
     """Covers unchanged, moved, copied, new, removed and overlong lines, and lines of a damaged file."""
     assert runs({"a.txt": f"one\ntwo\ntwo\n{LONG}\n\n", "b.gz": "not packed\n"}) == [
-        ("a.txt", 0, "run 0: one"),
-        ("a.txt", 1, "run 0: two"),
+        ("a.txt", 1, "run 0: one"),
         ("a.txt", 2, "run 0: two"),
-        ("a.txt", 3, "run 0: xxxxx"),
-        ("a.txt", 4, "run 0: "),
-        ("b.gz", 0, "run 0: not_compressed"),
+        ("a.txt", 3, "run 0: two"),
+        ("a.txt", 4, "run 0: xxxxx"),
+        ("a.txt", 5, "run 0: "),
+        ("b.gz", 1, "run 0: not_compressed"),
     ]
     digests = runs.digests()
     assert digests["run 0: one"] == hashlib.sha256(b"one").digest()
@@ -103,27 +102,27 @@ def test_cached_lines_are_not_verified_again(runs):
 
     # The log grows, also by a copy of a known line; lines without a digest are checked again.
     assert runs({"a.txt": f"one\ntwo\ntwo\n{LONG}\n\nthree\none\n", "b.gz": "not packed\n"}) == [
-        ("a.txt", 0, "run 0: one"),
-        ("a.txt", 1, "run 0: two"),
+        ("a.txt", 1, "run 0: one"),
         ("a.txt", 2, "run 0: two"),
-        ("a.txt", 3, "run 1: xxxxx"),
-        ("a.txt", 4, "run 0: "),
-        ("a.txt", 5, "run 1: three"),
-        ("a.txt", 6, "run 0: one"),
-        ("b.gz", 0, "run 1: not_compressed"),
+        ("a.txt", 3, "run 0: two"),
+        ("a.txt", 4, "run 1: xxxxx"),
+        ("a.txt", 5, "run 0: "),
+        ("a.txt", 6, "run 1: three"),
+        ("a.txt", 7, "run 0: one"),
+        ("b.gz", 1, "run 1: not_compressed"),
     ]
 
     assert not runs.is_grown  # rows of lines that were checked again replace the old rows
 
     # The file gets another name, another order and other neighbours; lines change or are removed.
     assert runs({"c.txt": "three\none\nONE\n", "a.txt": "two\nthree\nfour\nfour\n"}) == [
-        ("a.txt", 0, "run 0: two"),
-        ("a.txt", 1, "run 1: three"),
-        ("a.txt", 2, "run 2: four"),
+        ("a.txt", 1, "run 0: two"),
+        ("a.txt", 2, "run 1: three"),
         ("a.txt", 3, "run 2: four"),
-        ("c.txt", 0, "run 1: three"),
-        ("c.txt", 1, "run 0: one"),
-        ("c.txt", 2, "run 2: ONE"),
+        ("a.txt", 4, "run 2: four"),
+        ("c.txt", 1, "run 1: three"),
+        ("c.txt", 2, "run 0: one"),
+        ("c.txt", 3, "run 2: ONE"),
     ]
 
     # A removed line is new when it comes back; all other lines are known.
@@ -131,7 +130,7 @@ def test_cached_lines_are_not_verified_again(runs):
     assert [verdict for _, _, verdict in back if verdict.startswith("run 3")] == ["run 3: "]
     assert runs.is_grown
     copied = runs({"c.txt": "three\none\nONE\n", "a.txt": "two\nthree\nfour\nfour\n\none\n"})
-    assert sorted({*copied} - {*back}) == [("a.txt", 5, "run 0: one")]
+    assert sorted({*copied} - {*back}) == [("a.txt", 6, "run 0: one")]
     assert len(copied) == len(back) + 1
     assert runs.is_grown
 
@@ -142,20 +141,20 @@ def test_cached_lines_are_not_verified_again(runs):
 @pytest.mark.both_at_length
 def test_versions_of_rows(runs):
     """If the log grows, only new rows get a later version; if a row goes, all rows do."""
-    first = [("a.txt", 0, 1), ("a.txt", 1, 1)]
+    first = [("a.txt", 1, 1), ("a.txt", 2, 1)]
     runs({"a.txt": "one\ntwo\n"}, known=False)
     assert runs.versions() == first
     runs({"a.txt": "one\ntwo\n"})
     assert runs.versions() == first
     assert runs.is_grown
     runs({"a.txt": "one\ntwo\nthree\n", "b.txt": "one\n"})  # a copy of a known line is a new row
-    assert runs.versions() == [*first, ("a.txt", 2, 2), ("b.txt", 0, 2)]
+    assert runs.versions() == [*first, ("a.txt", 3, 2), ("b.txt", 1, 2)]
     runs({"a.txt": "one\ntwo\nthree\nfour\n", "b.txt": "one\n"})
-    assert runs.versions() == [*first, ("a.txt", 2, 2), ("a.txt", 3, 3), ("b.txt", 0, 2)]
+    assert runs.versions() == [*first, ("a.txt", 3, 2), ("a.txt", 4, 3), ("b.txt", 1, 2)]
 
     runs({"a.txt": "one\nTWO\nthree\nfour\n", "b.txt": "one\n"})
     assert not runs.is_grown
-    assert runs.versions() == [*(("a.txt", number, 4) for number in range(4)), ("b.txt", 0, 4)]
+    assert runs.versions() == [*(("a.txt", number, 4) for number in range(1, 5)), ("b.txt", 1, 4)]
     runs({"a.txt": "one\nTWO\nthree\nfour\n"})
     assert [version for _, _, version in runs.versions()] == [5] * 4
     runs({"a.txt": ""})
@@ -177,13 +176,13 @@ def test_lines_keep_their_places_if_spark_splits_a_file_elsewhere(runs):
         conf.set(size, 500)
         runs({"a.txt": "".join(lines[:299]), "b.txt": "one\n"}, known=False)
         before = runs.versions()
-        assert before == [*(("a.txt", number, 1) for number in range(299)), ("b.txt", 0, 1)]
+        assert before == [*(("a.txt", number, 1) for number in range(1, 300)), ("b.txt", 1, 1)]
         conf.set(size, 700)
         runs({"a.txt": "".join(lines), "b.txt": "one\n"})
     finally:
         conf.set(size, usual)
     assert runs.is_grown
-    assert runs.versions() == [*before[:-1], ("a.txt", 299, 2), before[-1]]
+    assert runs.versions() == [*before[:-1], ("a.txt", 300, 2), before[-1]]
 
 
 @pytest.mark.both

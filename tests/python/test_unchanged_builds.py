@@ -168,7 +168,7 @@ def test_a_table_after_a_failed_input_is_not_current(project, logs):
     ran, left = build(built, command="run")
     assert "stg_ssb__lines" in ran
     assert "stg_events__lines" in left
-    assert len(built.rows("stg_ssb__lines", ["row_id"])) == 100
+    assert len(built.rows("stg_ssb__lines", ["line"])) == 100
 
 
 def changes(built) -> dict[str, dict[str, tuple]]:

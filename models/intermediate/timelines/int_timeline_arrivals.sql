@@ -1,14 +1,12 @@
 {%- set lines = ref('stg_events__lines') if is_enabled('staging.events.stg_events__lines') else select_no_rows({
-    'source_file': 'string', 'block_start': 'bigint', 'row_id': 'bigint', 'timeline_id': 'string', 'event_id': 'string',
+    'source_file': 'string', 'line': 'bigint', 'timeline_id': 'string', 'event_id': 'string',
     'causes': 'array<string>', 'author': 'string', 'arrival': 'bigint', 'detail': 'string'
 }) -%}
 {#- A fork may have any number of messages; a message follows at most so many of them. -#}
 {%- set widest_fork = 16 -%}
 {%- set limit = var('max_previous') -%}
 
-with blocks as (
-    {{- locate_line_blocks(lines) }}
-),
+with
 {%- if has_message_timelines() %}
 
 -- Timelines of the SSB log hold messages only.
@@ -33,9 +31,8 @@ events as (
         lines.author,
         lines.arrival,
         lines.source_file,
-        lines.row_id + blocks.first_line as line
+        lines.line
     from {{ lines }} as lines
-    inner join blocks on lines.source_file = blocks.source_file and lines.block_start = blocks.block_start
     {%- if has_message_timelines() %}
     left anti join taken on lines.timeline_id = taken.timeline_id
     {%- endif %}

@@ -1,26 +1,17 @@
 {%- set has_events = is_enabled('staging.events.stg_events__lines') -%}
 {%- set lines = ref('stg_events__lines') if has_events else select_no_rows({
-    'source_file': 'string', 'block_start': 'bigint', 'row_id': 'bigint', 'timeline_id': 'string', 'event_id': 'string',
+    'source_file': 'string', 'line': 'bigint', 'timeline_id': 'string', 'event_id': 'string',
     'causes': 'array<string>', 'author': 'string', 'arrival': 'bigint', 'detail': 'string'
 }) -%}
 
-with blocks as (
-    {{- locate_line_blocks(lines) }}
-),
-
-events as (
+with events as (
     select
-        lines.timeline_id,
+        timeline_id,
         'event' as kind,
-        lines.event_id,
-        to_json(
-            struct(
-                lines.causes, lines.author, lines.arrival, lines.source_file, lines.row_id + blocks.first_line as line
-            )
-        ) as said
-    from {{ lines }} as lines
-    inner join blocks on lines.source_file = blocks.source_file and lines.block_start = blocks.block_start
-    where lines.detail is null
+        event_id,
+        to_json(struct(causes, author, arrival, source_file, line)) as said
+    from {{ lines }}
+    where detail is null
 ),
 {%- if has_message_timelines() %}
 

@@ -1,14 +1,8 @@
-with blocks as (
-    {{- locate_line_blocks(ref('stg_autobase__lines')) }}
-),
-
-lines as (
+with lines as (
     select
-        lines.*,
-        lines.row_id + blocks.first_line as line,
-        concat(lines.writer, ':', lines.length) as node_id
-    from {{ ref('stg_autobase__lines') }} as lines
-    inner join blocks on lines.source_file = blocks.source_file and lines.block_start = blocks.block_start
+        *,
+        concat(writer, ':', length) as node_id
+    from {{ ref('stg_autobase__lines') }}
 ),
 
 set_aside as (

@@ -1,8 +1,7 @@
 with lines as (
     select
         source_file,
-        block_start,
-        row_id,
+        line,
         line_digest,
         message_id,
         claimed_id,
@@ -10,10 +9,6 @@ with lines as (
         check_error,
         detail
     from {{ ref('stg_ssb__lines') }}
-),
-
-blocks as (
-    {{- locate_line_blocks('lines') }}
 ),
 
 collided as (
@@ -29,8 +24,7 @@ collided as (
 rejected as (
     select
         source_file,
-        block_start,
-        row_id,
+        line,
         line_digest,
         message_id,
         claimed_id,
@@ -44,8 +38,7 @@ rejected as (
 
     select
         lines.source_file,
-        lines.block_start,
-        lines.row_id,
+        lines.line,
         lines.line_digest,
         lines.message_id,
         lines.claimed_id,
@@ -57,18 +50,16 @@ rejected as (
     {%- endif %}
 ),
 
-numbered as (
+keyed as (
     select
-        rejected.source_file,
-        rejected.row_id + blocks.first_line as line,
-        rejected.line_digest,
-        rejected.reason,
-        rejected.message_id,
-        {{ keep_claimed_id('rejected.claimed_id', 'ssb') }} as claimed_key,
-        rejected.detail
+        source_file,
+        line,
+        line_digest,
+        reason,
+        message_id,
+        {{ keep_claimed_id('claimed_id', 'ssb') }} as claimed_key,
+        detail
     from rejected
-    inner join blocks
-        on rejected.source_file = blocks.source_file and rejected.block_start = blocks.block_start
 )
 
-{{ merge_equal_rejects('numbered', ['source_file', 'line', 'reason', 'message_id', 'claimed_key', 'detail']) }}
+{{ merge_equal_rejects('keyed', ['source_file', 'line', 'reason', 'message_id', 'claimed_key', 'detail']) }}

@@ -1,23 +1,18 @@
 {%- set lines = ref('stg_events__lines') if is_enabled('staging.events.stg_events__lines') else select_no_rows({
-    'source_file': 'string', 'block_start': 'bigint', 'row_id': 'bigint', 'line_digest': 'binary', 'timeline_id': 'string',
+    'source_file': 'string', 'line': 'bigint', 'line_digest': 'binary', 'timeline_id': 'string',
     'event_id': 'string', 'reject_reason': 'string', 'detail': 'string'
 }) -%}
 
-with blocks as (
-    {{- locate_line_blocks(lines) }}
-),
-
-lines as (
+with lines as (
     select
-        lines.source_file,
-        lines.row_id + blocks.first_line as line,
-        lines.line_digest,
-        lines.timeline_id,
-        lines.event_id,
-        lines.reject_reason,
-        lines.detail
-    from {{ lines }} as lines
-    inner join blocks on lines.source_file = blocks.source_file and lines.block_start = blocks.block_start
+        source_file,
+        line,
+        line_digest,
+        timeline_id,
+        event_id,
+        reject_reason,
+        detail
+    from {{ lines }}
 ),
 
 taken as (

@@ -1,5 +1,5 @@
-{#- Rows of a table are unordered, so lines are numbered by their content. They are numbered within blocks, so that the
-    sort is spread over several tasks.
+{#- Rows of a table are unordered, so lines are numbered by their content. They are numbered within 256 blocks, so that
+    several tasks sort them, and a new row moves the rows behind it in its block only.
 
     A view where a table is given: its rows may hold the secrets of groups and are not copied. -#}
 {%- set tables = list_log_tables() -%}
@@ -10,8 +10,7 @@ with lines as (
     select
         cast(null as string) as log,
         cast(null as string) as source_file,
-        cast(null as bigint) as block_start,
-        cast(null as bigint) as row_id,
+        cast(null as bigint) as line,
         cast(null as binary) as raw
     where false
     {%- if is_fixture_run() %}
@@ -21,8 +20,7 @@ with lines as (
     select
         log,
         source_file,
-        cast(0 as bigint) as block_start,
-        cast(line as bigint) as row_id,
+        cast(line as bigint) as line,
         unbase64(coalesce(raw_base64, '')) as raw
     from {{ ref('fixture_log') }}
     {%- endif %}
@@ -33,8 +31,7 @@ with lines as (
     select
         '{{ name }}' as log,
         {{ string_literal(table.render()) }} as source_file,
-        block as block_start,
-        (block << 33) + row_number() over (partition by block order by digest) as row_id,
+        (block << 33) + row_number() over (partition by block order by digest) as line,
         raw
     from (
         select
@@ -49,8 +46,7 @@ with lines as (
 select
     log,
     source_file,
-    block_start,
-    row_id,
+    line,
     raw,
     cast(null as bigint) as raw_length,
     cast(null as string) as fault,

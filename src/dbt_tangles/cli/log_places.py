@@ -60,33 +60,10 @@ LOGS = {
 }
 
 
-class Blocks(NamedTuple):
-    """A file of a log, which is read in blocks.
-
-    Attributes:
-        lines: The number of lines.
-        first: For each block, by its first byte: the block's least row id, and the line number of that row.
-    """
-
-    lines: int
-    first: dict[int, tuple[int, int]]
-
-
-def files(tables: Tables, log: Log) -> dict[str, Blocks]:
-    """List the files of a log, by their names in the tables.
-
-    A line's number is the number of lines before its block plus its place in the block: the same rule as in
-    macros/inputs/locate_line_blocks.sql.
-    """
-    found: dict[str, Blocks] = {}
-    for row in tables.rows(
-        f"""select source_file, block_start, min(row_id) as least, count(*) as n from {{{log.lines}}}
-        group by source_file, block_start order by source_file, block_start"""
-    ):
-        before = found.get(row["source_file"], Blocks(0, {}))
-        block = {row["block_start"]: (row["least"], before.lines + 1)}
-        found[row["source_file"]] = Blocks(before.lines + row["n"], before.first | block)
-    return found
+def files(tables: Tables, log: Log) -> dict[str, int]:
+    """Count the lines of the files of a log, by their names in the tables."""
+    rows = tables.rows(f"select source_file, count(*) as lines from {{{log.lines}}} group by source_file order by all")
+    return {row["source_file"]: row["lines"] for row in rows}
 
 
 def is_named(source_file: str, given: str) -> bool:
@@ -102,62 +79,40 @@ def is_named(source_file: str, given: str) -> bool:
     return name == path or any(each.endswith(f"/{path.lstrip('/')}") for each in (name, source_file))
 
 
-def id_of_line(tables: Tables, log: Log, source_file: str, blocks: Blocks, line: int) -> dict | None:
+def id_of_line(tables: Tables, log: Log, source_file: str, line: int) -> dict | None:
     """Return the `id` that a line gave, or null, and its base or timeline `within`, if the file has the line."""
-    place = _place(blocks, line)
-    if place is None:
-        return None
     return tables.row(
         f"""select {log.id} as id, {log.within} as within from {{{log.lines}}}
-        where source_file = $file and block_start = $start and row_id = $row""",
+        where source_file = $file and line = $line""",
         file=source_file,
-        start=place[0],
-        row=place[1],
+        line=line,
     )
 
 
-def equal_lines(tables: Tables, log: Log, source_file: str, blocks: Blocks, line: int, others: list[int]) -> list[int]:
+def equal_lines(tables: Tables, log: Log, source_file: str, line: int, others: list[int]) -> list[int]:
     """Return those of `others`, line numbers of the same file, with the same bytes as a line."""
-    place = _place(blocks, line)
-    if place is None or not others:
+    if not others:
         return []
     rows = tables.rows(
-        f"""select block_start, row_id from {{{log.lines}}}
-        where source_file = $file and row_id in (select unnest($rows)) and line_digest = (
-            select line_digest from {{{log.lines}}}
-            where source_file = $file and block_start = $start and row_id = $row
+        f"""select line from {{{log.lines}}}
+        where source_file = $file and line in (select unnest($others)) and line_digest = (
+            select line_digest from {{{log.lines}}} where source_file = $file and line = $line
         )""",
         file=source_file,
-        rows=[_place(blocks, other)[1] for other in others],
-        start=place[0],
-        row=place[1],
+        others=others,
+        line=line,
     )
-    return [_number(blocks, row) for row in rows]
+    return [row["line"] for row in rows]
 
 
-def lines_of_id(tables: Tables, log: Log, found: dict[str, Blocks], gives: dict) -> tuple[int, list[dict]]:
+def lines_of_id(tables: Tables, log: Log, gives: dict) -> tuple[int, list[dict]]:
     """Return the number of lines that gave an id, and the places of the first 100."""
-    where = f"{{{log.lines}}} where {log.id} = $id and {log.within} is not distinct from $within"
-    values = {"id": gives["id"], "within": gives["within"]}
     rows = tables.rows(
-        f"""select source_file, block_start, row_id, count(*) over () as total from {where}
-        order by source_file, block_start, row_id limit {MOST}""",
-        **values,
+        f"""select source_file, line, count(*) over () as total from {{{log.lines}}}
+        where {log.id} = $id and {log.within} is not distinct from $within
+        order by source_file, line limit {MOST}""",
+        id=gives["id"],
+        within=gives["within"],
     )
-    places = [{"source_file": row["source_file"], "line": _number(found[row["source_file"]], row)} for row in rows]
+    places = [{"source_file": row["source_file"], "line": row["line"]} for row in rows]
     return (rows[0]["total"] if rows else 0), places
-
-
-def _place(blocks: Blocks, line: int) -> tuple[int, int] | None:
-    """Return the block and the row id of a line, if its number is at least 1."""
-    before = [(first, start, least) for start, (least, first) in blocks.first.items() if first <= line]
-    if not before:
-        return None
-    first, start, least = max(before)
-    return start, least + line - first
-
-
-def _number(blocks: Blocks, place: dict) -> int:
-    """Return the line number of a `block_start` and `row_id`."""
-    least, first = blocks.first[place["block_start"]]
-    return place["row_id"] - least + first

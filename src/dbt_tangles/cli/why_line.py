@@ -5,7 +5,7 @@ import re
 
 from dbt_tangles.cli import log_places, messages
 from dbt_tangles.cli.ids import MODULES, PLACES
-from dbt_tangles.cli.log_places import LOGS, MOST, Blocks, Log
+from dbt_tangles.cli.log_places import LOGS, MOST, Log
 from dbt_tangles.cli.page import BAD, DIM, ID, STRONG, Page, quantity
 from dbt_tangles.cli.tables import CommandError, Tables
 
@@ -31,15 +31,15 @@ def explain(tables: Tables, given: str) -> dict:
     for name, log in LOGS.items():
         found = log_places.files(tables, log)
         rejects = _rejects(tables, name, log, file, line)
-        for source_file, blocks in found.items():
-            if source_file not in rejects and log_places.is_named(source_file, file) and line <= blocks.lines:
-                rejects |= _standing_for(tables, name, source_file, blocks, line)
+        for source_file in found:
+            if source_file not in rejects and log_places.is_named(source_file, file):
+                rejects |= _standing_for(tables, name, source_file, line)
         for source_file in sorted(found.keys() | rejects.keys()):
             if not log_places.is_named(source_file, file):
                 others.append(source_file)
                 continue
             if source_file in found:
-                named.append({"log": name, "source_file": source_file, "lines": found[source_file].lines})
+                named.append({"log": name, "source_file": source_file, "lines": found[source_file]})
             if len(lines) < MOST:
                 lines += _explain_line(tables, name, source_file, line, found, rejects.get(source_file, []))
     return {
@@ -68,7 +68,7 @@ def _rejects(tables: Tables, name: str, log: Log, file: str, line: int) -> dict[
     return found
 
 
-def _standing_for(tables: Tables, name: str, source_file: str, blocks: Blocks, line: int) -> dict[str, list[dict]]:
+def _standing_for(tables: Tables, name: str, source_file: str, line: int) -> dict[str, list[dict]]:
     """Read the rejects that stand for several equal lines, of which this is one, by file."""
     log = LOGS[name]
     standing = [
@@ -78,7 +78,7 @@ def _standing_for(tables: Tables, name: str, source_file: str, blocks: Blocks, l
             file=source_file,
         )
     ]
-    alike = log_places.equal_lines(tables, log, source_file, blocks, line, standing)
+    alike = log_places.equal_lines(tables, log, source_file, line, standing)
     rows = [row for each in alike for row in _rejects(tables, name, log, source_file, each)[source_file]]
     return {source_file: rows} if rows else {}
 
@@ -87,7 +87,7 @@ def _explain_line(
     tables: Tables, name: str, source_file: str, line: int, found: dict, rejects: list[dict]
 ) -> list[dict]:
     log = LOGS[name]
-    gives = log_places.id_of_line(tables, log, source_file, found[source_file], line) if source_file in found else None
+    gives = log_places.id_of_line(tables, log, source_file, line) if source_file in found else None
     if gives is None and not rejects:
         return []
     if gives is None or gives["id"] is None:
@@ -96,7 +96,7 @@ def _explain_line(
     is_alone = not rejects and ((why or {}).get("message") or {}).get("line_count") == 1
     total, places = (1 if gives["id"] else 0), []
     if gives["id"] and not is_alone:
-        total, places = log_places.lines_of_id(tables, log, found, gives)
+        total, places = log_places.lines_of_id(tables, log, gives)
     here = {"source_file": source_file, "line": line}
     return [
         {

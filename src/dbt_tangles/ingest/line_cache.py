@@ -12,7 +12,7 @@ from dbt_spark_python.incremental.earlier import NarrowRows, compare_rows
 
 #: SHA-256 of a checked line's bytes; null if the row describes a file or the line was cut.
 DIGEST = "line_digest"
-PLACE = ("source_file", "block_start", "row_id")
+PLACE = ("source_file", "line")
 
 
 def line_digest(max_bytes: int) -> Column:

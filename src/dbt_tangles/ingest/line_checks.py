@@ -15,8 +15,7 @@ MAX_LINE_BYTES = 2**21
 #: The place of a line; checks pass it on.
 PLACE = (
     pa.field("source_file", pa.string()),
-    pa.field("block_start", pa.int64()),
-    pa.field("row_id", pa.int64()),
+    pa.field("line", pa.int64()),
 )
 
 #: An optional input column that is passed on: the digest of a line's bytes, null if unknown.

@@ -8,8 +8,7 @@ import pyarrow as pa
 LINE_SCHEMA = pa.schema(
     [
         pa.field("source_file", pa.string()),
-        pa.field("block_start", pa.int64()),
-        pa.field("row_id", pa.int64()),
+        pa.field("line", pa.int64()),
         pa.field("raw", pa.binary()),
         pa.field("raw_length", pa.int64()),
         pa.field("fault", pa.string()),

@@ -1,6 +1,5 @@
 """Reads text files as one row per line, with the line's place, and one row per file that is not read completely."""
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -15,9 +14,10 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from dbt_spark_python.engines import sail
 from dbt_spark_python.incremental.earlier import ExtendedTable, NarrowRows
 from dbt_spark_python.incremental.plan import VERSION
-from dbt_spark_python.input_files import find_files, uri
-from dbt_tangles.ingest import line_cache, unpack
+from dbt_spark_python.input_files import find_files
+from dbt_tangles.ingest import file_blocks, line_cache, unpack
 from dbt_tangles.ingest.decompress import SUFFIXES, UNREAD_SUFFIX
+from dbt_tangles.ingest.file_blocks import Block
 from dbt_tangles.ingest.line_format import LINE_SCHEMA, Reading
 from dbt_tangles.ingest.log_files import find_log, list_dangling
 from dbt_tangles.reasons import FileFault
@@ -28,9 +28,6 @@ logger = AdapterLogger("Spark")
 #: Larger compressed files that are not on a local disk are left to Spark, although Spark fails at damage: Python would
 #: need their content in one piece.
 MAX_CONTENT_BYTES = 2**25
-
-#: The block size in which Python reads plain files.
-BLOCK_BYTES = 2**25
 
 _UNPACKED = re.compile(rf"[.]({'|'.join(SUFFIXES)})$", re.IGNORECASE)
 
@@ -48,11 +45,9 @@ def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> D
         reading: The line format and limits.
 
     Returns:
-        `source_file` string; `block_start` bigint, the first byte of the block in which the line was read, or 0 if
-        Spark read the file; `row_id` bigint, which grows by one from line to line within a block; `raw` binary;
-        `raw_length` bigint, null if `raw` is the whole line; `fault` and `fault_detail` string. A row with a `fault` is
-        not a line but the last row of a file that was not read completely: `fault` is a code of `FileFault`,
-        `fault_detail` an explanation.
+        `source_file` string; `line` bigint, its number in the file, from 1; `raw` binary; `raw_length` bigint, null if
+        `raw` is the whole line; `fault` and `fault_detail` string. A row with a `fault` is not a line but the last row
+        of a file that was not read completely: `fault` is a code of `FileFault`, `fault_detail` an explanation.
 
     Raises:
         ValueError: Files are missing at the path.
@@ -106,9 +101,9 @@ def _is_unpacked(reading: Reading, is_local: bool) -> Column:
 def _lines_of_text(text: DataFrame) -> DataFrame:
     """Return the rows of Spark's text reader as lines with their places.
 
-    Spark splits a file by the size of the whole log and the number of cores, so the splits move when the log grows. A
-    line's `row_id` is therefore its number in the file, as if the file were one block. The rows of the splits are
-    counted at once: a broadcast that has to read the log first would exceed Spark's time for broadcasts.
+    Spark numbers the rows of a partition, and splits a file by the size of the whole log and the number of cores. A
+    line's number in the file is that of its row plus the rows of all earlier splits of the file. The rows of the splits
+    are counted at once: a broadcast that has to read the log first would exceed Spark's time for broadcasts.
     """
     lines = text.select(
         sf.col("_metadata.file_path").alias("source_file"),
@@ -118,11 +113,11 @@ def _lines_of_text(text: DataFrame) -> DataFrame:
     )
     splits = lines.groupBy("source_file", "split").agg(sf.min("row_id").alias("least"), sf.count("*").alias("lines"))
     earlier = Window.partitionBy("source_file").orderBy("split").rowsBetween(Window.unboundedPreceding, -1)
-    shift = sf.coalesce(sf.sum("lines").over(earlier), sf.lit(0)) - sf.col("least")
+    shift = sf.coalesce(sf.sum("lines").over(earlier), sf.lit(0)) - sf.col("least") + 1
     shifts = NarrowRows(splits.select("source_file", "split", shift.alias("shift")))
     lines = lines.join(shifts.broadcast_if_small(shifts.rows), ["source_file", "split"])
-    number = (sf.col("row_id") + sf.col("shift")).alias("row_id")
-    return lines.select("source_file", sf.lit(0).cast("bigint").alias("block_start"), number, "raw", *_whole())
+    number = (sf.col("row_id") + sf.col("shift")).alias("line")
+    return lines.select("source_file", number, "raw", *_whole())
 
 
 def _read_local_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> DataFrame:
@@ -130,23 +125,16 @@ def _read_local_lines(spark: SparkSession, path: str, name: str, reading: Readin
     found = find_files(path, name)
     not_read = [file for file, _ in found.files if UNREAD_SUFFIX.search(file)]
     _warn(name, {FileFault.UNSUPPORTED_COMPRESSION: not_read, FileFault.DANGLING_LINK: found.dangling})
-    blocks = [(file, 0, None, FileFault.UNSUPPORTED_COMPRESSION.value) for file in not_read]
-    blocks += [(file, 0, None, FileFault.DANGLING_LINK.value) for file in found.dangling]
+    blocks = [Block(file, fault=FileFault.UNSUPPORTED_COMPRESSION.value) for file in not_read]
+    blocks += [Block(file, fault=FileFault.DANGLING_LINK.value) for file in found.dangling]
     for file, size in found.files:
         if UNREAD_SUFFIX.search(file):
             continue
         if _UNPACKED.search(file) or not reading.is_by_line:
-            blocks.append((file, 0, None, None))
+            blocks.append(Block(file))
         else:
-            blocks += [(file, at, min(at + BLOCK_BYTES, size), None) for at in range(0, size, BLOCK_BYTES)]
-    rows = [(number, uri(file), file, start, end, fault) for number, (file, start, end, fault) in enumerate(blocks)]
-    # There may be zero blocks: all files are empty.
-    table = spark.createDataFrame(
-        rows, "number int, source_file string, path string, start bigint, end bigint, fault string"
-    )
-    if len(rows) > 1:
-        table = table.repartition(min(len(rows), os.cpu_count() or 1), "number")
-    return table.mapInArrow(partial(unpack.read_blocks, reading=reading), _LINES)
+            blocks += file_blocks.divide(file, size)
+    return file_blocks.spread_numbered(spark, blocks).mapInArrow(partial(unpack.read_blocks, reading=reading), _LINES)
 
 
 def _warn(name: str, faults: dict[FileFault, list[str]]) -> None:
@@ -244,8 +232,7 @@ def cut(lines: DataFrame, max_bytes: int) -> DataFrame:
     """Cut long lines before they reach a worker's memory; `raw_length` keeps the original number of bytes."""
     return lines.select(
         "source_file",
-        "block_start",
-        "row_id",
+        "line",
         sail.leading_bytes(lines.sparkSession, "raw", max_bytes),
         sf.coalesce("raw_length", sf.expr(_BYTES).cast("bigint")).alias("raw_length"),
         "fault",
@@ -262,12 +249,12 @@ _BYTES = "coalesce(octet_length(try_cast(raw as string)), length(decode(raw, 'is
 
 def _whole() -> list[Column]:
     """Return the columns after `raw`, for a line that is complete."""
-    return [sf.lit(None).cast(field.dataType).alias(field.name) for field in _LINES[4:]]
+    return [sf.lit(None).cast(field.dataType).alias(field.name) for field in _LINES[3:]]
 
 
 def _faults(files: DataFrame, fault: FileFault) -> DataFrame:
     """Return a row for each of some files that are not read."""
-    row = {"block_start": 0, "row_id": 0, "fault": fault.value, "fault_detail": fault.description}
+    row = {"line": 1, "fault": fault.value, "fault_detail": fault.description}
     return files.select(
         "source_file", *(sf.lit(row.get(field.name)).cast(field.dataType).alias(field.name) for field in _LINES[1:])
     )

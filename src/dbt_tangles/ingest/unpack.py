@@ -31,7 +31,7 @@ def unpack(batches: Iterator[pa.RecordBatch], reading: Reading) -> Iterator[pa.R
         reading: The line format and limits.
 
     Yields:
-        Record batches of `LINE_SCHEMA`: for each file its lines, numbered from 0, as Spark's text reader splits them;
+        Record batches of `LINE_SCHEMA`: for each file its lines, numbered from 1, as Spark's text reader splits them;
             then a row with the fault, if the file has one. `raw_length` is the length of a line before it was cut.
 
     Raises:
@@ -57,20 +57,22 @@ def read_blocks(batches: Iterator[pa.RecordBatch], reading: Reading) -> Iterator
 
     Args:
         batches: One row per block: `source_file`, its file's name in the result; `path`; `start` and `end`, a range of
-            bytes: the lines that begin in it are read; `fault`, if the file is skipped.
+            bytes: the lines that begin in it are read; `first_line`, the number of the first of them; `fault`, if
+            the file is skipped.
         reading: The line format and limits. A file has several blocks only if its lines end in a line feed.
 
     Yields:
-        Batches as `unpack` does. Lines of a block are numbered from the block's first byte.
+        Batches as `unpack` does.
 
     Raises:
         RuntimeError: A file is missing, or permission is missing.
     """
-    columns = ("source_file", "path", "start", "end", "fault")
+    columns = ("source_file", "path", "start", "end", "first_line", "fault")
     for batch in batches:
-        for name, path, start, end, fault in zip(*(batch.column(key).to_pylist() for key in columns), strict=True):
+        blocks = zip(*(batch.column(key).to_pylist() for key in columns), strict=True)
+        for name, path, start, end, first_line, fault in blocks:
             if fault:
-                yield _batch(name, [0], [None], [None], [fault], [FileFault(fault).description])
+                yield _batch(name, [1], [None], [None], [fault], [FileFault(fault).description])
                 continue
             try:
                 with open(path, "rb", buffering=0) as file:
@@ -78,9 +80,41 @@ def read_blocks(batches: Iterator[pa.RecordBatch], reading: Reading) -> Iterator
                         yield from lines_of(name, read_chunks(path, file, reading), reading)
                     elif (first := _first_line(file, start, end)) is not None:
                         chunks = _to_line_end(file, first, end)
-                        yield from lines_of(name, chunks, reading, start, is_whole=first == 0)
+                        yield from lines_of(name, chunks, reading, first_line, is_whole=first == 0)
             except OSError as error:
                 raise RuntimeError(f"while reading file {path}: {error.strerror or error}") from error
+
+
+def count_lines(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Count the lines that begin in blocks of files on this machine.
+
+    Args:
+        batches: One row per block, with the columns of `read_blocks`. Bytes are read only of blocks with an `end`.
+
+    Yields:
+        For each batch, `number` int32, passed on, and `lines` int64: 0 for a block without an `end`.
+
+    Raises:
+        RuntimeError: A file is missing, or permission is missing.
+    """
+    for batch in batches:
+        blocks = zip(*(batch.column(key).to_pylist() for key in ("path", "start", "end")), strict=True)
+        counts = [0 if end is None else _line_starts(path, start, end) for path, start, end in blocks]
+        yield pa.record_batch({"number": batch.column("number"), "lines": pa.array(counts, pa.int64())})
+
+
+def _line_starts(path: str, start: int, end: int) -> int:
+    """Count the lines that begin in a range of bytes: at the first byte of the file, and after each line feed."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            at, last, count = max(start - 1, 0), end - 1, int(start == 0)
+            file.seek(at)
+            while at < last and (chunk := file.read(min(decompress.CHUNK_BYTES, last - at))):
+                count += chunk.count(b"\n")
+                at += len(chunk)
+            return count
+    except OSError as error:
+        raise RuntimeError(f"while reading file {path}: {error.strerror or error}") from error
 
 
 def _first_line(file: Any, start: int, end: int) -> int | None:
@@ -111,13 +145,12 @@ def _to_line_end(file: Any, start: int, end: int) -> Iterator[bytes]:
 
 
 def lines_of(
-    name: str, chunks: Iterator[bytes], reading: Reading, block_start: int = 0, is_whole: bool = True
+    name: str, chunks: Iterator[bytes], reading: Reading, first_line: int = 1, is_whole: bool = True
 ) -> Iterator[pa.RecordBatch]:
     """Split the text of one file, or of a block of it, into rows of `LINE_SCHEMA`."""
     if not reading.is_by_line:
         chunks = _with_line_feeds(chunks)
-    # A block has at most as many lines as bytes, so line numbers are unique within a file.
-    count, fault = block_start, None
+    number, fault = first_line, None
     turns = _split(chunks, reading.separator.encode(), reading.max_bytes, is_whole)
     while True:
         try:
@@ -130,19 +163,14 @@ def lines_of(
             lines, lengths = [lines[place] for place in kept], [lengths[place] for place in kept]
         if lines:
             rows = len(lines)
-            yield _batch(
-                name, np.arange(count, count + rows), lines, lengths, pa.nulls(rows), pa.nulls(rows), block_start
-            )
-            count += rows
+            yield _batch(name, np.arange(number, number + rows), lines, lengths, pa.nulls(rows), pa.nulls(rows))
+            number += rows
     if fault:
-        yield _batch(name, [count], [None], [None], [fault.fault], [str(fault)])
+        yield _batch(name, [number], [None], [None], [fault.fault], [str(fault)])
 
 
-def _batch(
-    name: str, row_ids: Any, lines: Any, lengths: Any, faults: Any, details: Any, block_start: int = 0
-) -> pa.RecordBatch:
-    rows = len(row_ids)
-    columns = [pa.repeat(name, rows), np.full(rows, block_start), row_ids, lines, lengths, faults, details]
+def _batch(name: str, numbers: Any, lines: Any, lengths: Any, faults: Any, details: Any) -> pa.RecordBatch:
+    columns = [pa.repeat(name, len(numbers)), numbers, lines, lengths, faults, details]
     arrays = [
         column.cast(field.type) if isinstance(column, pa.Array) else pa.array(column, field.type)
         for column, field in zip(columns, LINE_SCHEMA, strict=True)

@@ -13,7 +13,7 @@ import pyarrow as pa
 from dbt_tangles.formats.autobase.verify_lines import verify_batches
 from dbt_tangles.lint.line_table import store_lines
 
-_KEPT = "select * exclude (block_start, row_id), row_id + 1 as line, writer || ':' || length as node_id from batch"
+_KEPT = "select *, writer || ':' || length as node_id from batch"
 
 _BASES = """create table bases as select base_id, indexers, relayed, start
 from lines where kind = 'base' and reject_reason is null

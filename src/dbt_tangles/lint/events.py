@@ -11,7 +11,7 @@ import pyarrow as pa
 from dbt_tangles.formats.events.verify_lines import verify_batches
 from dbt_tangles.lint.line_table import store_lines
 
-_KEPT = "select * exclude (block_start, row_id), row_id + 1 as line from batch"
+_KEPT = "select * from batch"
 
 _ARRIVALS = """select timeline_id, event_id, causes, null::varchar[] as cause_kinds,
     null::varchar[] as left_out_causes, author, arrival, false as is_tangle, null::varchar as refusal, source_file, line

@@ -75,7 +75,7 @@ def read_lines(file: str, reading: Reading) -> Iterator[pa.RecordBatch]:
 def _batches_of(file: str, reading: Reading) -> Iterator[pa.RecordBatch]:
     fault = _unread(file)
     if fault is not None:
-        row = {"source_file": file, "block_start": 0, "row_id": 0, "fault": fault.value}
+        row = {"source_file": file, "line": 1, "fault": fault.value}
         yield pa.RecordBatch.from_pylist([row | {"fault_detail": fault.description}], LINE_SCHEMA)
         return
     try:

@@ -8,7 +8,7 @@ import pyarrow as pa
 from dbt_tangles.formats.pzp.verify_lines import VerifyOptions, verify_batches
 from dbt_tangles.lint.line_table import store_lines
 
-_REJECTED = """select source_file, row_id + 1 as line, line_digest, reject_reason, detail, message_id, 1 as line_count
+_REJECTED = """select source_file, line, line_digest, reject_reason, detail, message_id, 1 as line_count
 from batch where reject_reason is not null"""
 
 

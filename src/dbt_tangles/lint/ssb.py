@@ -17,7 +17,7 @@ from dbt_tangles.lint.line_table import store_lines
 LONGEST_WALK = 50_000
 
 #: The columns that later queries need. A content is kept only if it is decrypted: copies may then differ.
-_KEPT = """select source_file, row_id + 1 as line, line_digest, message_id, text_digest, check_error, detail, author,
+_KEPT = """select source_file, line, line_digest, message_id, text_digest, check_error, detail, author,
     sequence::bigint as sequence, previous_id, is_decrypted, if(is_decrypted, content, null) as content,
     [claim for claim in claims if claim.defect is not null
         or (claim.root_id = message_id and not claim.is_root)

@@ -46,8 +46,7 @@ def test_row_of_a_node():
     assert check([to_line(NODE)]) == [
         {
             "source_file": "log.jsonl",
-            "block_start": 5,
-            "row_id": 0,
+            "line": 1,
             "line_digest": None,
             "base_id": "b",
             "kind": "node",
@@ -71,8 +70,7 @@ def test_row_of_a_base():
     assert check([to_line(BASE)]) == [
         {
             "source_file": "log.jsonl",
-            "block_start": 5,
-            "row_id": 0,
+            "line": 1,
             "line_digest": None,
             "base_id": "b",
             "kind": "base",

@@ -158,7 +158,7 @@ def test_any_json(listed):
     lines = [json.dumps(document).encode() for document in listed]
     rows = check(lines)
     for document, line, row in zip(listed, lines, rows, strict=True):
-        assert check([line])[0] | {"row_id": row["row_id"]} == row
+        assert check([line])[0] | {"line": row["line"]} == row
         # Hypothesis draws surrogates one by one; a pair of them is one character in JSON.
         expected = expect(json.loads(line))
         if isinstance(expected, str):

@@ -9,24 +9,24 @@ from cli_story import A1, A2, B1, BAD
 LOG = "file:///logs/a%20b.jsonl"
 
 
-def place(row: int, block: int = 0, file: str = LOG) -> dict:
-    return {"source_file": file, "block_start": block, "row_id": row}
+def place(line: int, file: str = LOG) -> dict:
+    return {"source_file": file, "line": line}
 
 
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory):
-    """A file of two blocks with arbitrary first row ids; a message has a copy in it and a copy in another file."""
+    """A file of five lines; a message has two copies in it and one in another file."""
     warehouse = story.write(tmp_path_factory.mktemp("line") / "wh")
     # The last is refused, and no message.
-    rows = [(7, 0, A1), (8, 0, A2), (20, 90, BAD), (21, 90, A1), (22, 90, None)]
+    ids = [A1, A2, BAD, A1, None]
     bad = story.message(BAD, story.BOB, 3, is_usable=False, check_error="bad_signature")
     messages = [story.message(A2, story.ALICE, 3), story.message(B1, story.BOB, 1), bad]
     warehouse.write("ssb_messages", story.message(A1, story.ALICE, 2, line_count=3), *messages)
     warehouse.write(
         "stg_ssb__lines",
-        *({**place(row, block), "message_id": id_} for row, block, id_ in reversed(rows)),
-        {**place(0, file="file:///old/c.jsonl"), "message_id": A1},
-        {**place(0, file="file:///old/b.jsonl"), "message_id": B1},
+        *({**place(line), "message_id": id_} for line, id_ in reversed([*enumerate(ids, 1)])),
+        {**place(1, file="file:///old/c.jsonl"), "message_id": A1},
+        {**place(1, file="file:///old/b.jsonl"), "message_id": B1},
     )
     return warehouse.write(
         "ssb_rejects",
@@ -84,7 +84,7 @@ def test_several_files_of_a_name(tmp_path):
     """Files of the same name all match, and each gives its own message."""
     warehouse = story.write(tmp_path / "wh")
     ids = {"/x/a.jsonl": A1, "/y/a.jsonl": B1, "/y/ba.jsonl": A2}
-    warehouse.write("stg_ssb__lines", *({**place(0, file=f"file://{f}"), "message_id": id_} for f, id_ in ids.items()))
+    warehouse.write("stg_ssb__lines", *({**place(1, file=f"file://{f}"), "message_id": id_} for f, id_ in ids.items()))
     assert [line["id"] for line in warehouse.json("why", "--line", "a.jsonl:1")["lines"]] == [A1, B1]
     assert [line["id"] for line in warehouse.json("why", "--line", "y/a.jsonl:1")["lines"]] == [B1]
 
@@ -106,16 +106,16 @@ def test_lines_of_other_logs(tmp_path):
         {"kind": "base", "base_id": "x"},
         *({"kind": "node", "base_id": b, "writer": writer, "length": 1} for b in "xy"),
     ]
-    warehouse.write("stg_autobase__lines", *({**place(n), **node} for n, node in enumerate(nodes)))
+    warehouse.write("stg_autobase__lines", *({**place(n), **node} for n, node in enumerate(nodes, 1)))
     warehouse.write(
         "autobase_nodes", *({"base_id": b, "node_id": f"{writer}:1", "role": "indexing", "is_head": True} for b in "xy")
     )
-    warehouse.write("stg_pzp__lines", {**place(0, file="p"), "message_id": "abc"})
+    warehouse.write("stg_pzp__lines", {**place(1, file="p"), "message_id": "abc"})
     warehouse.write("pzp_messages", {"message_id": "abc", "is_usable": True})
     events = [("t", "one"), ("u", "one")]
     warehouse.write(
         "stg_events__lines",
-        *({**place(n, file="e"), "timeline_id": t, "event_id": e} for n, (t, e) in enumerate(events)),
+        *({**place(n, file="e"), "timeline_id": t, "event_id": e} for n, (t, e) in enumerate(events, 1)),
     )
     event = {"rank": 0, "position": 0, "is_tip": True, "arrival": 1, "source_file": "e"}
     warehouse.write("timeline_events", *({**event, "timeline_id": t, "event_id": e} for t, e in events))

@@ -44,7 +44,7 @@ def result_of(line, **options):
     """Return ids and fault of a line, which are independent of its position."""
     [row] = check([line], **options)
     among_others = check([to_line(), line, to_line(event="f")], **options)[1]
-    assert among_others | {"row_id": 0} == row
+    assert among_others | {"line": 1} == row
     return row["timeline_id"], row["event_id"], row["detail"]
 
 
@@ -53,8 +53,7 @@ def test_row_of_a_good_line():
     assert check([to_line()]) == [
         {
             "source_file": "log.jsonl",
-            "block_start": 5,
-            "row_id": 0,
+            "line": 1,
             "line_digest": None,
             "timeline_id": "t",
             "event_id": "e",
@@ -242,7 +241,7 @@ def test_any_json(listed):
     lines = [json.dumps(document).encode() for document in listed]
     rows = check(lines)
     for line, row in zip(lines, rows, strict=True):
-        assert check([line])[0] | {"row_id": row["row_id"]} == row
+        assert check([line])[0] | {"line": row["line"]} == row
         try:
             expected = expect(orjson.loads(line))
         except orjson.JSONDecodeError:

@@ -29,9 +29,7 @@ def read(name, content, separator="\n", max_bytes=MAX_BYTES, **options):
     batch = pa.record_batch({"source_file": ["file:/a"], "path": [f"s3a://b/{name}"], "content": [content]})
     batches = list(unpack(iter([batch]), Reading(max_bytes, separator, **options)))
     rows = pa.Table.from_batches(batches, LINE_SCHEMA).to_pylist()
-    assert [(row["source_file"], row["block_start"], row["row_id"]) for row in rows] == [
-        ("file:/a", 0, place) for place in range(len(rows))
-    ]
+    assert [(row["source_file"], row["line"]) for row in rows] == [("file:/a", n) for n in range(1, len(rows) + 1)]
     assert not any(row["fault"] for row in rows[:-1])
     return rows
 
@@ -228,8 +226,8 @@ def test_local_files(tmp_path):
     paths = [f"file:{tmp_path / name}" for name in names]
     batch = pa.record_batch({"source_file": names, "path": paths})
     rows = pa.Table.from_batches(unpack(iter([batch]), Reading(MAX_BYTES)), LINE_SCHEMA).to_pylist()
-    assert [(row["source_file"], row["row_id"], row["raw"]) for row in rows] == [
-        (name, place, line) for name in names for place, line in enumerate(LINES)
+    assert [(row["source_file"], row["line"], row["raw"]) for row in rows] == [
+        (name, number, line) for name in names for number, line in enumerate(LINES, 1)
     ]
     gone = pa.record_batch({"source_file": ["a"], "path": [f"file:{tmp_path}/gone.gz"]})
     with pytest.raises(RuntimeError, match=r"while reading file file:.*/gone\.gz: No such file"):

@@ -61,7 +61,7 @@ def row_of(line, **options):
     [row] = check([line], **options)
     for other in (NODE, BASE):
         among_others = check([to_line(other, base="x"), line, to_line(other, base="y")], **options)[1]
-        assert among_others | {"row_id": 0} == row
+        assert among_others | {"line": 1} == row
     return {name: row[name] for name in RESULT}
 
 

@@ -25,7 +25,7 @@ _TYPES = {
     "timestamp": pa.timestamp("us", "UTC"),
 }
 #: Columns of internal tables; contracts cover only public tables.
-_PLACE = {"source_file": "string", "block_start": "bigint", "row_id": "bigint", "line_digest": "string"}
+_PLACE = {"source_file": "string", "line": "bigint", "line_digest": "string"}
 _NODE = {"tangle_name": "string", "root_id": "string", "message_id": "string"}
 _INTERNAL = {
     "int_tangle_depths": {**_NODE, "depth": "int", "is_frontier": "boolean"},

@@ -8,7 +8,7 @@ from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 def batch_of(lines, lengths=None):
     """Put lines into a record batch; their lengths are their own unless they were truncated."""
     count = len(lines)
-    columns = [["log.jsonl"] * count, [5] * count, list(range(count)), lines]
+    columns = [["log.jsonl"] * count, list(range(1, count + 1)), lines]
     columns.append([len(line or b"") for line in lines] if lengths is None else lengths)
     return pa.RecordBatch.from_arrays(
         [pa.array(values, field.type) for values, field in zip(columns, INPUT_SCHEMA, strict=True)],
@@ -22,8 +22,8 @@ def verified(verify_batches, schema, lines, lengths=None):
     for batch in batches:
         batch.validate(full=True)
     rows = pa.Table.from_batches(batches, schema).to_pylist()
-    assert [row["row_id"] for row in rows] == list(range(len(lines)))
-    assert {(row["source_file"], row["block_start"]) for row in rows} <= {("log.jsonl", 5)}
+    places = [(row["source_file"], row["line"]) for row in rows]
+    assert places == [("log.jsonl", line) for line in range(1, len(lines) + 1)]
     return rows
 
 

@@ -41,10 +41,9 @@ def reason_of(message, **options):
 def test_row_of_a_sound_message():
     message = post({"add": ["bob", 1], "del": ["1"], "supersedes": [ROOT, 3]})
     [row] = check([line_of(message, id="claimed")])
-    assert row | {"source_file": 0, "block_start": 0} == {
+    assert row | {"source_file": 0} == {
         "source_file": 0,
-        "block_start": 0,
-        "row_id": 0,
+        "line": 1,
         "line_digest": None,
         "message_id": id_of(message["metadata"]),
         "claimed_id": "claimed",
@@ -337,7 +336,7 @@ def test_any_damage(data):
         rows = check([line, line_of(MOOT)], **options)
         judge(rows)
         among = check([line_of(post()), line], **options)[1]
-        assert among | {"row_id": 0} == rows[0]
+        assert among | {"line": 1} == rows[0]
 
 
 def test_slices_and_batches():
@@ -347,8 +346,8 @@ def test_slices_and_batches():
     lines *= 3
     random.Random(1).shuffle(lines)
     assert len(lines) > 600
-    alone = {line: check([line])[0] | {"row_id": 0} for line in set(lines)}
-    assert [row | {"row_id": 0} for row in check(lines)] == [alone[line] for line in lines]
+    alone = {line: check([line])[0] | {"line": 1} for line in set(lines)}
+    assert [row | {"line": 1} for row in check(lines)] == [alone[line] for line in lines]
 
 
 @given(st.lists(st.text("ab\ufb00\U0001f600", max_size=2), max_size=4))

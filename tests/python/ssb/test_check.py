@@ -31,8 +31,7 @@ def test_row_of_a_message():
     line = orjson.dumps({"key": "%claimed", "value": value, "timestamp": NOW + 1})
     assert check_one(line) == {
         "source_file": "log.jsonl",
-        "block_start": 5,
-        "row_id": 0,
+        "line": 1,
         "line_digest": None,
         "message_id": ALICE.sign({n: f for n, f in value.items() if n != "signature"}, NOW)["key"],
         "claimed_id": "%claimed",
@@ -70,7 +69,7 @@ def test_row_of_a_rejected_line():
     row = check_one(b"not json")
     assert row.pop("check_error") == "malformed_json"
     assert row.pop("detail") == "not JSON at column 1: expecting value"
-    assert not any(field for name, field in row.items() if name not in ("source_file", "block_start"))
+    assert not any(field for name, field in row.items() if name not in ("source_file", "line"))
     assert row["is_usable"] is row["is_encrypted"] is row["is_decrypted"] is False
     assert row["is_signature_valid"] is row["message_id"] is None
 
@@ -218,8 +217,7 @@ def test_columns_are_found_by_name_and_cast():
         "raw_length": batch["raw_length"].cast(pa.int32()),
         "other": pa.array([1] * batch.num_rows),
         "raw": batch["raw"].cast(pa.large_binary()),
-        "row_id": batch["row_id"],
-        "block_start": batch["block_start"].cast(pa.int32()),
+        "line": batch["line"].cast(pa.int32()),
         "source_file": batch["source_file"].cast(pa.large_string()),
     }
     assert table_of([pa.RecordBatch.from_pydict(columns)]).equals(table_of([batch]))

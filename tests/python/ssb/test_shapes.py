@@ -226,4 +226,4 @@ def test_pretty_printed_log():
     assert len(rows) == 10
     for row in rows:
         assert row["is_usable"]
-        assert {**row, "row_id": 0} == {**by_key[row["message_id"]], "row_id": 0}
+        assert {**row, "line": 0} == {**by_key[row["message_id"]], "line": 0}

@@ -1,0 +1,69 @@
+"""Divides files on this machine into blocks, which several tasks read at once."""
+
+import os
+from typing import NamedTuple
+
+from pyspark.sql import DataFrame, SparkSession
+
+from dbt_spark_python.input_files import uri
+from dbt_tangles.ingest import unpack
+
+#: The size of a block in bytes.
+BLOCK_BYTES = 2**25
+
+
+class Block(NamedTuple):
+    """A range of bytes of a file on this machine.
+
+    Attributes:
+        path: The file.
+        start: Its first byte; blocks of a file follow each other.
+        end: The byte after its last; None for a whole file that is unpacked.
+        fault: A code of `FileFault`, if the file is skipped.
+    """
+
+    path: str
+    start: int = 0
+    end: int | None = None
+    fault: str | None = None
+
+
+#: The columns of blocks, as `unpack.read_blocks` reads them.
+_COLUMNS = "number int, source_file string, path string, start bigint, end bigint, fault string, first_line bigint"
+
+
+def divide(path: str, size: int) -> list[Block]:
+    """Divide a plain file of a size in bytes into blocks; an empty file has none."""
+    return [Block(path, start, min(start + BLOCK_BYTES, size)) for start in range(0, size, BLOCK_BYTES)]
+
+
+def spread_numbered(spark: SparkSession, blocks: list[Block]) -> DataFrame:
+    """Spread blocks over the tasks of a session, each with the number of its first line.
+
+    Files of several blocks are read once to count the lines that begin in each block.
+
+    Args:
+        spark: The session.
+        blocks: The blocks; those of a file follow each other.
+
+    Returns:
+        One row per block for `unpack.read_blocks`.
+    """
+    first_lines = [1] * len(blocks)
+    if any(block.start for block in blocks):
+        counted = _spread(spark, blocks, first_lines).mapInArrow(unpack.count_lines, "number int, lines bigint")
+        lines = {row["number"]: row["lines"] for row in counted.collect()}
+        for number, block in enumerate(blocks):
+            if block.start:
+                first_lines[number] = first_lines[number - 1] + lines[number - 1]
+    return _spread(spark, blocks, first_lines)
+
+
+def _spread(spark: SparkSession, blocks: list[Block], first_lines: list[int]) -> DataFrame:
+    rows = [
+        (number, uri(block.path), *block, first_line)
+        for number, (block, first_line) in enumerate(zip(blocks, first_lines, strict=True))
+    ]
+    # There may be zero blocks: all files are empty.
+    table = spark.createDataFrame(rows, _COLUMNS)
+    return table.repartition(min(len(rows), os.cpu_count() or 1), "number") if len(rows) > 1 else table
