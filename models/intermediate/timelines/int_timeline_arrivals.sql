@@ -6,11 +6,9 @@
 {%- set widest_fork = 16 -%}
 {%- set limit = var('max_previous') -%}
 
-with
-{%- if has_message_timelines() %}
-
 -- Timelines of the SSB log hold messages only.
-taken as (
+with taken as (
+    {%- if has_message_timelines() %}
     select {{ tangle_timeline_id() }} as timeline_id
     from {{ ref('tangle_messages') }}
     where is_member
@@ -20,8 +18,10 @@ taken as (
     select 'ssb:log' as timeline_id
     from {{ ref('ssb_messages') }}
     where is_usable and {{ var('log_timeline') }}
+    {%- else %}
+    select * from {{ select_no_rows({'timeline_id': 'string'}) }}
+    {%- endif %}
 ),
-{%- endif %}
 
 events as (
     select
@@ -33,9 +33,7 @@ events as (
         lines.source_file,
         lines.line
     from {{ lines }} as lines
-    {%- if has_message_timelines() %}
     left anti join taken on lines.timeline_id = taken.timeline_id
-    {%- endif %}
     where lines.detail is null and {{ is_changed('lines.timeline_id', ref('int_timeline_versions')) }}
 )
 {%- if has_message_timelines() %},
