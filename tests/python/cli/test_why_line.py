@@ -138,9 +138,9 @@ def test_lines_of_other_logs(tmp_path):
 def test_staging_in_a_schema_of_its_own(tmp_path):
     """The table `runs` lists the schema of staging; an older table in the main schema is ignored."""
     warehouse = story.write(tmp_path / "wh")
-    warehouse.write("stg_ssb__lines", {**place(0), "message_id": A1}).move("stg_ssb__lines", "other_secret")
-    warehouse.write("stg_ssb__lines", {**place(0), "message_id": A2}).move("stg_ssb__lines", "shop_secret")
-    warehouse.write("stg_ssb__lines", {**place(0), "message_id": B1})
+    warehouse.write("stg_ssb__lines", {**place(1), "message_id": A1}).move("stg_ssb__lines", "other_secret")
+    warehouse.write("stg_ssb__lines", {**place(1), "message_id": A2}).move("stg_ssb__lines", "shop_secret")
+    warehouse.write("stg_ssb__lines", {**place(1), "message_id": B1})
     first = story.run("one", 1, tables=["tangles.stg_ssb__lines"])
     warehouse.write("runs", first, story.run("two", 2, tables=["tangles.feeds", "shop_secret.stg_ssb__lines"]))
     answer = warehouse.json("why", "--line", "a b.jsonl:1")
@@ -154,6 +154,6 @@ def test_staging_in_a_schema_of_its_own(tmp_path):
     "name", ["../../x.stg_ssb__lines", "x.../stg_ssb__lines", "stg_ssb__lines", ".", "gone.stg_ssb__lines"]
 )
 def test_runs_without_the_schema_of_staging(tmp_path, name):
-    warehouse = story.write(tmp_path / "wh").write("stg_ssb__lines", {**place(0), "message_id": A1})
+    warehouse = story.write(tmp_path / "wh").write("stg_ssb__lines", {**place(1), "message_id": A1})
     warehouse.write("runs", story.run("one", 1, tables=[name]))
     assert [line["id"] for line in warehouse.json("why", "--line", "a b.jsonl:1")["lines"]] == [A1]
