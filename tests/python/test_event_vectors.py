@@ -137,7 +137,7 @@ def batched(request, vectors, project):
     """Build all timelines with larger batches."""
     log = vectors.project.vars["event_log"]
     built = project(f"event_batches_{request.param}", event_log=log, edit_batch_size=request.param)
-    return request.param, Built(built.build(*SELECTED, *CAUTIOUS))
+    return request.param, Built(built.run(*SELECTED))
 
 
 def test_order_after_every_batch(batched):
@@ -173,7 +173,7 @@ def test_the_order_does_not_depend_on_batches(vectors, batched):
 def test_batch_size_zero_turns_edits_off(vectors, project):
     """Batch size 0 turns commands off; all other columns stay equal."""
     log = vectors.project.vars["event_log"]
-    built = project("event_batches_0", event_log=log, edit_batch_size=0).build(*SELECTED, *CAUTIOUS)
+    built = project("event_batches_0", event_log=log, edit_batch_size=0).run(*SELECTED)
     assert built.rows("timeline_edits") == []
     for table in ("timeline_events", "timeline_rejects"):
         assert contents(built, table) == contents(vectors.project, table)
