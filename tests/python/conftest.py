@@ -29,7 +29,7 @@ ENGINE = os.environ.get("TANGLES_TEST_ENGINE", "local")
 
 # Searches of properties: `make test` uses the same examples each time, `make test-all` random and many more ones
 # (`--hypothesis-profile=exhaustive`).
-settings.register_profile("quick", max_examples=50, derandomize=True, deadline=None)
+settings.register_profile("quick", max_examples=20, derandomize=True, deadline=None)
 settings.register_profile("exhaustive", max_examples=1000, deadline=None)
 settings.load_profile("quick")
 

@@ -36,23 +36,26 @@ def others(lines: list[bytes]) -> dict[str, list[bytes]]:
     return {"b.jsonl": shuffled, "d.jsonl": files["c.jsonl"]}
 
 
-@pytest.mark.both_at_length
-def test_any_sequence_of_logs_ends_in_the_same_rows(project, tmp_path):
+@pytest.mark.parametrize(
+    ("states", "later"),
+    [
+        pytest.param([halves, others], {}, marks=pytest.mark.both_at_length, id="two"),
+        pytest.param([halves, more, others], LATER, marks=pytest.mark.exhaustive, id="three"),
+    ],
+)
+def test_any_sequence_of_logs_ends_in_the_same_rows(project, tmp_path, states, later):
     """After any history, the tables equal one build of the last state."""
-    given = variables(tmp_path)
-    grown, at_once = project("growing", **given), project("grown_at_once", **given | LATER)
-    for state in (halves, more, others):
+    given, name = variables(tmp_path), len(states)
+    grown, at_once = project(f"growing_{name}", **given), project(f"grown_at_once_{name}", **given | later)
+    for state in states:
         write(tmp_path, {kind: state(LINES[kind]) for kind in KINDS})
-        grown.vars.update(LATER if state is others else {})
+        grown.vars.update(later if state is others else {})
         grown.run()
         if state is more:
             middle = project("grown_middle", **given).run()
             assert differing(grown, middle) == []
-    assert [row["is_full"] for row in sorted(grown.rows("runs"), key=lambda row: row["started_at"])] == [
-        True,
-        False,
-        False,
-    ]
+    runs = sorted(grown.rows("runs"), key=lambda row: row["started_at"])
+    assert [row["is_full"] for row in runs] == [True, *[False] * (len(states) - 1)]
     at_once.run()
     assert differing(grown, at_once) == []
     assert [row["is_full"] for row in at_once.rows("runs")] == [True]
