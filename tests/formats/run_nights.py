@@ -1,0 +1,38 @@
+"""Run nights in one process: `python run_nights.py FOLDER SELECTED LOG... -- NIGHT...`, on TANGLES_TARGET.
+
+A night copies the files of the folder NIGHT over the logs and runs the models of SELECTED. Tables of a table format are
+written as plain parquet afterwards, into `FOLDER/exported/<table>`.
+"""
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from dbt.cli.main import dbtRunner
+
+from bench.cluster.snapshots import export
+from bench.machine import ROOT
+from dbt_spark_python.session.connection import process_session
+
+
+def main() -> None:
+    """Run the command; a night that fails ends it with dbt's exit code."""
+    folder, selected, *rest = sys.argv[1:]
+    logs, nights = rest[: rest.index("--")], rest[rest.index("--") + 1 :]
+    variables = {f"{Path(log).stem}_log": log for log in logs}
+    options = ["--project-dir", ROOT, "--profiles-dir", ROOT, "--target-path", folder, "--log-path", folder]
+    options += ["--vars", json.dumps(variables), "--no-use-colors"]
+    for night in nights:
+        for log in logs:
+            shutil.copy(Path(night) / Path(log).name, log)
+        result = dbtRunner().invoke(["run", "--select", *selected.split(), *map(str, options)])
+        if not result.success:
+            sys.exit(2 if result.exception else 1)
+    if os.environ["TANGLES_TARGET"] != "sail":
+        export(process_session(), Path(folder) / "exported")
+
+
+if __name__ == "__main__":
+    main()
