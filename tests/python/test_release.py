@@ -168,15 +168,23 @@ def test_a_project_from_the_wheels(wheels, tmp_path):
         assert Path(place).is_relative_to(tmp_path), place
     few = "dbt run --select +largest_threads"
     check(python, tmp_path, begin(python, tmp_path, dbt_build=few))
-    judge_without_a_project(python.parent / "tangles", tmp_path)
+    write_events(tmp_path)
+    assert said(["lint", "events.jsonl"], tmp_path, python.parent / "tangles") == ""
 
 
-def judge_without_a_project(tangles: Path, folder: Path) -> None:
-    """Check that the wheel's commands judge and build a log without a project."""
+def write_events(folder: Path) -> None:
+    """Write a log of three events."""
     event = '{{"timeline": "t", "event": "{}", "after": [], "arrival": 1}}\n'
     (folder / "events.jsonl").write_text("".join(map(event.format, "abc")))
-    assert said(["lint", "events.jsonl"], folder, tangles) == ""
-    answer = said(["build", "events.jsonl", "--no-tests"], folder, tangles)
+
+
+@pytest.mark.sail
+@pytest.mark.exhaustive
+def test_a_build_without_a_project(wheels, tmp_path):
+    """The wheel's command builds the tables of a log; test_build_command.py tests that of a clone."""
+    python = environment(tmp_path / "environment", wheels)
+    write_events(tmp_path)
+    answer = said(["build", "events.jsonl", "--no-tests"], tmp_path, python.parent / "tangles")
     assert re.search(r"success, .*; it wrote \d+ of the tables", answer) and "1 timeline: with edits 1" in answer
 
 
