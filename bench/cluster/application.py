@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 
 from bench.cluster.servers import HOST
 
-#: Words of Spark's plans: of the merges of Iceberg, and a table of new rows, by which a merge names its table.
-_MERGE, _NEW_ROWS = re.compile("ReplaceData|WriteDelta"), re.compile(r"(\w+)__next\b")
+#: Words of Spark's plans: of statements that replace rows of Iceberg (the first one also of `create or replace`), and a
+#: table of new rows that is read, whose name has that of the other table.
+_MERGE = re.compile("OverwriteByExpression|ReplaceData|WriteDelta")
+_NEW_ROWS = re.compile(r"BatchScan \S*?(\w+)__next\b")
 
 
 class Merge(NamedTuple):
-    """A running merge of changed groups into a table, and an executor that runs a task of it."""
+    """A running statement that merges changed groups into a table, and an executor that runs a task of it."""
 
     table: str
     application: str

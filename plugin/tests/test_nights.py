@@ -12,6 +12,8 @@ import pytest
 from conftest import ENGINE, FORMATS
 from dbt_process import run
 from dbt_spark_python.incremental.snapshot_tables import SnapshotTables
+from dbt_spark_python.incremental.tables import ChangedGroups
+from dbt_spark_python.session.connection import process_session
 from shop_project import DIES, FAILS, expected_days, expected_sums, make_shop_project, write_orders
 
 FIRST = [("a", 1, 5), ("a", 2, 6), ("b", 1, 7), ("c", 3, 8), (None, 1, 9)]
@@ -264,6 +266,45 @@ def test_a_reader_sees_the_rows_before_a_run_or_after_it(nights):
 
 
 @pytest.mark.spark_at_length
+@pytest.mark.iceberg
+@pytest.mark.delta
+@pytest.mark.parametrize("partitions", ["", "partitioned by (shop)"])
+@pytest.mark.parametrize(("changed", "kept"), [(["a"], {"b", "c", None}), (["a", "b", ""], {"c"})])
+def test_groups_are_replaced_in_one_commit(nights, changed, kept, partitions):
+    """A table of Iceberg without partitions is written in full if at least half of its files have a changed group."""
+    nights.run("--select", "orders")  # it opens the session
+    session, schema, form = process_session(), nights.built.schema, FORMATS[ENGINE]
+    columns, name = "amount int, shop string, words map<string, int>", f"{schema}.kept"
+
+    def execute(sql: str) -> list[tuple]:
+        return [tuple(row) for row in session.sql(sql).collect()]
+
+    def state() -> tuple[dict, int]:
+        commits = execute(f"describe history {name}" if form == "delta" else f"select * from {name}.snapshots")
+        file = "_metadata.file_path" if form == "delta" else "_file"
+        return dict(execute(f"select shop, {file} from {name}")), len(commits)
+
+    for table, more in (("kept", partitions), ("kept__next", "")):
+        execute(f"create table {schema}.{table} ({columns}) using {form} {more}")
+    for shop in ("'a'", "'b'", "'c'", "null"):
+        execute(f"insert into {name} values (1, {shop}, map('x', 1))")
+    execute(f"insert into {name}__next values (2, 'a', map('y', 2)), (3, 'd', null)")
+    versions = [(shop, 2 if shop in changed else 1) for shop in ("a", "b", "c", "")]
+    session.createDataFrame(versions, "shop_key string, version long").createOrReplaceTempView("kept_versions")
+    files, commits = state()
+    groups = ChangedGroups("shop", "kept_versions", "shop_key", 1)
+    tables = SnapshotTables(execute, lambda schema: ["kept"], lambda: session)
+    counts = tables.replace_groups((schema, "kept"), "kept__next", groups, ["shop"])
+    assert tuple(counts.values()) == (1, 1, len(changed) - 1)
+    rows = [(1, shop, {"x": 1}) for shop in kept] + [(2, "a", {"y": 2}), (3, "d", None)]
+    assert nights.rows("kept") == sorted(rows, key=repr)
+    files_now, commits_now = state()
+    assert commits_now == commits + 1
+    is_merged = form == "delta" or partitions or len(changed) == 1
+    assert {shop for shop in kept if files[shop] == files_now[shop]} == (kept if is_merged else set())
+    assert not session.catalog.tableExists(f"{name}__next")
+
+
 @pytest.mark.iceberg
 @pytest.mark.delta
 def test_maintenance_keeps_tables_current_and_their_history_readable(nights):

@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from dbt_spark_python.incremental import snapshot_tables
-from dbt_spark_python.incremental.snapshot_tables import PROPERTY, SnapshotTables, merge_statement
+from dbt_spark_python.incremental.replace_statements import merge_statement
+from dbt_spark_python.incremental.snapshot_tables import PROPERTY, SnapshotTables
 from dbt_spark_python.incremental.table_formats import Delta, Iceberg
 from dbt_spark_python.incremental.tables import ChangedGroups
 from dbt_spark_python.table_store.public_folders import Publication
@@ -68,6 +69,8 @@ class Catalog:
         self.properties = {"format": "iceberg/parquet", "current-snapshot-id": "1"}
         self.statements: list[str] = []
         self.snapshots: list[tuple[str, str]] = []  # those of the operation `replace`, with their parents
+        self.description = [("shop", "string", None), ("a`b", "int", None)]
+        self.files = 4, 2  # all, and those with a row of a changed group
 
     def execute(self, sql: str) -> list[tuple]:
         """Run one of the statements that planned runs need."""
@@ -76,6 +79,10 @@ class Catalog:
             return list(self.properties.items())
         if ".snapshots " in sql:
             return self.snapshots
+        if sql.startswith("describe table"):
+            return self.description
+        if "count_if(" in sql:
+            return [self.files]
         if sql.startswith("alter table"):
             key, value = re.search(r"set tblproperties \('(.+?)' = '(.*)'\)$", sql, re.DOTALL).groups()
             self.properties[key] = re.sub(r"\\(.)", r"\1", value)
@@ -163,6 +170,48 @@ def test_a_missing_table_is_not_asked_for():
     catalog = Catalog()
     assert catalog.tables("other").manifest_of("s", "t") == {}
     assert catalog.statements == []
+
+
+def replacing(catalog: Catalog) -> str:
+    """Return the statement that replaces changed groups, on one line."""
+    groups = ChangedGroups("shop", "`s`.`versions`", "group_key", 3)
+    assert catalog.tables().replace_groups(("s", "t"), "new", groups, None) is None
+    *_, replaced, dropped = catalog.statements
+    assert dropped == "drop table `s`.`new` purge"
+    return " ".join(replaced.split())
+
+
+@pytest.mark.parametrize("files", [(4, 2), (1, 1), (0, 0)])
+def test_a_table_is_written_in_full_if_half_of_its_files_have_a_changed_group(files):
+    catalog = Catalog()
+    catalog.files = files
+    words = replacing(catalog)
+    assert words.startswith("insert into `s`.`t` replace where true select `shop`, `a``b` from `s`.`t` as kept ")
+    assert "left anti join (select coalesce(cast(group_key as string), '') as __group " in words
+    assert words.endswith("union all select `shop`, `a``b` from `s`.`new`")
+
+
+def test_groups_are_merged_if_few_files_have_a_changed_group():
+    catalog = Catalog()
+    catalog.files = 5, 2
+    assert replacing(catalog).startswith("merge into `s`.`t` as kept ")
+
+
+def test_groups_of_a_table_of_delta_lake_are_merged():
+    catalog = Catalog()
+    catalog.properties = {"delta.minReaderVersion": "3"}
+    groups = ChangedGroups("shop", "`s`.`versions`", "group_key", 3)
+    catalog.tables().replace_groups(("s", "t"), "new", groups, None)
+    assert catalog.statements[-2].strip().startswith("merge into `s`.`t` as kept")
+    assert catalog.statements[-1].strip() == "drop table `s`.`new`"
+
+
+@pytest.mark.parametrize("heading", ["# Partition Information", "# Partitioning"])
+def test_groups_of_a_table_with_partitions_are_merged(heading):
+    catalog = Catalog()
+    catalog.description += [("", "", ""), (heading, "", ""), ("shop", "string", None)]
+    words = replacing(catalog)
+    assert words.endswith("insert (`shop`, `a``b`) values (made.__row.`shop`, made.__row.`a``b`)")
 
 
 def merging(columns: dict[str, str]) -> str:

@@ -345,7 +345,9 @@ def page_of_a_statement(plan: str) -> dict[str, object]:
     ("plan", "found"),
     [
         ("ReplaceData IcebergWrite(table=lake.t.kept) BatchScan lake.t.kept__next", [("kept", "app-1", "7")]),
+        ("OverwriteByExpression IcebergWrite(table=lake.t.kept) BatchScan lake.t.kept__next", [("kept", "app-1", "7")]),
         ("AppendData lake.t.kept__next", []),
+        ("OverwriteByExpression IcebergWrite(table=lake.t.kept__next) BatchScan lake.t.kept", []),
         ("ReplaceData IcebergWrite(table=lake.t.kept)", []),
     ],
 )

@@ -12,17 +12,16 @@ from pyspark.sql import SparkSession
 
 from dbt_spark_python.incremental.counts import COUNTS, count_differing
 from dbt_spark_python.incremental.earlier import changed_groups, rows_of_groups
+from dbt_spark_python.incremental.replace_statements import files_statement, merge_statement, overwrite_statement
 from dbt_spark_python.incremental.table_formats import FORMATS, Execute, format_of
 from dbt_spark_python.incremental.tables import ChangedGroups
 from dbt_spark_python.table_store import manifest
-from dbt_spark_python.table_store.catalog import full_name, literal, quoted
+from dbt_spark_python.table_store.catalog import full_name, literal
 from dbt_spark_python.table_store.process_folder import utc_now
 from dbt_spark_python.table_store.public_folders import Publication, PublishedTable
 
 #: The table property with the manifest, as JSON.
 PROPERTY = "dbt_spark_python.manifest"
-#: A merge handles a group in so many parts, each in one task, which holds the rows of a part in memory.
-_PARTS = 16
 #: The entry of a manifest in memory that names the table's current snapshot, which has the rows of the noted one.
 _CURRENT = "snapshot"
 
@@ -94,16 +93,18 @@ class SnapshotTables:
     def replace_groups(
         self, name: tuple[str, str], made: str, groups: ChangedGroups, key_columns: Sequence[str] | None
     ) -> dict[str, int] | None:
-        """Replace the rows of changed groups by one `merge`, and drop the table of new rows."""
+        """Replace the rows of changed groups by one statement, and drop the table of new rows."""
         table, new = full_name(*name), full_name(name[0], made)
         changes = None
         if key_columns is not None and self.session is not None:
             keys = changed_groups(self.session.table(groups.versions), groups.since, groups.column)
             before = rows_of_groups(self.session.table(table), groups.key, keys)
             changes = count_differing(before, self.session.table(new), key_columns)
-        self._execute(merge_statement(table, new, self._columns(new), groups))
-        kind = self._format(*name)  # a table of another format is rebuilt
-        self._execute(f"drop table {new} {FORMATS[kind].drop if kind else ''}")
+        known = FORMATS[str(self._format(*name))]  # a table of another format is rebuilt
+        columns, is_partitioned = self._describe(table)
+        is_whole = known.file is not None and not is_partitioned and self._is_spread(table, known.file, groups)
+        self._execute((overwrite_statement if is_whole else merge_statement)(table, new, columns, groups))
+        self._execute(f"drop table {new} {known.drop}")
         return changes
 
     def published(self, schema: str) -> list[PublishedTable]:
@@ -159,47 +160,14 @@ class SnapshotTables:
         kind = self._formats[schema, name] = format_of(properties)
         return kind, properties
 
-    def _columns(self, table: str) -> dict[str, str]:
-        """Return the columns of a table with their types."""
-        columns = {}
-        for row in self._execute(f"describe table {table}"):
-            if not row[0] or row[0].startswith("#"):  # partitions and metadata columns follow
-                break
-            columns[row[0]] = row[1]
-        return columns
+    def _is_spread(self, table: str, file: str, groups: ChangedGroups) -> bool:
+        """Whether at least half of a table's files have a row of a changed group, or it has no rows."""
+        ((files, changed),) = self._execute(files_statement(table, file, groups))
+        return 2 * int(changed) >= int(files)
 
-
-def merge_statement(table: str, new: str, columns: Mapping[str, str], groups: ChangedGroups) -> str:
-    """Write the statement that replaces the rows of changed groups in one commit.
-
-    Its source has a row for each part of a changed group, which deletes the rows of that part, and the new rows, which
-    match no row. Spark's full outer join holds all rows with one key in memory, and sends them to one task.
-
-    Args:
-        table: The table.
-        new: The table with the new rows.
-        columns: The columns of both, with their types.
-        groups: The changed groups.
-    """
-    names = [quoted(column) for column in columns]
-    hashed = [quoted(column) for column, kind in columns.items() if "map<" not in kind]  # Spark does not hash maps
-    new_part, part = (
-        f"pmod(hash({', '.join(prefix + name for name in hashed) or 0}), {_PARTS})" for prefix in ("", "kept.")
-    )
-    return f"""
-        merge into {table} as kept
-        using (
-            select cast(null as string) as __group, {new_part} as __part, struct(*) as __row from {new}
-            union all
-            select __group, explode(sequence(0, {_PARTS - 1})) as __part, null as __row
-            from (
-                select distinct coalesce(cast({groups.column} as string), '') as __group
-                from {groups.versions}
-                where version > {int(groups.since)}
-            )
-        ) as made
-        on coalesce(cast({groups.key} as string), '') = made.__group and {part} = made.__part
-        when matched then delete
-        when not matched and made.__row is not null then
-            insert ({", ".join(names)}) values ({", ".join(f"made.__row.{name}" for name in names)})
-    """
+    def _describe(self, table: str) -> tuple[dict[str, str], bool]:
+        """Return the columns of a table with their types, and whether the table has partitions."""
+        rows = [(row[0] or "", row[1]) for row in self._execute(f"describe table {table}")]
+        # Headings, of partitions and metadata columns, follow the columns.
+        end = next((place for place, (name, _) in enumerate(rows) if not name or name.startswith("#")), len(rows))
+        return dict(rows[:end]), any(name.startswith("# Partition") for name, _ in rows[end:])

@@ -33,9 +33,11 @@ class TableFormat(Protocol):
 
     Attributes:
         drop: The words that follow `drop table <name>`, so that the files are deleted as well.
+        file: The metadata column with the file of a row; None if groups are replaced by `merge` only.
     """
 
     drop: str
+    file: str | None
 
     def current(self, execute: Execute, table: str, properties: Mapping[str, str]) -> str:
         """Return the name of a table's current snapshot."""
@@ -52,7 +54,7 @@ class TableFormat(Protocol):
 class Iceberg:
     """Apache Iceberg."""
 
-    drop = "purge"
+    drop, file = "purge", "_file"
 
     def current(self, execute: Execute, table: str, properties: Mapping[str, str]) -> str:
         """Return the id of the current snapshot, which Iceberg shows among the properties."""
@@ -86,7 +88,7 @@ class Iceberg:
 class Delta:
     """Delta Lake."""
 
-    drop = ""
+    drop, file = "", None
 
     def current(self, execute: Execute, table: str, properties: Mapping[str, str]) -> str:
         """Return the version of the latest commit."""
