@@ -265,7 +265,6 @@ def test_a_reader_sees_the_rows_before_a_run_or_after_it(nights):
     assert {name for name, rows in seen if rows == before[name] != after[name]} == {*before}
 
 
-@pytest.mark.spark_at_length
 @pytest.mark.iceberg
 @pytest.mark.delta
 @pytest.mark.parametrize("partitions", ["", "partitioned by (shop)"])
@@ -305,6 +304,7 @@ def test_groups_are_replaced_in_one_commit(nights, changed, kept, partitions):
     assert not session.catalog.tableExists(f"{name}__next")
 
 
+@pytest.mark.spark_at_length
 @pytest.mark.iceberg
 @pytest.mark.delta
 def test_maintenance_keeps_tables_current_and_their_history_readable(nights):
