@@ -27,7 +27,7 @@ SECONDS = {"sail": 5, "spark": 15}
 
 def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
     """Build night after night; return the figures of each, and the goals."""
-    whole = logs.head(options.peer_log or logs.signed_log(suffix=".jsonl.gz"), options.scale)
+    whole = logs.head(options.peer_log or logs.signed_log(), options.scale)
     log = logs.FOLDER / f"growing{''.join(whole.suffixes[-2:])}"
     results: dict[str, dict] = {}
     for night, share in NIGHTS:

@@ -1,10 +1,9 @@
-{#- Rows of a table are unordered, so lines are numbered by their content. They are numbered within 256 blocks, so that
-    several tasks sort them, and a new row moves the rows behind it in its block only.
+{#- Rows of a table are unordered, so lines are numbered by their content: by one of 256 blocks, so that several tasks
+    sort them, and by the digest within it.
 
     A view where a table is given: its rows may hold the secrets of groups and are not copied. -#}
 {%- set tables = list_log_tables() -%}
 {{ config(materialized='view' if tables else 'table') }}
-
 
 with lines as (
     select
@@ -25,21 +24,31 @@ with lines as (
     from {{ ref('fixture_log') }}
     {%- endif %}
     {%- for name, table in tables.items() %}
+    {%- set given %}
+        select
+            raw,
+            sha2(raw, 256) as digest,
+            pmod(crc32(raw), 256) as block
+        from (select coalesce(cast(raw as binary), cast('' as binary)) as raw from {{ table }})
+    {%- endset %}
 
     union all
 
     select
         '{{ name }}' as log,
         {{ string_literal(table.render()) }} as source_file,
-        (block << 33) + row_number() over (partition by block order by digest) as line,
-        raw
-    from (
+        blocks.lines_before + row_number() over (partition by blocks.block order by given.digest) as line,
+        given.raw
+    from ({{ given }}) as given
+    inner join (
         select
-            raw,
-            sha2(raw, 256) as digest,
-            cast(pmod(crc32(raw), 256) as bigint) as block
-        from (select coalesce(cast(raw as binary), cast('' as binary)) as raw from {{ table }})
-    )
+            block,
+            coalesce(
+                sum(count(*)) over (order by block rows between unbounded preceding and 1 preceding), 0
+            ) as lines_before
+        from ({{ given }})
+        group by block
+    ) as blocks on given.block = blocks.block
     {%- endfor %}
 )
 
