@@ -35,8 +35,7 @@ def to_batches(lines: list[bytes], rows: int) -> list[pa.RecordBatch]:
         part = lines[start : start + rows]
         columns = [
             pa.array(["log"] * len(part)),
-            pa.array([0] * len(part), pa.int64()),
-            pa.array(range(start, start + len(part)), pa.int64()),
+            pa.array(range(start + 1, start + 1 + len(part)), pa.int64()),
             pa.array(part, pa.binary()),
             pa.array([len(line) for line in part], pa.int64()),
         ]
