@@ -1,6 +1,7 @@
 """Divides files on this machine into blocks, which several tasks read at once."""
 
 import os
+from itertools import pairwise
 from typing import NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
@@ -40,7 +41,7 @@ def divide(path: str, size: int) -> list[Block]:
 def spread_numbered(spark: SparkSession, blocks: list[Block]) -> DataFrame:
     """Spread blocks over the tasks of a session, each with the number of its first line.
 
-    Files of several blocks are read once to count the lines that begin in each block.
+    The lines of blocks that another block of the same file follows are counted first.
 
     Args:
         spark: The session.
@@ -50,12 +51,13 @@ def spread_numbered(spark: SparkSession, blocks: list[Block]) -> DataFrame:
         One row per block for `unpack.read_blocks`.
     """
     first_lines = [1] * len(blocks)
-    if any(block.start for block in blocks):
-        counted = _spread(spark, blocks, first_lines).mapInArrow(unpack.count_lines, "number int, lines bigint")
-        lines = {row["number"]: row["lines"] for row in counted.collect()}
-        for number, block in enumerate(blocks):
-            if block.start:
-                first_lines[number] = first_lines[number - 1] + lines[number - 1]
+    continued = [number for number, (_, following) in enumerate(pairwise(blocks)) if following.start]
+    if continued:
+        table = _spread(spark, [blocks[number] for number in continued], [1] * len(continued))
+        counted = table.mapInArrow(unpack.count_lines, "number int, lines bigint").collect()
+        lines = {row["number"]: row["lines"] for row in counted}
+        for place, number in enumerate(continued):
+            first_lines[number + 1] = first_lines[number] + lines[place]
     return _spread(spark, blocks, first_lines)
 
 

@@ -89,17 +89,17 @@ def count_lines(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Count the lines that begin in blocks of files on this machine.
 
     Args:
-        batches: One row per block, with the columns of `read_blocks`. Bytes are read only of blocks with an `end`.
+        batches: One row per block with an `end`, with the columns of `read_blocks`.
 
     Yields:
-        For each batch, `number` int32, passed on, and `lines` int64: 0 for a block without an `end`.
+        For each batch, `number` int32, passed on, and `lines` int64.
 
     Raises:
         RuntimeError: A file is missing, or permission is missing.
     """
     for batch in batches:
         blocks = zip(*(batch.column(key).to_pylist() for key in ("path", "start", "end")), strict=True)
-        counts = [0 if end is None else _line_starts(path, start, end) for path, start, end in blocks]
+        counts = [_line_starts(path, start, end) for path, start, end in blocks]
         yield pa.record_batch({"number": batch.column("number"), "lines": pa.array(counts, pa.int64())})
 
 
