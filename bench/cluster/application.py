@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from bench.cluster.servers import HOST
 
-#: Words of Spark's plans: of statements that replace rows of Iceberg (the first one also of `create or replace`), and a
-#: table of new rows that is read, whose name has that of the other table.
+#: In Spark's plans: the operators that replace rows of Iceberg (`create or replace` has the first one, too), and the scan
+#: of a table of new rows, named after the table that gets them.
 _MERGE = re.compile("OverwriteByExpression|ReplaceData|WriteDelta")
 _NEW_ROWS = re.compile(r"BatchScan \S*?(\w+)__next\b")
 
