@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from bench.cluster.servers import HOST
 
-#: In Spark's plans: the operators that replace rows of Iceberg (`create or replace` has the first one, too), and the scan
-#: of a table of new rows, named after the table that gets them.
+#: In Spark's plans: the operators that replace rows of Iceberg (`create or replace` has the first one, too), and the
+#: scan of a table of new rows, named after the table that gets them.
 _MERGE = re.compile("OverwriteByExpression|ReplaceData|WriteDelta")
 _NEW_ROWS = re.compile(r"BatchScan \S*?(\w+)__next\b")
 
