@@ -11,7 +11,8 @@
 {% endmacro %}
 
 
-{#- The condition that a row's group has changed since this model's table was built; true in a full build.
+{#- The condition that a row's group has changed since this model's table was built; true in a full build. Spark estimates the
+    keys of the changed groups by the whole table of versions; if they are few, a hint spares the shuffle of the rows.
 
     key: the column or expression that names a row's group. versions: the model with the versions of groups.
     column: the column of that model that names a group. -#}
@@ -19,7 +20,11 @@
     {%- set plan = plan_node() -%}
     {%- if plan.action == 'replace' -%}
         coalesce({{ key }}, '') in (
-            select coalesce({{ column }}, '') from {{ versions }} where version > {{ plan.since }}
+            select
+            {%- if adapter.are_few_changed(versions, plan.since) %} /*+ broadcast(changed) */ {%- endif %}
+                coalesce({{ column }}, '')
+            from {{ versions }} as changed
+            where version > {{ plan.since }}
         )
     {%- else -%}
         true

@@ -3,6 +3,7 @@
 import pytest
 
 from dbt_spark_python.incremental import replace
+from dbt_spark_python.incremental.earlier import changed_groups, rows_of_groups
 from dbt_spark_python.incremental.replace import replace_groups
 
 pytestmark = pytest.mark.both
@@ -68,6 +69,21 @@ class Table:
     def rows(self) -> list[tuple]:
         """The rows, as a reader finds them in the catalog."""
         return sorted(map(tuple, self.spark.table(f"replaced.{self.name}").collect()), key=repr)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("are_few", [True, False])
+def test_the_keys_of_few_groups_are_broadcast(spark, capsys, are_few):
+    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    try:
+        versions = spark.range(9).selectExpr("cast(id as string) as group_key", "id as version")
+        keys = changed_groups(versions, 6, are_few=are_few)
+        rows = rows_of_groups(spark.range(99).selectExpr("cast(id as string) as shop"), "shop", keys)
+        assert sorted(row.shop for row in rows.collect()) == ["7", "8"]
+        rows.explain()
+    finally:
+        spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
+    assert ("BroadcastHashJoin" in capsys.readouterr().out) == are_few
 
 
 ALL = sorted((row for rows in ROWS.values() for row in rows), key=repr)

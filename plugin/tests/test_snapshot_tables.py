@@ -172,9 +172,9 @@ def test_a_missing_table_is_not_asked_for():
     assert catalog.statements == []
 
 
-def replacing(catalog: Catalog) -> str:
+def replacing(catalog: Catalog, are_few: bool = False) -> str:
     """Return the statement that replaces changed groups, on one line."""
-    groups = ChangedGroups("shop", "`s`.`versions`", "group_key", 3)
+    groups = ChangedGroups("shop", "`s`.`versions`", "group_key", 3, are_few)
     assert catalog.tables().replace_groups(("s", "t"), "new", groups, None) is None
     *_, replaced, dropped = catalog.statements
     assert dropped == "drop table `s`.`new` purge"
@@ -189,6 +189,13 @@ def test_a_table_is_written_in_full_if_half_of_its_files_have_a_changed_group(fi
     assert words.startswith("insert into `s`.`t` replace where true select `shop`, `a``b` from `s`.`t` as kept ")
     assert "left anti join (select coalesce(cast(group_key as string), '') as __group " in words
     assert words.endswith("union all select `shop`, `a``b` from `s`.`new`")
+
+
+def test_the_keys_of_few_changed_groups_are_broadcast():
+    catalog = Catalog()
+    words = replacing(catalog, are_few=True)
+    assert "select /*+ broadcast(changed) */ `shop`, `a``b` from `s`.`t` as kept left anti join (" in words
+    assert "select /*+ broadcast(changed) */ __file, " in " ".join(" ".join(catalog.statements).split())
 
 
 def test_groups_are_merged_if_few_files_have_a_changed_group():

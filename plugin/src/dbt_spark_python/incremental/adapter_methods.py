@@ -14,7 +14,7 @@ from dbt_common.clients import agate_helper
 from dbt_common.invocation import get_invocation_id
 
 from dbt_spark_python.incremental.definition import INPUTS, Definitions
-from dbt_spark_python.incremental.earlier import plan_view_name
+from dbt_spark_python.incremental.earlier import MOST_BROADCAST_ROWS, plan_view_name
 from dbt_spark_python.incremental.folder_tables import FolderTables
 from dbt_spark_python.incremental.plan import COMPLETE, REBUILD, REUSE, VERSIONS, WORKING_SET, Plan, Planner
 from dbt_spark_python.incremental.snapshot_tables import SnapshotTables
@@ -46,6 +46,8 @@ class PlannedRuns(metaclass=AdapterMeta):
         self._building: dict[tuple[str, str], Publication] = {}
         self._reused: set[tuple[str, str]] = set()  # tables that are reused, until they are published
         self._logged_reasons: set[str] = set()  # reasons that were logged
+        # Whether few groups have changed, by their table of versions and the version since which they changed.
+        self._few_changed: dict[tuple[str, int], bool] = {}
 
     @available
     def plan(self, nodes: Mapping[str, Any], node_id: str, selected: list[str], full_refresh: bool) -> dict[str, Any]:
@@ -141,17 +143,33 @@ class PlannedRuns(metaclass=AdapterMeta):
         return self._tables is not None and self._tables.maintain(*name, keep_days)
 
     @available
-    def set_plan_view(self, relation: BaseRelation, since: int, has_earlier_rows: bool) -> str:
+    def are_few_changed(self, versions: str, since: int) -> bool:
+        """Whether so few groups have changed that joins broadcast their keys.
+
+        Args:
+            versions: The table of group versions, which does not change any more during the command.
+            since: Groups with a later version have changed.
+        """
+        key = str(versions), int(since)
+        if key not in self._few_changed:
+            counted = self.execute(f"select count(*) from {key[0]} where version > {key[1]}", fetch=True)[1]
+            self._few_changed[key] = int(counted.rows[0][0]) <= MOST_BROADCAST_ROWS
+        return self._few_changed[key]
+
+    @available
+    def set_plan_view(self, relation: BaseRelation, since: int, are_few: bool, has_earlier_rows: bool) -> str:
         """Tell a Python model its plan; see `earlier.plan_view_name`.
 
         Args:
             relation: The table.
             since: The version since which its groups are rebuilt; 0 rebuilds all groups.
+            are_few: Whether joins broadcast the keys of these groups.
             has_earlier_rows: Whether the model continues from its own earlier table.
         """
         if self._tables is not None and (session := self._tables.session) is not None:
-            row = f"select {int(since)} as since, {bool(has_earlier_rows)} as has_earlier_rows"
-            session.sql(row).createOrReplaceTempView(plan_view_name(relation))
+            values = {"since": int(since), "are_few": bool(are_few), "has_earlier_rows": bool(has_earlier_rows)}
+            row = ", ".join(f"{value} as {name}" for name, value in values.items())
+            session.sql(f"select {row}").createOrReplaceTempView(plan_view_name(relation))
         return ""
 
     @available
@@ -173,7 +191,8 @@ class PlannedRuns(metaclass=AdapterMeta):
         """
         name = _key(relation.schema, relation.identifier)
         publication = self._building[name]
-        groups = ChangedGroups(key, versions, column, publication.groups["since"])
+        since = publication.groups["since"]
+        groups = ChangedGroups(key, versions, column, since, self.are_few_changed(versions, since))
         changes = self._tables.replace_groups(name, made.identifier, groups, publication.key_columns)
         self._building[name] = publication._replace(changes=changes)
         return ""

@@ -45,15 +45,18 @@ def only_changed(spark: SparkSession, relation: object, rows: DataFrame, key: st
         versions: The table of group versions.
     """
     view = plan_view_name(relation)
-    since = spark.table(view).first()["since"] if spark.catalog.tableExists(view) else 0
-    return rows_of_groups(rows, key, changed_groups(versions, since)) if since else rows
+    plan = spark.table(view).first() if spark.catalog.tableExists(view) else None
+    if plan is None or not plan["since"]:
+        return rows
+    return rows_of_groups(rows, key, changed_groups(versions, plan["since"], are_few=plan["are_few"]))
 
 
 def plan_view_name(relation: object) -> str:
     """Return the name of the temporary view with the part of a plan that a Python model reads, in one row.
 
-    Its columns are `since`, the version since which the model's groups are rebuilt (0 rebuilds all), and
-    `has_earlier_rows`, whether the model continues from its own earlier table.
+    Its columns are `since`, the version since which the model's groups are rebuilt (0 rebuilds all), `are_few`, whether
+    joins broadcast the keys of these groups, and `has_earlier_rows`, whether the model continues from its own earlier
+    table.
     """
     return f"plan_{hashlib.sha256(str(relation).replace('`', '').lower().encode()).hexdigest()[:32]}"
 
@@ -68,9 +71,18 @@ def compare_rows(now: DataFrame, before: DataFrame) -> DataFrame:
     return found.agg(sf.max("is_now").alias("is_now"), sf.max("was_before").alias("was_before"))
 
 
-def changed_groups(versions: DataFrame, since: int, column: str = KEY) -> DataFrame:
-    """Return the keys of the groups with a later version than `since`; groups without rows are included."""
-    return versions.where(sf.col(VERSION) > since).select(group_key_text(column).alias(KEY)).distinct()
+def changed_groups(versions: DataFrame, since: int, column: str = KEY, are_few: bool = False) -> DataFrame:
+    """Return the keys of the groups with a later version than `since`, for semi and anti joins.
+
+    Args:
+        versions: The table of group versions; groups without rows are included.
+        since: The version.
+        column: The column that names a group. A key may occur twice.
+        are_few: Broadcast the keys. Spark estimates their size by the whole table of versions, so without a hint it
+            shuffles both sides of a join.
+    """
+    keys = versions.where(sf.col(VERSION) > since).select(group_key_text(column).alias(KEY))
+    return sf.broadcast(keys) if are_few else keys
 
 
 def rows_of_groups(rows: DataFrame, key: str, groups: DataFrame, how: str = "left_semi") -> DataFrame:

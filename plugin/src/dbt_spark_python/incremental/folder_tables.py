@@ -51,7 +51,8 @@ class FolderTables:
         self, name: tuple[str, str], made: str, groups: ChangedGroups, key_columns: Sequence[str] | None
     ) -> dict[str, int] | None:
         """Complete the new table `made` with the rows of all other groups; see `replace.replace_groups`."""
-        keys = changed_groups(self.session.table(groups.versions), groups.since, groups.column)
+        versions = self.session.table(groups.versions)
+        keys = changed_groups(versions, groups.since, groups.column, groups.are_few)
         return replace_groups(self._catalog, name, made, groups.key, keys, key_columns)
 
     def published(self, schema: str) -> list[PublishedTable]:

@@ -23,7 +23,7 @@ def files_statement(table: str, file: str, groups: ChangedGroups) -> str:
     """
     return f"""
         select count(*) as files, count_if(has_changed) as changed_files from (
-            select __file, max(changed.__group is not null) as has_changed
+            select {_hint(groups)}__file, max(changed.__group is not null) as has_changed
             from (select {file} as __file, {_group_of(groups.key)} as __group from {table}) as kept
             left join ({_changed(groups)}) as changed on kept.__group = changed.__group
             group by __file
@@ -43,7 +43,7 @@ def overwrite_statement(table: str, new: str, columns: Iterable[str], groups: Ch
     names = ", ".join(map(quoted, columns))
     return f"""
         insert into {table} replace where true
-        select {names} from {table} as kept
+        select {_hint(groups)}{names} from {table} as kept
         left anti join ({_changed(groups)}) as changed on {_group_of(groups.key)} = changed.__group
         union all
         select {names} from {new}
@@ -86,6 +86,11 @@ def _changed(groups: ChangedGroups) -> str:
     """Write the query for the keys of the changed groups; a key may occur twice."""
     condition = f"version > {int(groups.since)}"
     return f"select {_group_of(groups.column)} as __group from {groups.versions} where {condition}"
+
+
+def _hint(groups: ChangedGroups) -> str:
+    """Write the hint that broadcasts the keys of the changed groups, if they are few."""
+    return "/*+ broadcast(changed) */ " if groups.are_few else ""
 
 
 def _group_of(key: str) -> str:

@@ -97,7 +97,8 @@ class SnapshotTables:
         table, new = full_name(*name), full_name(name[0], made)
         changes = None
         if key_columns is not None and self.session is not None:
-            keys = changed_groups(self.session.table(groups.versions), groups.since, groups.column)
+            versions = self.session.table(groups.versions)
+            keys = changed_groups(versions, groups.since, groups.column, groups.are_few)
             before = rows_of_groups(self.session.table(table), groups.key, keys)
             changes = count_differing(before, self.session.table(new), key_columns)
         known = FORMATS[str(self._format(*name))]  # a table of another format is rebuilt

@@ -17,12 +17,14 @@ class ChangedGroups(NamedTuple):
         versions: The table of group versions.
         column: Its column that names a group.
         since: Groups with a later version have changed.
+        are_few: Whether joins broadcast their keys.
     """
 
     key: str
     versions: str
     column: str
     since: int
+    are_few: bool = False
 
 
 class PlannedTables(Protocol):
