@@ -18,7 +18,8 @@
     {%- endif -%}
     {%- if model.language == 'python' -%}
         {%- set since = plan.since if plan.action == 'replace' and config.meta_get('group_versions') else 0 -%}
-        {%- set are_few = since and adapter.are_few_changed(tangles.group_columns(model).versions, since) -%}
+        {%- set columns = tangles.group_columns(model) if since else {} -%}
+        {%- set are_few = since and adapter.are_few_changed(columns.versions, columns.column, since) -%}
         {% do adapter.set_plan_view(this, since, are_few, needs_earlier_rows) %}
     {%- endif -%}
     {%- set needs_sibling = needs_earlier_rows and not adapter.replaces_in_place(this, file_format)

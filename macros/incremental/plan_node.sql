@@ -21,7 +21,7 @@
     {%- if plan.action == 'replace' -%}
         coalesce({{ key }}, '') in (
             select
-            {%- if adapter.are_few_changed(versions, plan.since) %} /*+ broadcast(changed) */ {%- endif %}
+            {%- if adapter.are_few_changed(versions, column, plan.since) %} /*+ broadcast(changed) */ {%- endif %}
                 coalesce({{ column }}, '')
             from {{ versions }} as changed
             where version > {{ plan.since }}

@@ -119,15 +119,17 @@ def test_a_night_rebuilds_changed_groups(nights, capsys):
 
 
 @pytest.mark.both
-@pytest.mark.parametrize("most", [2, 0])
-def test_the_keys_of_few_changed_groups_are_broadcast(nights, monkeypatch, most):
-    monkeypatch.setattr("dbt_spark_python.incremental.adapter_methods.MOST_BROADCAST_ROWS", most)
+@pytest.mark.parametrize(
+    ("limit", "most", "are_few"), [("ROWS", 2, True), ("ROWS", 1, False), ("CHARACTERS", 3, False)]
+)
+def test_the_keys_of_few_changed_groups_are_broadcast(nights, monkeypatch, limit, most, are_few):
+    monkeypatch.setattr(f"dbt_spark_python.incremental.adapter_methods.MOST_BROADCAST_{limit}", most)
     nights.run()
     nights.change(("a", 3, 1), ("new", 1, 2))
     built = nights.built.invoke("build").result
     nights.check()
     codes = {each.node.name: each.node.compiled_code for each in built}
-    assert ("/*+ broadcast(changed) */" in codes["changed_orders"]) == bool(most)
+    assert ("/*+ broadcast(changed) */" in codes["changed_orders"]) == are_few
     assert nights.facts("sums") == (1, 2, (1, 1, 0))
 
 

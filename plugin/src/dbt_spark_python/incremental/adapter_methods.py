@@ -14,7 +14,7 @@ from dbt_common.clients import agate_helper
 from dbt_common.invocation import get_invocation_id
 
 from dbt_spark_python.incremental.definition import INPUTS, Definitions
-from dbt_spark_python.incremental.earlier import MOST_BROADCAST_ROWS, plan_view_name
+from dbt_spark_python.incremental.earlier import MOST_BROADCAST_CHARACTERS, MOST_BROADCAST_ROWS, plan_view_name
 from dbt_spark_python.incremental.folder_tables import FolderTables
 from dbt_spark_python.incremental.plan import COMPLETE, REBUILD, REUSE, VERSIONS, WORKING_SET, Plan, Planner
 from dbt_spark_python.incremental.snapshot_tables import SnapshotTables
@@ -46,8 +46,8 @@ class PlannedRuns(metaclass=AdapterMeta):
         self._building: dict[tuple[str, str], Publication] = {}
         self._reused: set[tuple[str, str]] = set()  # tables that are reused, until they are published
         self._logged_reasons: set[str] = set()  # reasons that were logged
-        # Whether few groups have changed, by their table of versions and the version since which they changed.
-        self._few_changed: dict[tuple[str, int], bool] = {}
+        # Whether few groups have changed, by the arguments of `are_few_changed`.
+        self._few_changed: dict[tuple[str, str, int], bool] = {}
 
     @available
     def plan(self, nodes: Mapping[str, Any], node_id: str, selected: list[str], full_refresh: bool) -> dict[str, Any]:
@@ -143,17 +143,20 @@ class PlannedRuns(metaclass=AdapterMeta):
         return self._tables is not None and self._tables.maintain(*name, keep_days)
 
     @available
-    def are_few_changed(self, versions: str, since: int) -> bool:
-        """Whether so few groups have changed that joins broadcast their keys.
+    def are_few_changed(self, versions: str, column: str, since: int) -> bool:
+        """Whether so few groups with so short keys have changed that joins broadcast these keys.
 
         Args:
             versions: The table of group versions, which does not change any more during the command.
+            column: Its column that names a group. The author of a log may choose long names.
             since: Groups with a later version have changed.
         """
-        key = str(versions), int(since)
+        key = str(versions), column, int(since)
         if key not in self._few_changed:
-            counted = self.execute(f"select count(*) from {key[0]} where version > {key[1]}", fetch=True)[1]
-            self._few_changed[key] = int(counted.rows[0][0]) <= MOST_BROADCAST_ROWS
+            figures = f"count(*), coalesce(sum(length(cast({column} as string))), 0)"
+            counted = self.execute(f"select {figures} from {key[0]} where version > {key[2]}", fetch=True)[1]
+            groups, characters = map(int, counted.rows[0])
+            self._few_changed[key] = groups <= MOST_BROADCAST_ROWS and characters <= MOST_BROADCAST_CHARACTERS
         return self._few_changed[key]
 
     @available
@@ -192,7 +195,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         name = _key(relation.schema, relation.identifier)
         publication = self._building[name]
         since = publication.groups["since"]
-        groups = ChangedGroups(key, versions, column, since, self.are_few_changed(versions, since))
+        groups = ChangedGroups(key, versions, column, since, self.are_few_changed(versions, column, since))
         changes = self._tables.replace_groups(name, made.identifier, groups, publication.key_columns)
         self._building[name] = publication._replace(changes=changes)
         return ""

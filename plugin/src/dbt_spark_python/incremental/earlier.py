@@ -11,6 +11,8 @@ from dbt_spark_python.incremental.plan import KEY, VERSION
 
 #: Up to this many narrow rows are broadcast to all workers, which spares a shuffle of the larger side.
 MOST_BROADCAST_ROWS = 500_000
+#: The limit for the keys of groups, which a log can make long: 128 characters a row.
+MOST_BROADCAST_CHARACTERS = 128 * MOST_BROADCAST_ROWS
 
 
 class ExtendedTable(NamedTuple):
