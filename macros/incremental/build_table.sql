@@ -16,11 +16,16 @@
     {%- if config.meta_get('is_history') and not should_full_refresh() -%}
         {%- set needs_earlier_rows = tangles.recover_interrupted_swap(this) -%}
     {%- endif -%}
+    {%- set has_kept_rows = false -%}
+    {%- if plan.action == 'replace' and kind == 'replace_groups' -%}
+        {%- set columns = tangles.group_columns(model) -%}
+        {%- set has_kept_rows = adapter.begin_replacement(this, columns.key, columns.versions, columns.column) -%}
+    {%- endif -%}
     {%- if model.language == 'python' -%}
         {%- set since = plan.since if plan.action == 'replace' and config.meta_get('group_versions') else 0 -%}
         {%- set columns = tangles.group_columns(model) if since else {} -%}
         {%- set are_few = since and adapter.are_few_changed(columns.versions, columns.column, since) -%}
-        {% do adapter.set_plan_view(this, since, are_few, needs_earlier_rows) %}
+        {% do adapter.set_plan_view(this, since, are_few, needs_earlier_rows, has_kept_rows) %}
     {%- endif -%}
     {%- set needs_sibling = needs_earlier_rows and not adapter.replaces_in_place(this, file_format)
         or plan.action == 'replace' and kind == 'replace_groups' -%}
@@ -36,20 +41,21 @@
 {% endmacro %}
 
 
-{#- The node's compiled code. If the groups of a complete table are replaced, it is limited to the rows of changed groups. A
-    Python model limits its rows itself, by `earlier.only_changed`. -#}
+{#- The node's compiled code. If the groups of a complete table are replaced, it is limited to the rows of changed groups, and
+    kept rows of other groups are added. A Python model limits its rows itself, by `earlier.only_changed`. -#}
 {% macro limit_to_changed_groups(plan) %}
     {%- if plan.action != 'replace' or model.language == 'python' or model.config.materialized != 'replace_groups' -%}
         {{ return(compiled_code) }}
     {%- endif -%}
     {%- set columns = tangles.group_columns(model) -%}
-    {{ return(
+    {{ return(adapter.add_kept_rows(
+        this,
         'select * from (' ~ compiled_code ~ ') where ' ~ tangles.is_changed(columns.key, columns.versions, columns.column)
-    ) }}
+    )) }}
 {% endmacro %}
 
 
-{#- Ends the build of a node's table: replaces the rows of changed groups, and moves a sibling to the node's name. -#}
+{#- Ends the build of a node's table: ends a replacement, and moves a sibling to the node's name. -#}
 {% macro finish_table(plan, new_relation) %}
     {%- set target_relation, kind = this.incorporate(type='table'), model.config.materialized -%}
     {%- if plan.action == 'reuse' -%}
@@ -58,8 +64,7 @@
         {{ return({'relations': [target_relation]}) }}
     {%- endif -%}
     {%- if plan.action == 'replace' and kind == 'replace_groups' -%}
-        {%- set columns = tangles.group_columns(model) -%}
-        {% do adapter.replace_groups(this, new_relation, columns.key, columns.versions, columns.column) %}
+        {% do adapter.finish_replacement(this, new_relation) %}
     {%- endif -%}
     {%- if new_relation.identifier != this.identifier and not adapter.replaces_in_place(this, config.get('file_format')) -%}
         {% do tangles.drop_if_cached(this) %}

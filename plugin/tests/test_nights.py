@@ -308,7 +308,7 @@ def test_groups_are_replaced_in_one_commit(nights, changed, kept, partitions):
     files, commits = state()
     groups = ChangedGroups("shop", "kept_versions", "shop_key", 1)
     tables = SnapshotTables(execute, lambda schema: ["kept"], lambda: session)
-    counts = tables.replace_groups((schema, "kept"), "kept__next", groups, ["shop"])
+    counts = tables.begin_replacement((schema, "kept"), groups).finish("kept__next", ["shop"])
     assert tuple(counts.values()) == (1, 1, len(changed) - 1)
     rows = [(1, shop, {"x": 1}) for shop in kept] + [(2, "a", {"y": 2}), (3, "d", None)]
     assert nights.rows("kept") == sorted(rows, key=repr)

@@ -1,10 +1,11 @@
-"""The rows of changed groups are replaced; files without such rows stay unchanged."""
+"""The rows of changed groups are replaced; files of large tables without such rows stay unchanged."""
 
 import pytest
 
 from dbt_spark_python.incremental import replace
 from dbt_spark_python.incremental.earlier import changed_groups, rows_of_groups
-from dbt_spark_python.incremental.replace import replace_groups
+from dbt_spark_python.incremental.replace import begin_replacement
+from dbt_spark_python.incremental.tables import ChangedGroups
 
 pytestmark = pytest.mark.both
 
@@ -55,11 +56,15 @@ class Table:
 
     def replace(self, rows: list, *groups: str, key_columns=("shop", "day"), key: str = "shop") -> dict | None:
         """Replace the rows of groups, as a materialization does."""
-        new = f"{self.name}__next"
+        new, versions = f"{self.name}__next", f"{self.name}_versions"
+        keys = self.spark.createDataFrame([(group, 2) for group in groups], "group_key string, version int")
+        keys.createOrReplaceTempView(versions)
+        changed = ChangedGroups(key, versions, "group_key", 1)
+        replacement = begin_replacement(self.catalog, ("replaced", self.name), changed)
         self._write(new, rows)
-        keys = self.spark.createDataFrame([(group,) for group in groups], "group_key string")
-        name = "replaced", self.name
-        changes = replace_groups(self.catalog, name, new, key, keys, key_columns and list(key_columns))
+        if replacement.kept is not None:
+            self.catalog.append("replaced", new, replacement.kept)
+        changes = replacement.finish(new, key_columns and list(key_columns))
         self.spark.sql(f"drop table replaced.{self.name}")
         if not self.catalog.rename("replaced", new, self.name):
             self.spark.sql(f"alter table replaced.{new} rename to replaced.{self.name}")
@@ -71,22 +76,13 @@ class Table:
         return sorted(map(tuple, self.spark.table(f"replaced.{self.name}").collect()), key=repr)
 
 
-@pytest.mark.spark
-@pytest.mark.parametrize("are_few", [True, False])
-def test_the_keys_of_few_groups_are_broadcast(spark, capsys, are_few):
-    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
-    try:
-        versions = spark.range(9).selectExpr("cast(id as string) as group_key", "id as version")
-        keys = changed_groups(versions, 6, are_few=are_few)
-        rows = rows_of_groups(spark.range(99).selectExpr("cast(id as string) as shop"), "shop", keys)
-        assert sorted(row.shop for row in rows.collect()) == ["7", "8"]
-        rows.explain()
-    finally:
-        spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
-    assert ("BroadcastHashJoin" in capsys.readouterr().out) == are_few
-
-
 ALL = sorted((row for rows in ROWS.values() for row in rows), key=repr)
+
+
+@pytest.fixture(autouse=True)
+def large_tables(monkeypatch):
+    """Treat tables of any size as large."""
+    monkeypatch.setattr(replace, "LEAST_BYTES", 0)
 
 
 @pytest.fixture
@@ -167,6 +163,14 @@ def test_too_many_files_are_written_again(table, monkeypatch):
     assert not before.keys() & table.files().keys()
 
 
+def test_a_small_table_is_written_in_full(table, monkeypatch):
+    monkeypatch.setattr(replace, "LEAST_BYTES", 1 << 20)
+    before = table.files()
+    assert table.replace([("c", 1, 50)], "c") == (0, 1, 0)
+    assert table.rows() == sorted([*but("c"), ("c", 1, 50)], key=repr)
+    assert not before.keys() & table.files().keys()
+
+
 def test_a_table_in_partitions(make_table):
     """Every file is rewritten, and each row keeps its partition."""
     table = make_table("partitioned by (amount)")
@@ -182,3 +186,18 @@ def test_rows_of_groups(table):
     groups = table.spark.createDataFrame([("",), ("a",)], "group_key string")
     assert {row.shop for row in replace.rows_of_groups(rows, "shop", groups).collect()} == {None, "a"}
     assert {row.shop for row in replace.rows_of_groups(rows, "shop", groups, "left_anti").collect()} == {"b", "c", "d"}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("are_few", [True, False])
+def test_the_keys_of_few_groups_are_broadcast(spark, capsys, are_few):
+    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    try:
+        versions = spark.range(9).selectExpr("cast(id as string) as group_key", "id as version")
+        keys = changed_groups(versions, 6, are_few=are_few)
+        rows = rows_of_groups(spark.range(99).selectExpr("cast(id as string) as shop"), "shop", keys)
+        assert sorted(row.shop for row in rows.collect()) == ["7", "8"]
+        rows.explain()
+    finally:
+        spark.conf.unset("spark.sql.autoBroadcastJoinThreshold")
+    assert ("BroadcastHashJoin" in capsys.readouterr().out) == are_few

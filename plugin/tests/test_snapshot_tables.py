@@ -175,7 +175,7 @@ def test_a_missing_table_is_not_asked_for():
 def replacing(catalog: Catalog, are_few: bool = False) -> str:
     """Return the statement that replaces changed groups, on one line."""
     groups = ChangedGroups("shop", "`s`.`versions`", "group_key", 3, are_few)
-    assert catalog.tables().replace_groups(("s", "t"), "new", groups, None) is None
+    assert catalog.tables().begin_replacement(("s", "t"), groups).finish("new", None) is None
     *_, replaced, dropped = catalog.statements
     assert dropped == "drop table `s`.`new` purge"
     return " ".join(replaced.split())
@@ -208,7 +208,7 @@ def test_groups_of_a_table_of_delta_lake_are_merged():
     catalog = Catalog()
     catalog.properties = {"delta.minReaderVersion": "3"}
     groups = ChangedGroups("shop", "`s`.`versions`", "group_key", 3)
-    catalog.tables().replace_groups(("s", "t"), "new", groups, None)
+    catalog.tables().begin_replacement(("s", "t"), groups).finish("new", None)
     assert catalog.statements[-2].strip().startswith("merge into `s`.`t` as kept")
     assert catalog.statements[-1].strip() == "drop table `s`.`new`"
 

@@ -14,24 +14,29 @@ from dbt_common.clients import agate_helper
 from dbt_common.invocation import get_invocation_id
 
 from dbt_spark_python.incremental.definition import INPUTS, Definitions
-from dbt_spark_python.incremental.earlier import MOST_BROADCAST_CHARACTERS, MOST_BROADCAST_ROWS, plan_view_name
+from dbt_spark_python.incremental.earlier import (
+    MOST_BROADCAST_CHARACTERS,
+    MOST_BROADCAST_ROWS,
+    kept_view_name,
+    plan_view_name,
+)
 from dbt_spark_python.incremental.folder_tables import FolderTables
 from dbt_spark_python.incremental.plan import COMPLETE, REBUILD, REUSE, VERSIONS, WORKING_SET, Plan, Planner
 from dbt_spark_python.incremental.snapshot_tables import SnapshotTables
 from dbt_spark_python.incremental.table_formats import FORMATS
-from dbt_spark_python.incremental.tables import ChangedGroups, PlannedTables
+from dbt_spark_python.incremental.tables import ChangedGroups, PlannedTables, Replacement
 from dbt_spark_python.input_files import digest_input
 from dbt_spark_python.session import connection
 from dbt_spark_python.session.progress import logger
-from dbt_spark_python.table_store.catalog import full_name
+from dbt_spark_python.table_store.catalog import full_name, quoted
 from dbt_spark_python.table_store.public_folders import Publication
 
 
 class PlannedRuns(metaclass=AdapterMeta):
     """A part of the adapter: plans the nodes of a command, and publishes their tables with the origins that plans need.
 
-    A materialization calls `plan`, then `begin_table`, and then `reuse_table`, `replace_groups` or `record_versions`.
-    The table is published when its node has succeeded.
+    A materialization calls `plan`, then `begin_table`, and then `reuse_table`, or `begin_replacement` and
+    `finish_replacement`, or `record_versions`. The table is published when its node has succeeded.
     """
 
     def __init__(self, config: Any, mp_context: Any) -> None:
@@ -44,6 +49,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         self._manifests: dict[tuple[str, str], Mapping[str, Any]] = {}  # manifests that were read already
         # Tables that are being built, until they are published.
         self._building: dict[tuple[str, str], Publication] = {}
+        self._replacing: dict[tuple[str, str], Replacement] = {}  # replacements that have begun
         self._reused: set[tuple[str, str]] = set()  # tables that are reused, until they are published
         self._logged_reasons: set[str] = set()  # reasons that were logged
         # Whether few groups have changed, by the arguments of `are_few_changed`.
@@ -160,7 +166,9 @@ class PlannedRuns(metaclass=AdapterMeta):
         return self._few_changed[key]
 
     @available
-    def set_plan_view(self, relation: BaseRelation, since: int, are_few: bool, has_earlier_rows: bool) -> str:
+    def set_plan_view(
+        self, relation: BaseRelation, since: int, are_few: bool, has_earlier_rows: bool, has_kept_rows: bool
+    ) -> str:
         """Tell a Python model its plan; see `earlier.plan_view_name`.
 
         Args:
@@ -168,9 +176,11 @@ class PlannedRuns(metaclass=AdapterMeta):
             since: The version since which its groups are rebuilt; 0 rebuilds all groups.
             are_few: Whether joins broadcast the keys of these groups.
             has_earlier_rows: Whether the model continues from its own earlier table.
+            has_kept_rows: Whether the rows of the view that `begin_replacement` made are added to its result.
         """
         if self._tables is not None and (session := self._tables.session) is not None:
             values = {"since": int(since), "are_few": bool(are_few), "has_earlier_rows": bool(has_earlier_rows)}
+            values["has_kept_rows"] = bool(has_kept_rows)
             row = ", ".join(f"{value} as {name}" for name, value in values.items())
             session.sql(f"select {row}").createOrReplaceTempView(plan_view_name(relation))
         return ""
@@ -182,21 +192,46 @@ class PlannedRuns(metaclass=AdapterMeta):
         return ""
 
     @available
-    def replace_groups(self, relation: BaseRelation, made: BaseRelation, key: str, versions: str, column: str) -> str:
-        """Replace the rows of changed groups in a complete table; see `tables.PlannedTables.replace_groups`.
+    def begin_replacement(self, relation: BaseRelation, key: str, versions: str, column: str) -> bool:
+        """Begin to replace the rows of changed groups in a complete table; see `tables.Replacement`.
 
         Args:
             relation: The published table.
-            made: The new table, with the rows of groups that changed since the published table was built.
             key: The SQL expression of a row's group.
             versions: The table of group versions.
             column: Its column that names a group.
+
+        Returns:
+            Whether the new table has to contain the rows of the view named by `kept_view_name`.
+        """
+        name = _key(relation.schema, relation.identifier)
+        since = self._building[name].groups["since"]
+        groups = ChangedGroups(key, versions, column, since, self.are_few_changed(versions, column, since))
+        replacement = self._replacing[name] = self._tables.begin_replacement(name, groups)
+        if replacement.kept is not None:
+            replacement.kept.createOrReplaceTempView(kept_view_name(relation))
+        return replacement.kept is not None
+
+    @available
+    def add_kept_rows(self, relation: BaseRelation, query: str) -> str:
+        """Add to the query for the new rows the kept rows of a replacement, if the new table has to contain them."""
+        kept = self._replacing[_key(relation.schema, relation.identifier)].kept
+        if kept is None:
+            return query
+        names = ", ".join(map(quoted, kept.columns))
+        return f"select {names} from (\n{query}\n)\nunion all\nselect {names} from {kept_view_name(relation)}"
+
+    @available
+    def finish_replacement(self, relation: BaseRelation, made: BaseRelation) -> str:
+        """End a replacement: the new table becomes the complete table, or its rows replace those of changed groups.
+
+        Args:
+            relation: The published table.
+            made: The new table.
         """
         name = _key(relation.schema, relation.identifier)
         publication = self._building[name]
-        since = publication.groups["since"]
-        groups = ChangedGroups(key, versions, column, since, self.are_few_changed(versions, column, since))
-        changes = self._tables.replace_groups(name, made.identifier, groups, publication.key_columns)
+        changes = self._replacing.pop(name).finish(made.identifier, publication.key_columns)
         self._building[name] = publication._replace(changes=changes)
         return ""
 

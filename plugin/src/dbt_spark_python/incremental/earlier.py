@@ -57,10 +57,26 @@ def plan_view_name(relation: object) -> str:
     """Return the name of the temporary view with the part of a plan that a Python model reads, in one row.
 
     Its columns are `since`, the version since which the model's groups are rebuilt (0 rebuilds all), `are_few`, whether
-    joins broadcast the keys of these groups, and `has_earlier_rows`, whether the model continues from its own earlier
-    table.
+    joins broadcast the keys of these groups, `has_earlier_rows`, whether the model continues from its own earlier
+    table, and `has_kept_rows`, whether rows of unchanged groups are added to its result.
     """
-    return f"plan_{hashlib.sha256(str(relation).replace('`', '').lower().encode()).hexdigest()[:32]}"
+    return f"plan_{_digest(relation)}"
+
+
+def kept_view_name(relation: object) -> str:
+    """Return the name of the temporary view with the earlier rows that are added to the new ones of a model."""
+    return f"kept_{_digest(relation)}"
+
+
+def add_kept_rows(spark: SparkSession, relation: object, rows: DataFrame) -> DataFrame:
+    """Add the earlier rows of unchanged groups to the rows of a Python model, if its plan says so."""
+    view = plan_view_name(relation)
+    has_kept_rows = spark.catalog.tableExists(view) and spark.table(view).first()["has_kept_rows"]
+    return rows.unionByName(spark.table(kept_view_name(relation))) if has_kept_rows else rows
+
+
+def _digest(relation: object) -> str:
+    return hashlib.sha256(str(relation).replace("`", "").lower().encode()).hexdigest()[:32]
 
 
 def compare_rows(now: DataFrame, before: DataFrame) -> DataFrame:

@@ -1,13 +1,12 @@
 """Planned tables in a warehouse of folders: the manifest is a file beside the data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from dbt_spark_python.engines import sail
-from dbt_spark_python.incremental.earlier import changed_groups
 from dbt_spark_python.incremental.passes import PassedTests
-from dbt_spark_python.incremental.replace import replace_groups
-from dbt_spark_python.incremental.tables import ChangedGroups
+from dbt_spark_python.incremental.replace import begin_replacement
+from dbt_spark_python.incremental.tables import ChangedGroups, Replacement
 from dbt_spark_python.table_store.catalog import FolderCatalog
 from dbt_spark_python.table_store.public_folders import Publication, PublishedTable
 
@@ -47,13 +46,9 @@ class FolderTables:
         """Write the run into the manifest."""
         self._warehouse.record_reuse(schema, name, run_id, publication)
 
-    def replace_groups(
-        self, name: tuple[str, str], made: str, groups: ChangedGroups, key_columns: Sequence[str] | None
-    ) -> dict[str, int] | None:
-        """Complete the new table `made` with the rows of all other groups; see `replace.replace_groups`."""
-        versions = self.session.table(groups.versions)
-        keys = changed_groups(versions, groups.since, groups.column, groups.are_few)
-        return replace_groups(self._catalog, name, made, groups.key, keys, key_columns)
+    def begin_replacement(self, name: tuple[str, str], groups: ChangedGroups) -> Replacement:
+        """Begin to replace the rows of changed groups; see `replace.begin_replacement`."""
+        return begin_replacement(self._catalog, name, groups)
 
     def published(self, schema: str) -> list[PublishedTable]:
         """Return the published tables of a schema."""

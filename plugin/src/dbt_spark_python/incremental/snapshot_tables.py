@@ -6,15 +6,16 @@ manifest names an earlier snapshot, so the next run rebuilds the table, as it do
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from pyspark.sql import SparkSession
 
 from dbt_spark_python.incremental.counts import COUNTS, count_differing
-from dbt_spark_python.incremental.earlier import changed_groups, rows_of_groups
+from dbt_spark_python.incremental.earlier import rows_of_groups
 from dbt_spark_python.incremental.replace_statements import files_statement, merge_statement, overwrite_statement
 from dbt_spark_python.incremental.table_formats import FORMATS, Execute, format_of
-from dbt_spark_python.incremental.tables import ChangedGroups
+from dbt_spark_python.incremental.tables import ChangedGroups, Replacement
 from dbt_spark_python.table_store import manifest
 from dbt_spark_python.table_store.catalog import full_name, literal
 from dbt_spark_python.table_store.process_folder import utc_now
@@ -90,16 +91,18 @@ class SnapshotTables:
     def record_reuse(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
         """Do nothing: a commit per table and run would cost more than the run."""
 
-    def replace_groups(
-        self, name: tuple[str, str], made: str, groups: ChangedGroups, key_columns: Sequence[str] | None
+    def begin_replacement(self, name: tuple[str, str], groups: ChangedGroups) -> Replacement:
+        """Begin to replace the rows of changed groups; the new table has only the rows of these groups."""
+        return Replacement(None, partial(self._replace_groups, name, groups))
+
+    def _replace_groups(
+        self, name: tuple[str, str], groups: ChangedGroups, made: str, key_columns: Sequence[str] | None
     ) -> dict[str, int] | None:
         """Replace the rows of changed groups by one statement, and drop the table of new rows."""
         table, new = full_name(*name), full_name(name[0], made)
         changes = None
         if key_columns is not None and self.session is not None:
-            versions = self.session.table(groups.versions)
-            keys = changed_groups(versions, groups.since, groups.column, groups.are_few)
-            before = rows_of_groups(self.session.table(table), groups.key, keys)
+            before = rows_of_groups(self.session.table(table), groups.key, groups.keys(self.session))
             changes = count_differing(before, self.session.table(new), key_columns)
         known = FORMATS[str(self._format(*name))]  # a table of another format is rebuilt
         columns, is_partitioned = self._describe(table)

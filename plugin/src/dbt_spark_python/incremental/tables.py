@@ -1,10 +1,11 @@
 """The interface through which planned runs read manifests and publish tables, for every kind of storage."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
+from dbt_spark_python.incremental.earlier import changed_groups
 from dbt_spark_python.incremental.passes import PassedTests
 from dbt_spark_python.table_store.public_folders import Publication, PublishedTable
 
@@ -25,6 +26,24 @@ class ChangedGroups(NamedTuple):
     column: str
     since: int
     are_few: bool = False
+
+    def keys(self, session: SparkSession) -> DataFrame:
+        """Return the keys of the groups; see `earlier.changed_groups`."""
+        return changed_groups(session.table(self.versions), self.since, self.column, self.are_few)
+
+
+class Replacement(NamedTuple):
+    """A replacement of the rows of changed groups that has begun.
+
+    Attributes:
+        kept: The rows of other groups that the new table has to contain; None if `finish` provides them.
+        finish: Ends the replacement, when the new table exists. It takes the name of that table, in the same schema,
+            and the key columns if changed rows are counted. It returns the numbers of added, changed and removed rows,
+            if they are counted.
+    """
+
+    kept: DataFrame | None
+    finish: Callable[[str, Sequence[str] | None], dict[str, int] | None]
 
 
 class PlannedTables(Protocol):
@@ -59,19 +78,12 @@ class PlannedTables(Protocol):
     def record_reuse(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
         """Record that a run reused a published table."""
 
-    def replace_groups(
-        self, name: tuple[str, str], made: str, groups: ChangedGroups, key_columns: Sequence[str] | None
-    ) -> dict[str, int] | None:
-        """Replace the rows of changed groups in a published table.
+    def begin_replacement(self, name: tuple[str, str], groups: ChangedGroups) -> Replacement:
+        """Begin to replace the rows of changed groups in a published table.
 
         Args:
             name: The schema and name of the table.
-            made: The name of a table in the same schema, with the new rows of these groups.
             groups: The changed groups.
-            key_columns: The key columns, if changed rows are counted.
-
-        Returns:
-            The numbers of added, changed and removed rows, if they are counted.
         """
 
     def published(self, schema: str) -> list[PublishedTable]:

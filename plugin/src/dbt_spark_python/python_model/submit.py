@@ -10,7 +10,7 @@ from dbt.adapters.base import PythonJobHelper
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.sql import SparkSession
 
-from dbt_spark_python.incremental.earlier import ExtendedTable
+from dbt_spark_python.incremental.earlier import ExtendedTable, add_kept_rows
 from dbt_spark_python.incremental.table_formats import FORMATS
 from dbt_spark_python.python_model import requirements, write
 from dbt_spark_python.python_model.checkpoint_retry import retry_lost_rows
@@ -35,6 +35,7 @@ class SessionPythonJob(PythonJobHelper):
     def __init__(self, parsed_model: dict, credential: Any) -> None:
         self.model = parsed_model
         self.credential = credential
+        self._relation = f"{parsed_model['schema']}.{parsed_model['alias']}"
 
     def submit(self, compiled_code: str) -> None:
         """Run the compiled code (the model and dbt's helpers) and write the table.
@@ -61,7 +62,8 @@ class SessionPythonJob(PythonJobHelper):
                     if isinstance(result, ExtendedTable):
                         self._write_grown(spark, result, target)
                     else:
-                        write.write(spark, result, target, config)
+                        rows = write.to_frame(spark, result)
+                        write.write(spark, add_kept_rows(spark, self._relation, rows), target, config)
 
                 if target is not None:
                     retry_lost_rows(make, node)
