@@ -18,7 +18,7 @@ from dbt_spark_python.table_store.warehouse import MOST_FILES
 
 _GROUP, _FILE = "__group", "__file"
 #: A smaller table is written in full: finding the files without a changed group would cost more than writing them.
-LEAST_BYTES = 16 << 20
+LEAST_BYTES = 4 << 20
 
 
 def begin_replacement(catalog: FolderCatalog, name: tuple[str, str], groups: ChangedGroups) -> Replacement:
