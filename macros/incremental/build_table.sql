@@ -16,19 +16,15 @@
     {%- if config.meta_get('is_history') and not should_full_refresh() -%}
         {%- set needs_earlier_rows = tangles.recover_interrupted_swap(this) -%}
     {%- endif -%}
-    {%- set has_kept_rows = false -%}
-    {%- if plan.action == 'replace' and kind == 'replace_groups' -%}
-        {%- set columns = tangles.group_columns(model) -%}
-        {%- set has_kept_rows = adapter.begin_replacement(this, columns.key, columns.versions, columns.column) -%}
+    {%- set columns = tangles.group_columns(model) if plan.action == 'replace' and config.meta_get('group_versions') else none -%}
+    {%- set replaces_groups = plan.action == 'replace' and kind == 'replace_groups' -%}
+    {%- if replaces_groups -%}
+        {% do adapter.begin_replacement(this, columns) %}
     {%- endif -%}
     {%- if model.language == 'python' -%}
-        {%- set since = plan.since if plan.action == 'replace' and config.meta_get('group_versions') else 0 -%}
-        {%- set columns = tangles.group_columns(model) if since else {} -%}
-        {%- set are_few = since and adapter.are_few_changed(columns.versions, columns.column, since) -%}
-        {% do adapter.set_plan_view(this, since, are_few, needs_earlier_rows, has_kept_rows) %}
+        {% do adapter.set_plan_view(this, columns, needs_earlier_rows) %}
     {%- endif -%}
-    {%- set needs_sibling = needs_earlier_rows and not adapter.replaces_in_place(this, file_format)
-        or plan.action == 'replace' and kind == 'replace_groups' -%}
+    {%- set needs_sibling = replaces_groups or needs_earlier_rows and not adapter.replaces_in_place(this, file_format) -%}
     {%- set new_relation = tangles.sibling_relation(this, 'next') if needs_sibling else this.incorporate(type='table') -%}
     {%- if not adapter.replaces_in_place(new_relation, file_format) -%}
         {% do tangles.drop_if_cached(new_relation) %}

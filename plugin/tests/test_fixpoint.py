@@ -2,8 +2,8 @@
 
 import pytest
 
-from dbt_spark_python.incremental.fixpoint import ROUNDS_AT_ONCE, Fixpoint, Names, Spec
-from dbt_spark_python.incremental.fixpoint_stores import SessionStore, TableStore
+from dbt_spark_python.fixpoint.rounds import ROUNDS_AT_ONCE, Fixpoint, Names, Spec
+from dbt_spark_python.fixpoint.stores import SessionStore, TableStore
 
 NAMES = Names("<this>", "<all>", "<done>", "<number>", "<waiting>")
 # Each number follows the one before it, and every tenth number also follows its half.

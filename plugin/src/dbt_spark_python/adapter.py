@@ -11,9 +11,9 @@ from dbt.artifacts.resources.types import NodeType
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt_spark_python.engines import sail
+from dbt_spark_python.fixpoint.rounds import Fixpoint, Names, Spec
+from dbt_spark_python.fixpoint.stores import SessionStore, TableStore
 from dbt_spark_python.incremental.adapter_methods import PlannedRuns
-from dbt_spark_python.incremental.fixpoint import Fixpoint, Names, Spec
-from dbt_spark_python.incremental.fixpoint_stores import SessionStore, TableStore
 from dbt_spark_python.incremental.plan import COMPLETE, VERSIONS, WORKING_SET
 from dbt_spark_python.incremental.table_formats import FORMATS
 from dbt_spark_python.python_model import workers
@@ -186,13 +186,13 @@ class SparkAdapter(PlannedRuns, impl.SparkAdapter):  # dbt derives the adapter's
     def run_fixpoint(
         self, relation: BaseRelation, queries: list[str], names: dict[str, str], spec: dict[str, Any], statement: str
     ) -> str:
-        """Run the rounds of a `fixpoint` model and create its table; see `fixpoint.Fixpoint`.
+        """Run the rounds of a `fixpoint` model and create its table; see `rounds.Fixpoint`.
 
         Args:
             relation: The table.
             queries: The base query, the step query and, optionally, the query for the rows that still wait.
-            names: The placeholders for stored rows, as in `fixpoint.Names`, and `result`.
-            spec: The limits of the rounds, as in `fixpoint.Spec`.
+            names: The placeholders for stored rows, as in `rounds.Names`, and `result`.
+            spec: The limits of the rounds, as in `rounds.Spec`.
             statement: Creates the table; `names["result"]` in it stands for the query for the settled rows.
         """
         result = names.pop("result")

@@ -4,8 +4,7 @@
 one node; it compares the node's definition (`definition`: digests of code, config, vars and versions) and its inputs
 with the manifest of the published table. `replace` replaces the rows of changed groups in a complete table, `counts`
 counts the rows that changed, and `passes` remembers tests that passed, so that they run again only on changed rows.
-`earlier` and `fixpoint` serve models: Python models that read their own earlier table, and SQL models that iterate to a
-fixpoint.
+`earlier` serves Python models that read their own earlier table.
 
 The materializations and macros that call the adapter are in the project's `macros/materializations` and
 `macros/incremental`.

@@ -166,21 +166,23 @@ class PlannedRuns(metaclass=AdapterMeta):
         return self._few_changed[key]
 
     @available
-    def set_plan_view(
-        self, relation: BaseRelation, since: int, are_few: bool, has_earlier_rows: bool, has_kept_rows: bool
-    ) -> str:
-        """Tell a Python model its plan; see `earlier.plan_view_name`.
+    def set_plan_view(self, relation: BaseRelation, columns: Mapping[str, str] | None, has_earlier_rows: bool) -> str:
+        """Tell a Python model its plan, after `begin_replacement`; see `earlier.plan_view_name`.
 
         Args:
             relation: The table.
-            since: The version since which its groups are rebuilt; 0 rebuilds all groups.
-            are_few: Whether joins broadcast the keys of these groups.
+            columns: The key, the table of versions and its column, as in `ChangedGroups`; None if all groups are built.
             has_earlier_rows: Whether the model continues from its own earlier table.
-            has_kept_rows: Whether the rows of the view that `begin_replacement` made are added to its result.
         """
         if self._tables is not None and (session := self._tables.session) is not None:
-            values = {"since": int(since), "are_few": bool(are_few), "has_earlier_rows": bool(has_earlier_rows)}
-            values["has_kept_rows"] = bool(has_kept_rows)
+            groups = self._changed_groups(relation, columns) if columns else None
+            replacement = self._replacing.get(_key(relation.schema, relation.identifier))
+            values = {
+                "since": groups.since if groups else 0,
+                "are_few": groups is not None and groups.are_few,
+                "has_earlier_rows": bool(has_earlier_rows),
+                "has_kept_rows": replacement is not None and replacement.kept is not None,
+            }
             row = ", ".join(f"{value} as {name}" for name, value in values.items())
             session.sql(f"select {row}").createOrReplaceTempView(plan_view_name(relation))
         return ""
@@ -192,25 +194,19 @@ class PlannedRuns(metaclass=AdapterMeta):
         return ""
 
     @available
-    def begin_replacement(self, relation: BaseRelation, key: str, versions: str, column: str) -> bool:
+    def begin_replacement(self, relation: BaseRelation, columns: Mapping[str, str]) -> str:
         """Begin to replace the rows of changed groups in a complete table; see `tables.Replacement`.
 
         Args:
             relation: The published table.
-            key: The SQL expression of a row's group.
-            versions: The table of group versions.
-            column: Its column that names a group.
-
-        Returns:
-            Whether the new table has to contain the rows of the view named by `kept_view_name`.
+            columns: The key, the table of versions and its column, as in `ChangedGroups`.
         """
         name = _key(relation.schema, relation.identifier)
-        since = self._building[name].groups["since"]
-        groups = ChangedGroups(key, versions, column, since, self.are_few_changed(versions, column, since))
+        groups = self._changed_groups(relation, columns)
         replacement = self._replacing[name] = self._tables.begin_replacement(name, groups)
         if replacement.kept is not None:
             replacement.kept.createOrReplaceTempView(kept_view_name(relation))
-        return replacement.kept is not None
+        return ""
 
     @available
     def add_kept_rows(self, relation: BaseRelation, query: str) -> str:
@@ -321,6 +317,11 @@ class PlannedRuns(metaclass=AdapterMeta):
             return connection.python_session(credentials) if connection.has_session(credentials) else None
 
         return SnapshotTables(execute, names, find_session)
+
+    def _changed_groups(self, relation: BaseRelation, columns: Mapping[str, str]) -> ChangedGroups:
+        since = self._building[_key(relation.schema, relation.identifier)].groups["since"]
+        are_few = self.are_few_changed(columns["versions"], columns["column"], since)
+        return ChangedGroups(**columns, since=since, are_few=are_few)
 
     def _make_plan(self, nodes: Mapping[str, Any], node_id: str, selected: list[str], full_refresh: bool) -> Plan:
         tables, node = self._tables, nodes[node_id]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt_spark_python.incremental.fixpoint_stores import Store
+from dbt_spark_python.fixpoint.stores import Store
 
 #: Rounds that are stored separately before they are merged.
 ROUNDS_AT_ONCE = 16
