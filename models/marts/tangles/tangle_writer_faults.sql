@@ -25,7 +25,10 @@ members_with_clocks as (
         members.author,
         members.sequence,
         members.own_id,
-        members.own_sequence
+        members.own_sequence,
+        count(*) over (
+            partition by members.root_id, members.author, members.tangle_name, members.sequence
+        ) > 1 as is_forked
     from {{ ref('int_tangle_own_messages') }} as members
     left semi join tangles_with_clocks
         on members.tangle_name = tangles_with_clocks.tangle_name and members.root_id = tangles_with_clocks.root_id
@@ -93,74 +96,75 @@ faults_by_pairs as (
     where (checked_pairs.fault = 'own_message_left_out') = (ancestors.message_id is null)
 ),
 
--- In tangles with clocks: members that do not follow their author's latest earlier message.
-own_left_out as (
+-- In tangles with clocks: each member should follow its author's latest earlier message, and should not list a message
+-- that this message follows. The clocks are read once for both.
+checked_clocks as (
     select
-        members.tangle_name,
-        members.root_id,
-        members.message_id,
-        members.author,
-        members.own_id as other_id
-    from members_with_clocks as members
-    left anti join all_clocks as clocks
-        on
-            members.message_id = clocks.message_id
-            and members.author = clocks.author
-            and members.root_id = clocks.root_id
-            and members.tangle_name = clocks.tangle_name
-            and members.own_sequence <= clocks.sequence
-    where members.own_id is not null
-),
-
-negligent_authors as (
-    select distinct
         tangle_name,
         root_id,
-        author
-    from own_left_out
-),
+        message_id,
+        'own_message_left_out' as fault,
+        message_id as follower_id,
+        own_id as other_id,
+        author,
+        own_sequence as other_sequence,
+        is_forked
+    from members_with_clocks
 
--- Authors that always follow their latest message. Their clocks show exactly which messages they follow.
-orderly_authors as (
-    select
-        members.tangle_name,
-        members.root_id,
-        members.author
-    from members_with_clocks as members
-    left anti join negligent_authors as negligent
-        on
-            members.author = negligent.author
-            and members.root_id = negligent.root_id
-            and members.tangle_name = negligent.tangle_name
-    group by members.tangle_name, members.root_id, members.author
-    having count(*) = count(distinct members.sequence)
-),
+    union all
 
-known_not_tips as (
     select
         listed_previous.tangle_name,
         listed_previous.root_id,
         listed_previous.message_id,
-        listed_previous.previous_id as other_id
+        'previous_not_tip' as fault,
+        listed_previous.own_id as follower_id,
+        listed_previous.previous_id as other_id,
+        previous.author,
+        previous.sequence as other_sequence,
+        false as is_forked
     from listed_previous
     inner join members_with_clocks as previous
         on
             listed_previous.previous_id = previous.message_id
             and listed_previous.root_id = previous.root_id
             and listed_previous.tangle_name = previous.tangle_name
-    inner join all_clocks as clocks
-        on
-            listed_previous.own_id = clocks.message_id
-            and previous.author = clocks.author
-            and listed_previous.root_id = clocks.root_id
-            and listed_previous.tangle_name = clocks.tangle_name
-            and previous.sequence <= clocks.sequence
-    left semi join orderly_authors
-        on
-            previous.author = orderly_authors.author
-            and previous.root_id = orderly_authors.root_id
-            and previous.tangle_name = orderly_authors.tangle_name
     where listed_previous.has_clocks
+),
+
+clock_entries as (
+    select
+        checked_clocks.*,
+        coalesce(checked_clocks.other_sequence <= clocks.sequence, false) as follows
+    from checked_clocks
+    left join all_clocks as clocks
+        on
+            checked_clocks.follower_id = clocks.message_id
+            and checked_clocks.author = clocks.author
+            and checked_clocks.root_id = clocks.root_id
+            and checked_clocks.tangle_name = clocks.tangle_name
+),
+
+-- The clocks show exactly which messages of an author are followed only if the author is orderly: without forks, and
+-- each message follows the author's latest earlier one.
+judged_entries as (
+    select
+        *,
+        bool_and(
+            fault <> 'own_message_left_out' or not is_forked and (other_id is null or follows)
+        ) over (partition by root_id, author, tangle_name) as is_orderly
+    from clock_entries
+),
+
+faults_by_clocks as (
+    select
+        tangle_name,
+        root_id,
+        message_id,
+        fault,
+        other_id
+    from judged_entries
+    where other_id is not null and if(fault = 'own_message_left_out', not follows, follows and is_orderly)
 ),
 
 faults as (
@@ -178,19 +182,9 @@ faults as (
         tangle_name,
         root_id,
         message_id,
-        'own_message_left_out' as fault,
+        fault,
         other_id
-    from own_left_out
-
-    union all
-
-    select
-        tangle_name,
-        root_id,
-        message_id,
-        'previous_not_tip' as fault,
-        other_id
-    from known_not_tips
+    from faults_by_clocks
 
     union all
 
