@@ -53,17 +53,21 @@ class FolderCatalog:
             known = {row["tableName"] for row in self.spark.sql(f"show tables in {quoted(schema)}").collect()}
             for key, table in held.items():
                 if key[0] == schema and (key[1] not in known or self._registered.get(key) != table):
-                    self._register_unless_damaged(table)
+                    self._register_unless_damaged(table, key[1] in known)
         self._make_views()
 
-    def _register_unless_damaged(self, table: PublishedTable) -> None:
+    def _register_unless_damaged(self, table: PublishedTable, is_known: bool) -> None:
         """Register a published table, or log that it is damaged.
+
+        Args:
+            table: The table.
+            is_known: Whether the catalog has a table of this name.
 
         Raises:
             WarehouseError: It cannot be registered, and its manifest does not tell whether it is damaged.
         """
         try:
-            self._register(table)
+            self._register(table, is_known)
         except Exception as error:
             damage = record_damage(self.warehouse, table.schema, table.name)
             if damage is None:
@@ -222,9 +226,9 @@ class FolderCatalog:
         if left.is_dir() and not self.spark.catalog.tableExists(full_name(schema, name)):
             self.warehouse.clear_leftovers(schema.lower(), name.lower())
 
-    def _register(self, table: PublishedTable) -> None:
-        name = full_name(table.schema, table.name)
-        self.spark.sql(f"drop table if exists {name}")
+    def _register(self, table: PublishedTable, is_known: bool = True) -> None:
+        if is_known:
+            self.spark.sql(f"drop table if exists {full_name(table.schema, table.name)}")
         self._create_over(table.schema, table.name, table.folder, read_schema(table))
         self._registered[table.schema, table.name] = table
 
