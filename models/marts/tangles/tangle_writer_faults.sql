@@ -97,7 +97,7 @@ faults_by_pairs as (
 ),
 
 -- In tangles with clocks: each member should follow its author's latest earlier message, and should not list a message
--- that this message follows. The clocks are read once for both.
+-- that this message follows.
 checked_clocks as (
     select
         tangle_name,
@@ -132,12 +132,24 @@ checked_clocks as (
     where listed_previous.has_clocks
 ),
 
+-- Only some of the clock entries are needed. Spark can broadcast the checks in this join, but not in the next one.
+needed_clocks as (
+    select all_clocks.*
+    from all_clocks
+    left semi join checked_clocks
+        on
+            all_clocks.message_id = checked_clocks.follower_id
+            and all_clocks.author = checked_clocks.author
+            and all_clocks.root_id = checked_clocks.root_id
+            and all_clocks.tangle_name = checked_clocks.tangle_name
+),
+
 clock_entries as (
     select
         checked_clocks.*,
         coalesce(checked_clocks.other_sequence <= clocks.sequence, false) as follows
     from checked_clocks
-    left join all_clocks as clocks
+    left join needed_clocks as clocks
         on
             checked_clocks.follower_id = clocks.message_id
             and checked_clocks.author = clocks.author
