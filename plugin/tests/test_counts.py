@@ -64,6 +64,19 @@ def test_every_column_counts(spark, other):
     assert tuple(count_differing(before, after, ["shop"]).values()) == (0, 1, 0)
 
 
+@pytest.mark.both
+def test_columns_with_a_single_value(spark, tmp_path):
+    """A table whose files tell that all rows have one value in a column. Sail cannot hash such columns alone."""
+
+    def write(name, amount):
+        pq.write_table(pa.table({"day": [1, 2, 3], "amount": [amount] * 3}), tmp_path / name)
+        return spark.read.parquet(str(tmp_path / name))
+
+    first, second = write("first.parquet", 5), write("second.parquet", 6)
+    assert tuple(count_differing(first, first, ["day"]).values()) == (0, 0, 0)
+    assert tuple(count_differing(first, second, ["day"]).values()) == (0, 3, 0)
+
+
 def hashes(frame) -> list[int]:
     """The hash of each row over all columns."""
     return frame.select(row_hash(frame, frame.columns).alias("hash")).toArrow()["hash"].to_pylist()

@@ -7,7 +7,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
 
-_KEY, _OTHERS, _NOW = "__key", "__others", "__now"
+_ROW, _KEY, _NOW = "__row", "__key", "__now"
 COUNTS = "rows_added", "rows_changed", "rows_removed"
 #: Types that are hashed as JSON: a hash of their values would skip nulls within them, and boundaries between lists.
 _NESTED = ArrayType, MapType, StructType, VariantType
@@ -16,9 +16,8 @@ _NESTED = ArrayType, MapType, StructType, VariantType
 def count_differing(before: DataFrame, after: DataFrame, key_columns: Sequence[str]) -> dict[str, int]:
     """Count the rows that were added, changed and removed between two versions of a table, by their keys.
 
-    Keys and the other columns are compared by 64-bit hashes. For ten million rows a count is off by one with a
-    probability below 1 in 100,000, unless the rows' author constructs collisions. Only these counts depend on the
-    hashes.
+    Keys and rows are compared by 64-bit hashes. For ten million rows a count is off by one with a probability below 1
+    in 100,000, unless the rows' author constructs collisions. Only these counts depend on the hashes.
 
     Args:
         before: The earlier version.
@@ -28,25 +27,28 @@ def count_differing(before: DataFrame, after: DataFrame, key_columns: Sequence[s
             and the largest hash are compared.
     """
     keys = [key for key in key_columns if key in before.columns]
-    sides = [_hashed(rows, keys or rows.columns, is_now) for rows, is_now in ((before, False), (after, True))]
-    # The shuffle comes first: an aggregation before it would meet few rows with equal keys.
-    marked = sides[0].unionAll(sides[1]).repartition(_KEY)
-    old, new = f"if({_NOW}, null, {_OTHERS})", f"if({_NOW}, {_OTHERS}, null)"
-    counted = marked.groupBy(_KEY).agg(
-        sf.expr(f"count({old})").alias("was"),
-        sf.expr(f"count({new})").alias("now"),
-        sf.expr(f"min({old}) <> min({new}) or max({old}) <> max({new})").alias("is_other"),
+    sides = [
+        rows.select(
+            row_hash(rows, keys or rows.columns).alias(_KEY),
+            row_hash(rows, rows.columns).alias(_ROW),
+            sf.lit(is_now).alias(_NOW),
+        )
+        for rows, is_now in ((before, False), (after, True))
+    ]
+    old, new = f"if({_NOW}, null, {_ROW})", f"if({_NOW}, {_ROW}, null)"
+    counted = (
+        sides[0]
+        .unionAll(sides[1])
+        .repartition(_KEY)  # an aggregation before the shuffle would meet few rows with equal keys
+        .groupBy(_KEY)
+        .agg(
+            sf.expr(f"count({old})").alias("was"),
+            sf.expr(f"count({new})").alias("now"),
+            sf.expr(f"min({old}) <> min({new}) or max({old}) <> max({new})").alias("is_other"),
+        )
     )
     conditions = "was = 0", "was > 0 and now > 0 and is_other", "now = 0"
     return dict(zip(COUNTS, counted.agg(*(sf.count_if(sf.expr(each)) for each in conditions)).first(), strict=True))
-
-
-def _hashed(rows: DataFrame, keys: Sequence[str], is_now: bool) -> DataFrame:
-    """Return for each row the hash of its key, the hash of its other columns, and its version."""
-    others = [name for name in rows.columns if name not in keys]
-    return rows.select(
-        row_hash(rows, keys).alias(_KEY), row_hash(rows, others).alias(_OTHERS), sf.lit(is_now).alias(_NOW)
-    )
 
 
 def count_rows(folder: Path) -> int:
