@@ -7,7 +7,7 @@
   second run is its CPU seconds divided by those of the first run, both above those of the third.
 * `read`: a night with 1 % more on the cluster, while another process reads tables in a loop; each reading must equal
   the rows before the night or after it. The night also runs on one machine; then all tables must have the same rows.
-* `faults`: a night with 1 % more on the cluster, in which first dbt is killed, then dbt again, then executors. The
+* `faults`: a night with 1 % more on the cluster, in which dbt is killed up to three times, and executors after that. The
   faults happen in the middle of Python models and, on Iceberg, of merges of changed groups. The night also runs on one
   machine; then the tables must have the same rows, except group versions and working sets.
 
@@ -58,8 +58,8 @@ PAGE = {"TANGLES_SPARK_UI": "true"}
 NEW_ROWS = "__next"
 #: The faults of a night, in this order: the night is begun again after each killed driver, and goes on after the last.
 FAULTS = (
-    replace(faults.FAULTS["driver"], models=[KINDS["lines"], MERGE]),
-    # After a kill in a late merge, the run reuses the tables before it, so executors are killed in later steps only.
+    replace(faults.FAULTS["driver"], models=[KINDS["lines"], KINDS["graphs"], MERGE]),
+    # After the kill in a merge, the run reuses the tables before it, so executors are killed in later steps only.
     replace(faults.FAULTS["executor"], models=[KINDS["timelines"], MERGE]),
 )
 
