@@ -7,7 +7,7 @@
   second run is its CPU seconds divided by those of the first run, both above those of the third.
 * `read`: a night with 1 % more on the cluster, while another process reads tables in a loop; each reading must equal
   the rows before the night or after it. The night also runs on one machine; then all tables must have the same rows.
-* `faults`: a night with 1 % more on the cluster, in which dbt is killed up to three times, and executors after that. The
+* `faults`: a night with 1 % more on the cluster, in which dbt is killed, up to three times, and then executors. The
   faults happen in the middle of Python models and, on Iceberg, of merges of changed groups. The night also runs on one
   machine; then the tables must have the same rows, except group versions and working sets.
 
