@@ -7,29 +7,23 @@ same.
 """
 
 import argparse
-import importlib.util
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bench.cluster import faults, nights
 from bench.cluster.build import Build, BuildError
-from bench.cluster.servers import Cluster, ServerError, refuse_thrift
+from bench.cluster.servers import Cluster, ServerError
 from bench.cluster.tables import differences, names_of
+from bench.cluster.targets import NEEDS, available, served
 from bench.command import check_names, run_guarded
 from bench.machine import ROOT
 from bench.report import say
 
 FOLDER = ROOT / "target" / "cluster"
 SMALL = ROOT / "tests" / "data" / "ssb" / "small.jsonl"
-
-#: The modules that a target needs, and the extra that installs them.
-NEEDS = {"cluster": {}, "connect": {"grpc": "engines"}, "thrift": {"pyhive": "thrift", "grpc": "engines"}}
-
-#: Builds on a target, in an environment.
-Run = Callable[[str, Mapping[str, str]], None]
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
@@ -53,23 +47,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv[:1] == ["nights"]:
         return nights.main(argv[1:])
     options = parse(argv)
-    missing = {target: lacking(target) for target in options.targets or NEEDS}
-    for target, extras in missing.items():
-        if extras:
-            say(f"{target}: left out, as this environment cannot: make servers, or pip install {' '.join(extras)}")
-    targets = [target for target, extras in missing.items() if not extras]
-    if "thrift" in targets and (said := refuse_thrift()):
-        say(f"thrift: left out: {said}")
-        targets.remove("thrift")
+    targets = available(options.targets or [*NEEDS])
     # A target that was named and is not available is a failure; for the others, the line above is enough.
     lacks = not set(options.targets) <= set(targets)
     return run_guarded("cluster", lambda: int(demonstrate(targets, options) > 0 or lacks), (BuildError, ServerError))
-
-
-def lacking(target: str) -> list[str]:
-    """Return the missing extras of a target, as pip takes them."""
-    extras = {extra for module, extra in NEEDS[target].items() if importlib.util.find_spec(module) is None}
-    return [f"'dbt-tangles[{extra}]'" for extra in sorted(extras)]
 
 
 def demonstrate(targets: list[str], options: argparse.Namespace) -> int:
@@ -89,7 +70,8 @@ def demonstrate(targets: list[str], options: argparse.Namespace) -> int:
     with Cluster(FOLDER / "servers") as cluster:
         for target in targets:
             warehouse = FOLDER / target / "warehouse"
-            RUNS[target](cluster, warehouse, run)
+            with served(target, cluster, warehouse) as environ:
+                run(target, environ)
             said = differences(warehouse, wanted)
             for line in said:
                 say(f"{target}: {line}")
@@ -97,28 +79,6 @@ def demonstrate(targets: list[str], options: argparse.Namespace) -> int:
             differing += bool(said)
     return differing
 
-
-def on_cluster(cluster: Cluster, warehouse: Path, run: Run) -> None:
-    """Build with a driver here and tasks on the cluster."""
-    run("cluster", cluster.environ(SPARK_MASTER=cluster.master, TANGLES_WAREHOUSE=str(warehouse)))
-
-
-def on_connect(cluster: Cluster, warehouse: Path, run: Run) -> None:
-    """Build on a Spark Connect server."""
-    address = cluster.start_connect(warehouse)
-    run("connect", cluster.environ(SPARK_REMOTE=address))
-    cluster.stop("connect")
-
-
-def on_thrift(cluster: Cluster, warehouse: Path, run: Run) -> None:
-    """Build on a Thrift server, and Python models on Spark Connect in its JVM."""
-    port, address = cluster.start_thrift(warehouse)
-    environ = cluster.environ(SPARK_THRIFT_HOST="127.0.0.1", SPARK_THRIFT_PORT=str(port), SPARK_REMOTE=address)
-    run("thrift", environ)
-    cluster.stop("thrift")
-
-
-RUNS = {"cluster": on_cluster, "connect": on_connect, "thrift": on_thrift}
 
 if __name__ == "__main__":
     sys.exit(main())

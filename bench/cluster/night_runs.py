@@ -7,9 +7,10 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from bench.cluster.build import SCHEMA, Build, BuildError
 from bench.cluster.servers import Cluster
@@ -22,6 +23,14 @@ from bench.same_tables import compare
 MACHINE, CLUSTER = PLACES = ("machine", "cluster")
 #: Materializations whose rows depend on the runs before: after a kill, more groups may count as changed.
 OF_CHANGED_GROUPS = {"group_versions", "working_set"}
+
+
+class Place(NamedTuple):
+    """A folder with tables of its own, and dbt's target and environment that build or read them."""
+
+    name: str
+    target: str
+    environ: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -50,16 +59,20 @@ class NightRuns:
             cluster: The cluster.
             given: More environment variables.
         """
+        place = self.on_machine(MACHINE)
+        if cluster:
+            environ = cluster.environ(TANGLES_MASTER=cluster.master, TANGLES_WAREHOUSE=str(self.warehouse(CLUSTER)))
+            place = Place(CLUSTER, self.file_format, environ)
+        return self.start_in(place._replace(environ={**place.environ, **(given or {})}), fraction)
+
+    def start_in(self, place: Place, fraction: float) -> Build:
+        """Start a run over the first lines of the log, with the settings for large inputs."""
         log = self.folder / "growing.jsonl"  # the path of the log of each night
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_bytes(b"".join(self.lines[: round(len(self.lines) * fraction)]))
-        name = CLUSTER if cluster else MACHINE
-        environ = (
-            cluster.environ(TANGLES_MASTER=cluster.master) if cluster else {**os.environ, "TANGLES_MASTER": "local[2]"}
-        )
-        environ |= {"TANGLES_WAREHOUSE": str(self.warehouse(name)), "TANGLES_SMALL_BYTES": "0", **(given or {})}
+        environ = {**place.environ, "TANGLES_SMALL_BYTES": "0"}
         variables = {"ssb_log": str(log), **self.variables}
-        return Build("dbt", self.folder / name, self.file_format, environ, self.command, variables)
+        return Build("dbt", self.folder / place.name, place.target, environ, self.command, variables)
 
     def run(self, fraction: float, cluster: Cluster | None = None) -> float:
         """Run to the end; return the seconds.
@@ -69,6 +82,11 @@ class NightRuns:
         """
         with self.start(fraction, cluster) as build:
             return build.end()
+
+    def on_machine(self, name: str, warehouse: Path | None = None, master: str = "local[2]") -> Place:
+        """Return this machine as a place, by default with tables of its own."""
+        given = {"TANGLES_MASTER": master, "TANGLES_WAREHOUSE": str(warehouse or self.warehouse(name))}
+        return Place(name, self.file_format, {**os.environ, **given})
 
     def warehouse(self, name: str) -> Path:
         """Return the folder of the tables of a place."""
@@ -91,7 +109,7 @@ class NightRuns:
         if self.file_format == "delta":  # Derby, its catalog, admits only the process of the night
             tables = [f"delta.`{warehouse}/{SCHEMA}.db/{name}`" for name in names]
             warehouse = file.parent / "warehouse"
-        return self._snapshots(warehouse, output, "watch", file, stop, *tables)
+        return self._snapshots(self.on_machine("reader", warehouse, "local[1]"), output, "watch", file, stop, *tables)
 
     def compare_tables(self, was_killed: bool = False) -> list[str]:
         """Return the differences between all tables of the cluster and of this machine.
@@ -103,25 +121,36 @@ class NightRuns:
         Raises:
             BuildError: The tables could not be read.
         """
-        folders = []
-        for name in PLACES:
-            folder, output = self.folder / name / "exported", self.folder / name / "export.txt"
-            shutil.rmtree(folder, ignore_errors=True)
-            if self._snapshots(self.warehouse(name), output, "export", folder).wait():
-                raise BuildError(f"the tables were not exported, see {output}")
-            folders.append(folder)
+        folders = [self.export(self.on_machine(name)) for name in PLACES]
         names = {path.name for folder in folders for path in folder.iterdir()}
         if was_killed:
             kinds = kinds_of(self.folder / MACHINE / "target")
             names = {name for name in names if kinds.get(name) not in OF_CHANGED_GROUPS}
-        said = [f"{name}: {line}" for name in sorted(names) for line in compare(*(folder / name for folder in folders))]
+        said = differences_of(*folders, names)
         say(f"{len(names)} tables, {'not ' if said else ''}those of one machine")
         return said
 
-    def _snapshots(self, warehouse: Path, output: Path, *words: str | Path) -> subprocess.Popen:
-        """Start `bench.cluster.snapshots` on a warehouse."""
-        given = {"TANGLES_TARGET": self.file_format, "TANGLES_MASTER": "local[1]", "TANGLES_WAREHOUSE": str(warehouse)}
+    def export(self, place: Place) -> Path:
+        """Write all tables of a place as plain parquet; return the folder, with a folder for each table.
+
+        Raises:
+            BuildError: The tables could not be read.
+        """
+        folder, output = (self.folder / place.name / name for name in ("exported", "export.txt"))
+        shutil.rmtree(folder, ignore_errors=True)
+        if self._snapshots(place, output, "export", folder).wait():
+            raise BuildError(f"the tables were not exported, see {output}")
+        return folder
+
+    @staticmethod
+    def _snapshots(place: Place, output: Path, *words: str | Path) -> subprocess.Popen:
+        """Start `bench.cluster.snapshots` in a place."""
         command = [sys.executable, "-m", "bench.cluster.snapshots", *map(str, words)]
-        environ: Mapping[str, str] = {**os.environ, **given}
+        environ = {**place.environ, "TANGLES_TARGET": place.target}
         with output.open("w") as out:
             return subprocess.Popen(command, env=environ, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT)
+
+
+def differences_of(one: Path, other: Path, names: Iterable[str]) -> list[str]:
+    """Return the differences between exported tables."""
+    return [f"{name}: {line}" for name in sorted(names) for line in compare(one / name, other / name)]

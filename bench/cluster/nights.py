@@ -10,6 +10,8 @@
 * `faults`: a night with 1 % more on the cluster, in which dbt is killed, up to three times, and then executors. The
   faults happen in the middle of Python models and, on Iceberg, of merges of changed groups. The night also runs on one
   machine; then the tables must have the same rows, except group versions and working sets.
+* `targets`: the three runs of `machine`, first on the format's own target on one machine, then on each of the targets
+  `cluster`, `connect` and `thrift`, whose catalog is one of the format. All tables must have the same rows.
 
 Before `read` and `faults`, a place without tables gets those of 98 % of the log. The exit code is 0 if all tables have
 the same rows, each fault happened, and the share on the cluster is at most 0.05 above that on one machine.
@@ -36,6 +38,7 @@ from bench.cluster.catching import MERGE, Catching
 from bench.cluster.fault_injection import KINDS, Fault, Missed, Scene
 from bench.cluster.night_reader import check_readings, reading
 from bench.cluster.night_runs import CLUSTER, MACHINE, PLACES, NightRuns
+from bench.cluster.night_targets import compare_targets
 from bench.cluster.servers import Cluster, ServerError
 from bench.command import check_names, run_guarded
 from bench.cpu import Watch, adopt_orphans
@@ -45,7 +48,7 @@ from bench.report import say
 FOLDER = ROOT / "target" / "cluster-nights"
 MEDIUM = ROOT / "tests" / "data" / "ssb" / "medium.jsonl.gz"
 LINES = 20_000
-STAGES = (*PLACES, "read", "faults")
+STAGES = (*PLACES, "read", "faults", "targets")
 #: The measured runs, and the fraction of the log that each reads.
 NIGHTS = {"everything": 0.97, "1 % more": 0.98, "nothing new": 0.98}
 #: The largest difference between the shares of a night on the cluster and on one machine.
@@ -100,6 +103,8 @@ def run(options: argparse.Namespace) -> int:
         said += read_during_night(nights)
     if "faults" in stages:
         said += endure_faults(nights)
+    if "targets" in stages:
+        said += compare_targets(nights, [*NIGHTS.values()])
     for line in said:
         say(line)
     return int(bool(said))
