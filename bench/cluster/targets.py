@@ -38,8 +38,8 @@ def served(target: str, cluster: Cluster, warehouse: Path) -> Iterator[dict[str,
     """Run the server that a target needs; yields the environment of dbt.
 
     Args:
-        target: `cluster` (the driver is this machine's dbt), `connect` (a Spark Connect server) or `thrift` (a Thrift server;
-            Python models use Spark Connect in its JVM).
+        target: `cluster` (dbt is the driver), `connect` (a Spark Connect server) or `thrift` (a Thrift server; Python
+            models use Spark Connect in its JVM).
         cluster: The cluster that runs the tasks.
         warehouse: The folder of the tables.
     """
