@@ -60,6 +60,7 @@ def sum_up(folder: Path) -> dict[str, Any]:
                     continue
                 sums["tasks"] += 1
                 metrics = event.get("Task Metrics") or {}
+                sums["cpu"] += _number(metrics, "Executor CPU Time")
                 found = {name: _number(metrics, *place) for name, place in BYTES.items()}
                 sums.update(found)
                 longest = max(longest, _number(metrics, "Executor Run Time") / 1_000)
@@ -74,6 +75,7 @@ def sum_up(folder: Path) -> dict[str, Any]:
     return {
         **{name: sums[name] for name in ("jobs", "stages", "tasks")},
         "shuffles": len(shuffles),
+        "tasks_cpu_s": round(sums["cpu"] / 1e9, 1),
         **sizes,
         "longest_task_s": round(longest, 1),
         "most_of_a_task_shuffled_mib": round(most / MIB, 1),

@@ -32,6 +32,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+from bench import event_log
 from bench.cluster import faults
 from bench.cluster.build import BuildError
 from bench.cluster.catching import MERGE, Catching
@@ -74,6 +75,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--format", choices=("iceberg", "delta"), default="iceberg", help="(default: %(default)s)")
     parser.add_argument("--log", type=Path, default=MEDIUM, help="an SSB log (default: the medium one of the tests)")
     parser.add_argument("--lines", type=int, default=LINES, help="use so many of its lines (default: %(default)s)")
+    parser.add_argument("--moved", action="store_true", help="also count what Spark moves (stage machine only)")
     parser.add_argument("--var", action="append", default=[], metavar="NAME=VALUE", help="a var of dbt")
     parser.add_argument("--select", help="build only that, as dbt takes it; at least +timeline_events")
     options = parser.parse_args(argv)
@@ -94,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
     for name in {*PLACES} & {*stages}:
         shutil.rmtree(nights.folder / name, ignore_errors=True)
     if MACHINE in stages:
-        measure(nights)
+        measure(nights, is_counted=options.moved)
     if CLUSTER in stages:
         with Cluster(FOLDER / "servers") as cluster:
             measure(nights, cluster)
@@ -110,16 +112,26 @@ def run(options: argparse.Namespace) -> int:
     return int(bool(said))
 
 
-def measure(nights: NightRuns, cluster: Cluster | None = None) -> None:
-    """Run the measured nights; write the CPU seconds of all processes into a file."""
+def measure(nights: NightRuns, cluster: Cluster | None = None, is_counted: bool = False) -> None:
+    """Run the measured nights; write the CPU seconds of all processes into a file.
+
+    Args:
+        nights: The runs.
+        cluster: The cluster; by default they run on this machine.
+        is_counted: Whether to say what Spark moved in each run, from its events; this costs some CPU seconds.
+    """
     name, figures = CLUSTER if cluster else MACHINE, {}
-    for night, fraction in NIGHTS.items():
-        with Watch() as watch, watch.measure() as spent, nights.start(fraction, cluster) as build:
+    for number, (night, fraction) in enumerate(NIGHTS.items()):
+        events = nights.folder / name / f"spark-{number}"
+        given = event_log.configure(events) if is_counted else {}
+        with Watch() as watch, watch.measure() as spent, nights.start(fraction, cluster, given) as build:
             seconds = build.end()
             wait_for_group(build.process.pid)
         figures[night] = spent.total
         parts = ", ".join(f"{kind} {cpu:.1f}" for kind, cpu in spent.cpu.items())
         say(f"{name}: {night}: {spent.total:.1f} CPU s ({parts}), {seconds:.0f} s on the clock")
+        if is_counted:
+            say(f"{name}: {night}: {json.dumps(event_log.sum_up(events))}")
     (nights.folder / name / "figures.json").write_text(json.dumps(figures))
 
 

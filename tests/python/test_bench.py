@@ -411,7 +411,11 @@ def test_moved_bytes_are_the_sum_over_tasks(tmp_path):
     assert f"spark.eventLog.dir {(tmp_path / 'events').as_uri()}\n" in settings
     with pytest.raises(RuntimeError, match="no events"):
         event_log.sum_up(tmp_path)
-    shuffle = {"Shuffle Write Metrics": {"Shuffle Bytes Written": 2**20}, "Executor Run Time": 2_500}
+    shuffle = {
+        "Shuffle Write Metrics": {"Shuffle Bytes Written": 2**20},
+        "Executor Run Time": 2_500,
+        "Executor CPU Time": 2e9,
+    }
     told = [
         {"Event": "SparkListenerJobStart", "Job ID": 0},
         task(0, **shuffle),
@@ -428,6 +432,7 @@ def test_moved_bytes_are_the_sum_over_tasks(tmp_path):
         "stages": 1,
         "tasks": 4,
         "shuffles": 1,
+        "tasks_cpu_s": 4.0,
         "shuffled_mib": 2,
         "written_mib": 4,
         "spilled_mib": 1,

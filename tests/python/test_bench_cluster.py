@@ -1,5 +1,6 @@
 """The program that builds on a cluster and injects faults there, as far as it works without Spark."""
 
+import contextlib
 import json
 import os
 import signal
@@ -18,7 +19,7 @@ from jinja2 import Template
 
 from bench.cluster import __main__ as demo
 from bench.cluster import catching as catching_module
-from bench.cluster import faults, night_reader, night_runs, nights, processes, servers, tables
+from bench.cluster import faults, night_reader, night_runs, night_targets, nights, processes, servers, tables, targets
 from bench.cluster.application import Application
 from bench.cluster.build import BuildError
 from bench.cluster.catching import DAEMON, MERGE, Catching, Caught
@@ -44,7 +45,7 @@ def test_faults_that_cannot_run_are_refused(arguments, said, capsys):
 
 def test_a_target_that_this_environment_cannot_build_on(monkeypatch, capsys):
     """A target without its packages is left out with an install command; if it was named, the command fails."""
-    monkeypatch.setitem(demo.NEEDS, "thrift", {"no_such_module": "thrift", "sys": "connect"})
+    monkeypatch.setitem(targets.NEEDS, "thrift", {"no_such_module": "thrift", "sys": "connect"})
     monkeypatch.setattr(demo, "demonstrate", lambda targets, options: 0)
     assert demo.main(["thrift"]) == 1
     assert "thrift: left out, as this environment cannot: make servers, or pip install 'dbt-tangles[thrift]'" in (
@@ -60,7 +61,7 @@ def test_a_thrift_server_is_left_out_unless_its_risk_is_accepted(monkeypatch, ca
     """The Thrift server is the one server without a password."""
     built = []
     monkeypatch.setattr(demo, "demonstrate", lambda targets, options: built.append(targets) or 0)
-    monkeypatch.setattr(demo, "lacking", lambda target: [])
+    monkeypatch.setattr(targets, "lacking", lambda target: [])
     monkeypatch.delenv(servers.ACCEPTS, raising=False)
     assert demo.main([]) == 0
     assert "thrift: left out: every user of this machine could run code as you" in capsys.readouterr().out
@@ -174,13 +175,13 @@ def test_rows_of_tables_that_depend_on_earlier_runs_are_not_compared_after_a_kil
     }
     (tmp_path / "machine" / "target" / "manifest.json").write_text(json.dumps({"nodes": listed}))
 
-    def export(self, warehouse, output, command, folder):
+    def export(place, output, command, folder):
         for name in nodes:
             (folder / name).mkdir(parents=True)
             pq.write_table(pa.table({"place": [folder.parent.name]}), folder / name / "rows.parquet")
         return SimpleNamespace(wait=lambda: 0)
 
-    monkeypatch.setattr(night_runs.NightRuns, "_snapshots", export)
+    monkeypatch.setattr(night_runs.NightRuns, "_snapshots", staticmethod(export))
     for was_killed, differing in ((True, {"tangles"}), (False, {*nodes})):
         said = runs.compare_tables(was_killed)
         assert {line.partition(":")[0] for line in said} == differing
@@ -395,6 +396,72 @@ def test_commits_are_counted_in_both_formats(tmp_path):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
     assert runs.commits("cluster") == {"a": 2, "b": 1}
+
+
+@pytest.mark.parametrize("file_format", ["iceberg", "delta"])
+def test_a_cluster_has_the_catalog_of_the_formats_own_target(file_format):
+    profile = yaml.safe_load((ROOT / "profiles.yml").read_text())["tangles"]["outputs"][file_format]
+    of_profile = profile["server_side_parameters"]
+    settings = night_targets.settings(file_format, "/tables", ["/jars/a.jar", "/jars/b.jar"])
+    assert settings.pop("spark.driver.extraClassPath") == settings.pop("spark.executor.extraClassPath")
+    for name, value in settings.items():
+        told = Template(str(of_profile[name])).render(env_var=lambda name, default: f"/{name}")
+        assert value == told.replace("/TANGLES_WAREHOUSE", "/tables"), name
+
+
+class Nights(night_runs.NightRuns):
+    """Runs without dbt: each place has a table, whose row is the last fraction of the log."""
+
+    def start_in(self, place, fraction):
+        target = self.folder / place.name / "target"
+        target.mkdir(parents=True, exist_ok=True)
+        (target / "fraction").write_text(str(fraction))
+        steps = ["unchanged", "unchanged", "OK"] if place.environ.get("REUSES", "1") == "1" else ["OK"]
+        results = [{"adapter_response": {"_message": step}} for step in steps] + [{"adapter_response": {}}]
+        (target / "run_results.json").write_text(json.dumps({"results": results}))
+        return contextlib.nullcontext(SimpleNamespace(target=target, output=target, end=lambda: 0))
+
+    def export(self, place):
+        folder = self.folder / place.name / "exported"
+        (folder / "feeds").mkdir(parents=True)
+        table = pa.table({"fraction": [(self.folder / place.name / "target" / "fraction").read_text()]})
+        pq.write_table(table, folder / "feeds" / "rows.parquet")
+        return folder
+
+
+def test_a_repeated_run_has_to_leave_steps_unchanged(tmp_path):
+    runs = Nights(tmp_path, "iceberg", [], ["run"])
+    assert night_targets.run_nights(runs, night_runs.Place("connect", "connect", {}), [0.5]) == 2
+    with pytest.raises(BuildError, match="connect: a repeated run built all tables again"):
+        night_targets.run_nights(runs, night_runs.Place("connect", "connect", {"REUSES": "0"}), [0.5])
+
+
+@pytest.mark.parametrize(
+    ("fraction", "unchanged", "said"),
+    [
+        (0.9, 2, []),
+        (0.8, 2, ["connect: feeds: 1 rows of 1 are only in "] * 2),
+        (0.9, 1, ["connect: 1 steps of the repeated run were unchanged, 2 on this machine"]),
+    ],
+)
+def test_tables_of_targets_are_compared_with_those_of_one_machine(tmp_path, monkeypatch, fraction, unchanged, said):
+    runs = Nights(tmp_path, "iceberg", [], ["run"])
+
+    def run_on(nights, target, fractions):
+        place = night_runs.Place(target, target, {})
+        nights.start_in(place, fraction)
+        return unchanged, nights.export(place)
+
+    monkeypatch.setattr(night_targets, "available", lambda names: ["connect"])
+    monkeypatch.setattr(night_targets, "run_on", run_on)
+    monkeypatch.delenv("TANGLES_JARS", raising=False)
+    with pytest.raises(BuildError, match="TANGLES_JARS has to name"):
+        night_targets.compare_targets(runs, [0.8, 0.9])
+    monkeypatch.setenv("TANGLES_JARS", "a.jar")
+    found = [
+        line for line in night_targets.compare_targets(runs, [0.8, 0.9]) if not line.startswith("connect: feeds:   ")
+    ]
+    assert [line[: len(want)] for line, want in zip(found, said, strict=True)] == said
 
 
 @pytest.mark.parametrize("target", ["iceberg", "delta"])
