@@ -413,6 +413,7 @@ class Nights(night_runs.NightRuns):
     """Runs without dbt: each place has a table, whose row is the last fraction of the log."""
 
     def start_in(self, place, fraction):
+        """Note the fraction, and two unchanged steps unless the place builds everything again."""
         target = self.folder / place.name / "target"
         target.mkdir(parents=True, exist_ok=True)
         (target / "fraction").write_text(str(fraction))
@@ -422,6 +423,7 @@ class Nights(night_runs.NightRuns):
         return contextlib.nullcontext(SimpleNamespace(target=target, output=target, end=lambda: 0))
 
     def export(self, place):
+        """Export the table."""
         folder = self.folder / place.name / "exported"
         (folder / "feeds").mkdir(parents=True)
         table = pa.table({"fraction": [(self.folder / place.name / "target" / "fraction").read_text()]})
