@@ -285,7 +285,7 @@ def test_a_reader_sees_the_rows_before_a_run_or_after_it(nights):
 @pytest.mark.parametrize("partitions", ["", "partitioned by (shop)"])
 @pytest.mark.parametrize(("changed", "kept"), [(["a"], {"b", "c", None}), (["a", "b", ""], {"c"})])
 def test_groups_are_replaced_in_one_commit(nights, changed, kept, partitions):
-    """A table of Iceberg without partitions is written in full if at least half of its files have a changed group."""
+    """A table without partitions is written in full if at least half of its files have a changed group."""
     nights.run("--select", "orders")  # it opens the session
     session, schema, form = process_session(), nights.built.schema, FORMATS[ENGINE]
     columns, name = "amount int, shop string, words map<string, int>", f"{schema}.kept"
@@ -314,7 +314,7 @@ def test_groups_are_replaced_in_one_commit(nights, changed, kept, partitions):
     assert nights.rows("kept") == sorted(rows, key=repr)
     files_now, commits_now = state()
     assert commits_now == commits + 1
-    is_merged = form == "delta" or partitions or len(changed) == 1
+    is_merged = partitions or len(changed) == 1
     assert {shop for shop in kept if files[shop] == files_now[shop]} == (kept if is_merged else set())
     assert not session.catalog.tableExists(f"{name}__next")
 

@@ -204,12 +204,13 @@ def test_groups_are_merged_if_few_files_have_a_changed_group():
     assert replacing(catalog).startswith("merge into `s`.`t` as kept ")
 
 
-def test_groups_of_a_table_of_delta_lake_are_merged():
+def test_a_table_of_delta_lake_is_searched_for_files_by_its_own_column():
     catalog = Catalog()
     catalog.properties = {"delta.minReaderVersion": "3"}
     groups = ChangedGroups("shop", "`s`.`versions`", "group_key", 3)
     catalog.tables().begin_replacement(("s", "t"), groups).finish("new", None)
-    assert catalog.statements[-2].strip().startswith("merge into `s`.`t` as kept")
+    assert any("select _metadata.file_path as __file" in sql for sql in catalog.statements)
+    assert catalog.statements[-2].strip().startswith("insert into `s`.`t` replace where true")
     assert catalog.statements[-1].strip() == "drop table `s`.`new`"
 
 

@@ -1,6 +1,6 @@
 """SQL statements that replace the rows of changed groups in a table of Iceberg or Delta Lake in one commit.
 
-`overwrite_statement` writes a whole table of Iceberg: it reads the table once, and joins it with the changed groups.
+`overwrite_statement` writes a whole table: it reads the table once, and joins it with the changed groups.
 `merge_statement` writes only the files with a row of a changed group, but shuffles and sorts all rows of these files.
 """
 
@@ -35,7 +35,7 @@ def overwrite_statement(table: str, new: str, columns: Iterable[str], groups: Ch
     """Write the statement that replaces all rows of a table: by the rows of unchanged groups, and the new rows.
 
     Args:
-        table: The table, of Iceberg and without partitions.
+        table: The table, without partitions.
         new: The table with the new rows.
         columns: The columns of the table, in its order.
         groups: The changed groups.

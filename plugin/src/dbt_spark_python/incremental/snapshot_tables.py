@@ -106,7 +106,7 @@ class SnapshotTables:
             changes = count_differing(before, self.session.table(new), key_columns)
         known = FORMATS[str(self._format(*name))]  # a table of another format is rebuilt
         columns, is_partitioned = self._describe(table)
-        is_whole = known.file is not None and not is_partitioned and self._is_spread(table, known.file, groups)
+        is_whole = not is_partitioned and self._is_spread(table, known.file, groups)
         self._execute((overwrite_statement if is_whole else merge_statement)(table, new, columns, groups))
         self._execute(f"drop table {new} {known.drop}")
         return changes

@@ -33,11 +33,11 @@ class TableFormat(Protocol):
 
     Attributes:
         drop: The words that follow `drop table <name>`, so that the files are deleted as well.
-        file: The metadata column with the file of a row; None if groups are replaced by `merge` only.
+        file: The metadata column with the file of a row.
     """
 
     drop: str
-    file: str | None
+    file: str
 
     def current(self, execute: Execute, table: str, properties: Mapping[str, str]) -> str:
         """Return the name of a table's current snapshot."""
@@ -88,7 +88,7 @@ class Iceberg:
 class Delta:
     """Delta Lake."""
 
-    drop, file = "", None
+    drop, file = "", "_metadata.file_path"
 
     def current(self, execute: Execute, table: str, properties: Mapping[str, str]) -> str:
         """Return the version of the latest commit."""
