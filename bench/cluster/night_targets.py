@@ -29,12 +29,12 @@ CATALOGS = {
         "spark.databricks.delta.snapshotPartitions": "2",
     },
 }
-#: The place whose tables the targets must have: the format's own target on this machine.
+#: The place with the expected tables: the format's own target on this machine.
 EXPECTED = "expected"
 
 
 def settings(file_format: str, warehouse: Path, jars: Sequence[str]) -> dict[str, str]:
-    """Return the settings of an installation whose tables have a format: its jars and its catalog."""
+    """Return the settings of a Spark installation for a table format: its jars and its catalog."""
     path = os.pathsep.join(jars)
     of_format = CATALOGS[file_format] | {"spark.driver.extraClassPath": path, "spark.executor.extraClassPath": path}
     return of_format | ({"spark.sql.catalog.lake.warehouse": str(warehouse)} if file_format == "iceberg" else {})
@@ -51,10 +51,10 @@ def compare_targets(nights: NightRuns, fractions: Sequence[float]) -> list[str]:
         BuildError: A run or an export failed, or the jars are unknown.
         ServerError: A server did not start.
     """
-    machine = nights.on_machine(EXPECTED)
-    shutil.rmtree(nights.folder / EXPECTED, ignore_errors=True)
     if "TANGLES_JARS" not in os.environ:
         raise BuildError("TANGLES_JARS has to name the jars of the format: make cluster-nights sets it")
+    machine = nights.on_machine(EXPECTED)
+    shutil.rmtree(nights.folder / EXPECTED, ignore_errors=True)
     unchanged = run_nights(nights, machine, fractions)
     expected = nights.export(machine)
     names = {path.name for path in expected.iterdir()}
