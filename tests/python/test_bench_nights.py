@@ -1,0 +1,178 @@
+"""The nights on a cluster, as far as they work without Spark: shares, readers, faults, and the stage `targets`."""
+
+import contextlib
+import json
+from types import SimpleNamespace
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from jinja2 import Template
+
+from bench.cluster import night_reader, night_runs, night_targets, nights
+from bench.cluster.build import BuildError
+from bench.cluster.catching import MERGE
+from bench.cluster.fault_injection import Missed
+from conftest import ROOT
+
+
+@pytest.mark.parametrize(("night", "is_too_much"), [(24.9, False), (25.1, True)])
+def test_the_share_of_a_night_on_a_cluster_is_compared_with_that_on_one_machine(tmp_path, night, is_too_much):
+    figures = {"machine": (60, 20, 10), "cluster": (70, night, 10)}  # 10 of 50 CPU s, and 14.9 or 15.1 of 60
+    for name, cpu in figures.items():
+        assert nights.compare_shares(tmp_path) == []
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "figures.json").write_text(json.dumps(dict(zip(nights.NIGHTS, cpu, strict=True))))
+    assert bool(nights.compare_shares(tmp_path)) == is_too_much
+
+
+@pytest.mark.parametrize(
+    ("digests", "said"),
+    [
+        ("aabbb", []),
+        ("ab", []),
+        ("aacbb", ["t was read with rows that are neither those before the night nor those after it"]),
+        ("aba", ["t has not changed in the night", "t was read with rows that are neither"]),
+        ("aaa", ["t has not changed in the night"]),
+    ],
+)
+@pytest.mark.parametrize("schema", ["tangles.{}", "delta.`/tables/tangles.db/{}`"])
+def test_a_reader_has_to_see_the_rows_before_a_night_or_after_it(tmp_path, digests, said, schema):
+    file = tmp_path / "readings.jsonl"
+    rounds = [[number, table, digest] for number, digest in enumerate(digests) for table in ("t", "u")]
+    changing = [
+        [number, schema.format(table), digest if table == "t" else str(number > 0)] for number, table, digest in rounds
+    ]
+    file.write_text("".join(json.dumps(reading) + "\n" for reading in changing))
+    assert [line[: len(want)] for line, want in zip(night_reader.check_readings(file), said, strict=True)] == said
+
+
+def test_each_night_reads_more_than_the_one_before():
+    fractions = [*nights.NIGHTS.values(), nights.READ, nights.STRUCK]
+    assert fractions == sorted(fractions) and nights.NIGHTS["1 % more"] == nights.NIGHTS["nothing new"]
+
+
+def test_rows_of_tables_that_depend_on_earlier_runs_are_not_compared_after_a_kill(tmp_path, monkeypatch):
+    """A night that was killed and begun again may count more groups as changed."""
+    runs = night_runs.NightRuns(tmp_path, "iceberg", [], ["run"])
+    nodes = {"tangles": "replace_groups", "int_tangle_depths": "working_set", "int_tangle_versions": "group_versions"}
+    (tmp_path / "machine" / "target").mkdir(parents=True)
+    listed = {
+        name: {"alias": name, "resource_type": "model", "config": {"materialized": kind}}
+        for name, kind in nodes.items()
+    }
+    (tmp_path / "machine" / "target" / "manifest.json").write_text(json.dumps({"nodes": listed}))
+
+    def export(place, output, command, folder):
+        for name in nodes:
+            (folder / name).mkdir(parents=True)
+            pq.write_table(pa.table({"place": [folder.parent.name]}), folder / name / "rows.parquet")
+        return SimpleNamespace(wait=lambda: 0)
+
+    monkeypatch.setattr(night_runs.NightRuns, "_snapshots", staticmethod(export))
+    for was_killed, differing in ((True, {"tangles"}), (False, {*nodes})):
+        said = runs.compare_tables(was_killed)
+        assert {line.partition(":")[0] for line in said} == differing
+
+
+@pytest.mark.parametrize(("after", "said"), [(3, "not committed"), (4, "1 commits further")])
+def test_a_kill_in_a_merge_leaves_the_table_of_its_new_rows(capsys, after, said):
+    nights.check_merges({"feeds": 3}, {"feeds": after, "feeds__next": 1})
+    assert f"feeds__next is left, feeds is {said}" in capsys.readouterr().out
+    with pytest.raises(Missed, match="did not interrupt"):
+        nights.check_merges({"feeds": 3}, {"feeds": after})
+
+
+def test_commits_are_counted_in_both_formats(tmp_path):
+    runs = night_runs.NightRuns(tmp_path, "iceberg", [], ["run"])
+    for file in ("t/a/metadata/v1.metadata.json", "t/a/metadata/v2.metadata.json", "t.db/b/_delta_log/0.json"):
+        path = runs.warehouse("cluster") / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    assert runs.commits("cluster") == {"a": 2, "b": 1}
+
+
+@pytest.mark.parametrize("file_format", ["iceberg", "delta"])
+def test_a_cluster_has_the_catalog_of_the_formats_own_target(file_format):
+    profile = yaml.safe_load((ROOT / "profiles.yml").read_text())["tangles"]["outputs"][file_format]
+    of_profile = profile["server_side_parameters"]
+    settings = night_targets.settings(file_format, "/tables", ["/jars/a.jar", "/jars/b.jar"])
+    assert settings.pop("spark.driver.extraClassPath") == settings.pop("spark.executor.extraClassPath")
+    for name, value in settings.items():
+        told = Template(str(of_profile[name])).render(env_var=lambda name, default: f"/{name}")
+        assert value == told.replace("/TANGLES_WAREHOUSE", "/tables"), name
+
+
+class Nights(night_runs.NightRuns):
+    """Runs without dbt: each place has a table, whose row is the last fraction of the log."""
+
+    def start_in(self, place, fraction):
+        """Note the fraction, and two unchanged steps unless the place builds everything again."""
+        target = self.folder / place.name / "target"
+        target.mkdir(parents=True, exist_ok=True)
+        (target / "fraction").write_text(str(fraction))
+        steps = ["unchanged", "unchanged", "OK"] if place.environ.get("REUSES", "1") == "1" else ["OK"]
+        results = [{"adapter_response": {"_message": step}} for step in steps] + [{"adapter_response": {}}]
+        (target / "run_results.json").write_text(json.dumps({"results": results}))
+        return contextlib.nullcontext(SimpleNamespace(target=target, output=target, end=lambda: 0))
+
+    def export(self, place):
+        """Export the table."""
+        folder = self.folder / place.name / "exported"
+        (folder / "feeds").mkdir(parents=True)
+        table = pa.table({"fraction": [(self.folder / place.name / "target" / "fraction").read_text()]})
+        pq.write_table(table, folder / "feeds" / "rows.parquet")
+        return folder
+
+
+def test_a_repeated_run_has_to_leave_steps_unchanged(tmp_path):
+    runs = Nights(tmp_path, "iceberg", [], ["run"])
+    assert night_targets.run_nights(runs, night_runs.Place("connect", "connect", {}), [0.5]) == 2
+    with pytest.raises(BuildError, match="connect: a repeated run built all tables again"):
+        night_targets.run_nights(runs, night_runs.Place("connect", "connect", {"REUSES": "0"}), [0.5])
+
+
+@pytest.mark.parametrize(
+    ("fraction", "unchanged", "said"),
+    [
+        (0.9, 2, []),
+        (0.8, 2, ["connect: feeds: 1 rows of 1 are only in "] * 2),
+        (0.9, 1, ["connect: 1 steps of the repeated run were unchanged, 2 on this machine"]),
+    ],
+)
+def test_tables_of_targets_are_compared_with_those_of_one_machine(tmp_path, monkeypatch, fraction, unchanged, said):
+    runs = Nights(tmp_path, "iceberg", [], ["run"])
+
+    def run_on(nights, target, fractions):
+        place = night_runs.Place(target, target, {})
+        nights.start_in(place, fraction)
+        return unchanged, nights.export(place)
+
+    monkeypatch.setattr(night_targets, "available", lambda names: ["connect"])
+    monkeypatch.setattr(night_targets, "run_on", run_on)
+    monkeypatch.delenv("TANGLES_JARS", raising=False)
+    with pytest.raises(BuildError, match="TANGLES_JARS has to name"):
+        night_targets.compare_targets(runs, [0.8, 0.9])
+    monkeypatch.setenv("TANGLES_JARS", "a.jar")
+    found = [
+        line for line in night_targets.compare_targets(runs, [0.8, 0.9]) if not line.startswith("connect: feeds:   ")
+    ]
+    assert [line[: len(want)] for line, want in zip(found, said, strict=True)] == said
+
+
+@pytest.mark.parametrize("target", ["iceberg", "delta"])
+def test_a_night_with_faults_has_the_page_that_tells_its_merges(target):
+    """Settings of the profile take precedence over those of the cluster."""
+    outputs = yaml.safe_load((ROOT / "profiles.yml").read_text())["tangles"]["outputs"]
+    setting = Template(outputs[target]["server_side_parameters"]["spark.ui.enabled"])
+    assert setting.render(env_var=lambda name, default: nights.PAGE.get(name, default)) == "true"
+    assert setting.render(env_var=lambda name, default: default) == "false"
+
+
+def test_merges_of_delta_lake_are_not_struck():
+    models = {
+        file_format: [fault.models for fault in nights.faults_on(file_format)] for file_format in ("iceberg", "delta")
+    }
+    assert models["iceberg"] == [["stg_ssb__lines", "int_tangle_levels", MERGE], ["int_timeline_order", MERGE]]
+    assert models["delta"] == [["stg_ssb__lines", "int_tangle_levels"], ["int_timeline_order"]]
