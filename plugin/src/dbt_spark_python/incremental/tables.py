@@ -70,7 +70,7 @@ class PlannedTables(Protocol):
         """Whether a readable table exists."""
 
     def replaces_in_place(self, schema: str, name: str, file_format: str | None) -> bool:
-        """Whether `create or replace` and `merge` change a table of this format in one commit, while it is read."""
+        """Whether each statement changes a table of this format in one commit, while the table is read."""
 
     def publish(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
         """Publish a new table or view together with its manifest."""
