@@ -7,17 +7,16 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from bench.cluster.build import SCHEMA, Build, BuildError
 from bench.cluster.servers import Cluster
-from bench.cluster.tables import kinds_of
+from bench.cluster.tables import differences, kinds_of, names_of
 from bench.machine import ROOT
 from bench.report import say
-from bench.same_tables import compare
 
 #: The places, each with tables of its own.
 MACHINE, CLUSTER = PLACES = ("machine", "cluster")
@@ -122,23 +121,23 @@ class NightRuns:
             BuildError: The tables could not be read.
         """
         folders = [self.export(self.on_machine(name)) for name in PLACES]
-        names = {path.name for folder in folders for path in folder.iterdir()}
+        names = set().union(*map(names_of, folders))
         if was_killed:
             kinds = kinds_of(self.folder / MACHINE / "target")
             names = {name for name in names if kinds.get(name) not in OF_CHANGED_GROUPS}
-        said = differences_of(*folders, names)
+        said = differences(*folders, names=names)
         say(f"{len(names)} tables, {'not ' if said else ''}those of one machine")
         return said
 
     def export(self, place: Place) -> Path:
-        """Write all tables of a place as plain parquet; return the folder, with a folder for each table.
+        """Write all tables of a place as a warehouse of plain parquet; return its folder.
 
         Raises:
             BuildError: The tables could not be read.
         """
         folder, output = (self.folder / place.name / name for name in ("exported", "export.txt"))
         shutil.rmtree(folder, ignore_errors=True)
-        if self._snapshots(place, output, "export", folder).wait():
+        if self._snapshots(place, output, "export", folder / f"{SCHEMA}.db").wait():
             raise BuildError(f"the tables were not exported, see {output}")
         return folder
 
@@ -149,8 +148,3 @@ class NightRuns:
         environ = {**place.environ, "TANGLES_TARGET": place.target}
         with output.open("w") as out:
             return subprocess.Popen(command, env=environ, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT)
-
-
-def differences_of(one: Path, other: Path, names: Iterable[str]) -> list[str]:
-    """Return the differences between exported tables."""
-    return [f"{name}: {line}" for name in sorted(names) for line in compare(one / name, other / name)]

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.cluster.build import BuildError
-from bench.cluster.night_runs import NightRuns, Place, differences_of
+from bench.cluster.night_runs import NightRuns, Place
 from bench.cluster.servers import Cluster
+from bench.cluster.tables import differences, names_of
 from bench.cluster.targets import NEEDS, available, served
 from bench.report import say
 
@@ -20,6 +21,7 @@ CATALOGS = {
         "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
         "spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog",
         "spark.sql.catalog.lake.type": "hadoop",
+        "spark.sql.catalog.lake.warehouse": "{warehouse}",
         "spark.sql.catalog.lake.cache-enabled": "false",
         "spark.sql.defaultCatalog": "lake",
     },
@@ -36,8 +38,8 @@ EXPECTED = "expected"
 def settings(file_format: str, warehouse: Path, jars: Sequence[str]) -> dict[str, str]:
     """Return the settings of a Spark installation for a table format: its jars and its catalog."""
     path = os.pathsep.join(jars)
-    of_format = CATALOGS[file_format] | {"spark.driver.extraClassPath": path, "spark.executor.extraClassPath": path}
-    return of_format | ({"spark.sql.catalog.lake.warehouse": str(warehouse)} if file_format == "iceberg" else {})
+    of_catalog = {name: value.format(warehouse=warehouse) for name, value in CATALOGS[file_format].items()}
+    return of_catalog | {"spark.driver.extraClassPath": path, "spark.executor.extraClassPath": path}
 
 
 def compare_targets(nights: NightRuns, fractions: Sequence[float]) -> list[str]:
@@ -57,16 +59,14 @@ def compare_targets(nights: NightRuns, fractions: Sequence[float]) -> list[str]:
     shutil.rmtree(nights.folder / EXPECTED, ignore_errors=True)
     unchanged = run_nights(nights, machine, fractions)
     expected = nights.export(machine)
-    names = {path.name for path in expected.iterdir()}
     said = []
     for target in available([*NEEDS]):
         of_target, exported = run_on(nights, target, fractions)
-        names_of_both = names | {path.name for path in exported.iterdir()}
-        found = differences_of(exported, expected, names_of_both)
+        found = differences(exported, expected)
         if of_target != unchanged:
             found.append(f"{of_target} steps of the repeated run were unchanged, {unchanged} on this machine")
         said += [f"{target}: {line}" for line in found]
-        say(f"{target}: {len(names_of_both)} tables, {'not ' if found else ''}those of one machine")
+        say(f"{target}: {len(names_of(exported))} tables, {'not ' if found else ''}those of one machine")
     return said
 
 

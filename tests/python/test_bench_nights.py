@@ -67,7 +67,7 @@ def test_rows_of_tables_that_depend_on_earlier_runs_are_not_compared_after_a_kil
     def export(place, output, command, folder):
         for name in nodes:
             (folder / name).mkdir(parents=True)
-            pq.write_table(pa.table({"place": [folder.parent.name]}), folder / name / "rows.parquet")
+            pq.write_table(pa.table({"place": [folder.parents[1].name]}), folder / name / "rows.parquet")
         return SimpleNamespace(wait=lambda: 0)
 
     monkeypatch.setattr(night_runs.NightRuns, "_snapshots", staticmethod(export))
@@ -120,9 +120,9 @@ class Nights(night_runs.NightRuns):
     def export(self, place):
         """Export the table."""
         folder = self.folder / place.name / "exported"
-        (folder / "feeds").mkdir(parents=True)
+        (folder / "tangles.db" / "feeds").mkdir(parents=True)
         table = pa.table({"fraction": [(self.folder / place.name / "target" / "fraction").read_text()]})
-        pq.write_table(table, folder / "feeds" / "rows.parquet")
+        pq.write_table(table, folder / "tangles.db" / "feeds" / "rows.parquet")
         return folder
 
 
