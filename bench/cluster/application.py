@@ -14,8 +14,8 @@ _MERGE = re.compile("OverwriteByExpression|ReplaceData|WriteDelta")
 _NEW_ROWS = re.compile(r"BatchScan \S*?(\w+)__next\b")
 
 
-class Merge(NamedTuple):
-    """A running statement that merges changed groups into a table, and an executor that runs a task of it."""
+class Running(NamedTuple):
+    """A running statement, by the table that it changes, and an executor that runs a task of it or keeps its input."""
 
     table: str
     application: str
@@ -40,15 +40,20 @@ class Application:
         """Whether a stage was started again because its input was lost."""
         return any(stage["attemptId"] for stage in self._ask())
 
-    def merges(self) -> list[Merge]:
-        """Return the merges of which a task runs."""
+    def keepers(self) -> list[Running]:
+        """Return the executors that keep checkpointed rows; their table is unknown."""
+        executors = self._ask(subject="executors")
+        return [Running("", self._id(), each["id"]) for each in executors if each["rddBlocks"]]
+
+    def merges(self) -> list[Running]:
+        """Return the merges of changed groups of which a task runs."""
         found = []
         for statement in self._ask("?details=false&planDescription=false&length=10000", "sql"):
             if statement["status"] == "RUNNING" and statement["runningJobIds"]:
                 found += self._merges_of(statement)
         return found
 
-    def _merges_of(self, statement: dict[str, Any]) -> list[Merge]:
+    def _merges_of(self, statement: dict[str, Any]) -> list[Running]:
         plan = self._ask(f"/{statement['id']}?details=false", "sql")
         table = plan and _MERGE.search(plan["planDescription"]) and _NEW_ROWS.search(plan["planDescription"])
         if not table:
@@ -56,7 +61,7 @@ class Application:
         jobs = [self._ask(f"/{job}", "jobs") for job in statement["runningJobIds"]]
         stages = {stage for job in jobs if job for stage in job["stageIds"]}
         return [
-            Merge(table[1], self._id(), task["executorId"])
+            Running(table[1], self._id(), task["executorId"])
             for stage in self._ask("?status=active")
             if stage["stageId"] in stages
             for task in self._tasks(stage)

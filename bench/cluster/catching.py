@@ -1,31 +1,35 @@
-"""Catch tasks of Python models and of merges while they run, so that a fault can be injected at this moment.
+"""Catch tasks of Python models, of merges and of rounds while they run, so that a fault can be injected at this moment.
 
 `catch/catching_daemon.py` stops tasks of Python models: a stopped task is certainly in the middle of its work, even
-with little data. A merge of changed groups has no Python: there the executor is stopped, and a task of the merge must
-run on it even then.
+with little data. Merges of changed groups and rounds of a `fixpoint` model have no Python: there an executor is
+stopped, and a task of the merge must run on it even then, or it must keep rows of earlier rounds.
 """
 
 import os
+import re
 import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.cluster.application import Application
+from bench.cluster.application import Application, Running
 from bench.cluster.processes import find_executor, is_stopped
 from bench.cluster.servers import free_port
 
 DAEMON = Path(__file__).parent / "catch" / "catching_daemon.py"
 #: In place of a model: any merge of changed groups into a table of Iceberg.
 MERGE = "merge"
+#: How to catch a `fixpoint` model: an executor with rows of earlier rounds, after the second line about a round.
+ROWS = "rows"
+ROUND = r"\b{model}: \w+ [1-9]\d*: "
 #: After this many seconds, Spark's page shows the tasks that ended before their executor was stopped.
 SHOWN = 0.5
 
 
 @dataclass(frozen=True)
 class Caught:
-    """A task, by its model and its process; of a merge, by `MERGE`, its executor and its table."""
+    """A task, by its model and its process; of a merge (`MERGE`, with its table) and of rounds, by its executor."""
 
     model: str
     pid: int
@@ -60,31 +64,40 @@ class Catching:
         }
 
     def wait_for(self, models: Iterable[str], how: str = "once") -> None:
-        """Catch tasks of these models only; `how` is explained in the daemon."""
+        """Catch tasks of these models only; `how` is `ROWS`, or explained in the daemon."""
         for path in self.folder.iterdir():
             path.unlink()
         for model in models:
             (self.folder / model).write_text(how)
 
-    def caught(self) -> list[Caught]:
-        """Return the tasks that were caught since the last call; a task that is to stop has stopped."""
+    def caught(self, said: str = "") -> list[Caught]:
+        """Return the tasks that were caught since the last call; a task that is to stop has stopped.
+
+        Args:
+            said: The output of the build so far.
+        """
         found = []
         for path in sorted(self.folder.glob("*.*")):
             model, _, pid = path.name.rpartition(".")
             if path.read_text() == "fill" or is_stopped(int(pid)):
                 path.unlink()
                 found.append(Caught(model, int(pid)))
-        return found + (self._catch_merge() if (self.folder / MERGE).exists() else [])
+        for path in self.folder.iterdir():
+            if path.name == MERGE:
+                found += self._catch_executor(path, self.application.merges)
+            elif path.read_text() == ROWS and re.search(ROUND.format(model=path.name), said):
+                found += self._catch_executor(path, self.application.keepers)
+        return found
 
-    def _catch_merge(self) -> list[Caught]:
-        """Stop an executor that runs a task of a merge; it goes on if the task has just ended."""
-        for merge in self.application.merges():
-            if (pid := find_executor(merge.application, merge.executor)) is None:
+    def _catch_executor(self, path: Path, running: Callable[[], list[Running]]) -> list[Caught]:
+        """Stop an executor of a running statement; it goes on if the statement no longer needs it."""
+        for each in running():
+            if (pid := find_executor(each.application, each.executor)) is None:
                 continue
             os.kill(pid, signal.SIGSTOP)
             time.sleep(SHOWN)
-            if merge in self.application.merges():
-                (self.folder / MERGE).unlink()
-                return [Caught(MERGE, pid, merge.table)]
+            if each in running():
+                path.unlink()
+                return [Caught(path.name, pid, each.table)]
             os.kill(pid, signal.SIGCONT)
         return []

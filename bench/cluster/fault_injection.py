@@ -23,6 +23,9 @@ KINDS = {
     "groups": "int_group_results",
 }
 
+#: A `fixpoint` model: each of its rounds reads the stored rows of the round before.
+ROUNDS = "int_tangle_depths"
+
 #: Spark soon starts a copy of a task that takes longer than the others, or very long.
 SPECULATION = {
     "spark.speculation": "true",
@@ -112,13 +115,13 @@ class Fault:
         description: One line for the output.
         models: The models in the middle of which it happens.
         act: The function that injects it into a caught task.
-        how: The tasks to catch, as explained in the daemon.
+        how: The tasks to catch, as explained in `Catching`.
         settings: Settings for spark-defaults.conf.
-        earlier: The vars of an undisturbed earlier build that the build with the fault continues, if there is one.
         expects_retry: Whether Spark must start a stage again.
         kills_driver: Whether the build ends at this moment; each model has a build of its own then.
         leaves_files: Whether a writer may still be active after a successful build, so that the next build cleans up.
         error: A regular expression for the error; without one, the build must succeed.
+        says: A regular expression for a line that a successful build must write, if any.
     """
 
     name: str
@@ -127,11 +130,11 @@ class Fault:
     act: Callable[[Scene, Caught], None] = leave_alone
     how: str = "once"
     settings: Mapping[str, str] = field(default_factory=dict)
-    earlier: Mapping[str, object] | None = None
     expects_retry: bool = False
     kills_driver: bool = False
     leaves_files: bool = False
     error: str | None = None
+    says: str = ""
 
     @property
     def ends_well(self) -> bool:

@@ -17,7 +17,7 @@ from typing import Any
 
 from bench.cluster import fault_injection
 from bench.cluster.build import Build, BuildError
-from bench.cluster.catching import Catching
+from bench.cluster.catching import ROWS, Catching
 from bench.cluster.fault_injection import KINDS, SPECULATION, Fault, Missed, Scene
 from bench.cluster.servers import Cluster, ServerError
 from bench.cluster.tables import differences, leftovers, made_by
@@ -52,12 +52,11 @@ FAULTS = {
         Fault("python", "a Python worker is killed in each kind", KINDS.values(), fault_injection.kill_python),
         Fault(
             "checkpoint",
-            "an executor is killed that keeps rows from which a model continues",
-            [KINDS["timelines"]],
+            "an executor is killed that keeps rows of earlier rounds of a model",
+            [fault_injection.ROUNDS],
             fault_injection.kill_executor,
-            # Small partitions would be joined into one, on the killed executor or on another.
-            settings={"spark.sql.adaptive.coalescePartitions.enabled": "false"},
-            earlier={"edit_batch_size": 2},
+            how=ROWS,
+            says=f"{fault_injection.ROUNDS}: an executor with checkpointed rows was lost; the model runs again",
         ),
         Fault("worker", "a machine is lost: a worker and its executor", [KINDS["graphs"]], fault_injection.kill_worker),
         Fault(
@@ -95,7 +94,7 @@ FAULTS = {
         ),
         Fault(
             "driver",
-            "dbt and its driver are killed, once in each of two models, and the build is begun again",
+            "dbt and its driver are killed, once in each model, and the build is begun again",
             [KINDS["lines"], KINDS["graphs"]],
             fault_injection.kill_driver,
             kills_driver=True,
@@ -123,9 +122,8 @@ def run(faults: Sequence[Fault], folder: Path) -> int:
     """
     shutil.rmtree(folder, ignore_errors=True)
     wanted = folder / "local" / "warehouse"
-    if models := [model for fault in faults if fault.earlier is None for model in fault.models]:
-        command = command_for(models)
-        undisturbed("local", folder, "local", {**os.environ, "TANGLES_WAREHOUSE": str(wanted)}, command)
+    command = command_for([model for fault in faults for model in fault.models])
+    undisturbed("local", folder, "local", {**os.environ, "TANGLES_WAREHOUSE": str(wanted)}, command)
     failed = 0
     for fault in faults:
         say(f"{fault.name}: {fault.description}")
@@ -167,15 +165,9 @@ def endure(fault: Fault, folder: Path, wanted: Path) -> list[str]:
     catching = Catching(folder / "caught")
     command = command_for(fault.models)
     warehouse = folder / "warehouse"
-    if fault.earlier is not None:
-        wanted = folder / "local" / "warehouse"
-        for variables in (fault.earlier, {}):
-            undisturbed("local", folder, "local", {**os.environ, "TANGLES_WAREHOUSE": str(wanted)}, command, variables)
     with Cluster(folder / "servers", defaults=QUICK | catching.settings() | fault.settings) as cluster:
         places = {"SPARK_MASTER": cluster.master, "TANGLES_WAREHOUSE": str(warehouse)}
         environ = cluster.environ(SPARK_SUBMIT_OPTS=JAVA, **places)
-        if fault.earlier is not None:
-            undisturbed("earlier", folder, "cluster", environ, command, fault.earlier)
         for number, models in enumerate(fault.builds(), start=1):
             catching.wait_for(models, fault.how)
             with Build(f"struck-{number}", folder, "cluster", environ, command) as last:
@@ -202,7 +194,7 @@ def strike(fault: Fault, scene: Scene, models: Sequence[str]) -> None:
     while build.is_running:
         if build.seconds > PATIENCE:
             raise BuildError(f"{build.name}: the build has not ended after {PATIENCE:.0f} s, see {build.output}")
-        for caught in scene.catching.caught():
+        for caught in scene.catching.caught(build.said()):
             struck.append(caught)
             fault.act(scene, caught)
         if fault.expects_retry and struck and not has_retried:
@@ -219,7 +211,7 @@ def strike(fault: Fault, scene: Scene, models: Sequence[str]) -> None:
 
 
 def check_end(fault: Fault, build: Build, models: Sequence[str]) -> None:
-    """Check the end of a build with a fault: success, killed, or an error that names the model and the remedy.
+    """Check the end of a build with a fault: success and its line, killed, or an error with the model and the remedy.
 
     Raises:
         BuildError: The build ended unexpectedly.
@@ -228,10 +220,10 @@ def check_end(fault: Fault, build: Build, models: Sequence[str]) -> None:
     if fault.kills_driver:
         is_right = code == -signal.SIGKILL
     elif fault.error is None:
-        is_right = code == 0
+        is_right = code == 0 and re.search(fault.says, build.said())
     else:
         wanted = rf"Error in model {models[0]} .*\n(.*\n)?\s*{fault.error}"
         is_right = code != 0 and re.search(wanted, build.said())
     if not is_right:
         last = "\n".join(build.said().splitlines()[-30:])
-        raise BuildError(f"{build.name}: unexpected exit code {code} or error, see {build.output}:\n{last}")
+        raise BuildError(f"{build.name}: unexpected exit code {code} or output, see {build.output}:\n{last}")

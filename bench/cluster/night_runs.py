@@ -14,14 +14,12 @@ from typing import NamedTuple
 
 from bench.cluster.build import SCHEMA, Build, BuildError
 from bench.cluster.servers import Cluster
-from bench.cluster.tables import differences, kinds_of, names_of
+from bench.cluster.tables import differences, names_of
 from bench.machine import ROOT
 from bench.report import say
 
 #: The places, each with tables of its own.
 MACHINE, CLUSTER = PLACES = ("machine", "cluster")
-#: Materializations whose rows depend on the runs before: after a kill, more groups may count as changed.
-OF_CHANGED_GROUPS = {"group_versions", "working_set"}
 
 
 class Place(NamedTuple):
@@ -110,23 +108,15 @@ class NightRuns:
             warehouse = file.parent / "warehouse"
         return self._snapshots(self.on_machine("reader", warehouse, "local[1]"), output, "watch", file, stop, *tables)
 
-    def compare_tables(self, was_killed: bool = False) -> list[str]:
+    def compare_tables(self) -> list[str]:
         """Return the differences between all tables of the cluster and of this machine.
-
-        Args:
-            was_killed: Whether a run was killed since both places had the same tables; then group versions and working
-                sets are left out.
 
         Raises:
             BuildError: The tables could not be read.
         """
-        folders = [self.export(self.on_machine(name)) for name in PLACES]
-        names = set().union(*map(names_of, folders))
-        if was_killed:
-            kinds = kinds_of(self.folder / MACHINE / "target")
-            names = {name for name in names if kinds.get(name) not in OF_CHANGED_GROUPS}
-        said = differences(*folders, names=names)
-        say(f"{len(names)} tables, {'not ' if said else ''}those of one machine")
+        machine, cluster = (self.export(self.on_machine(name)) for name in PLACES)
+        said = differences(machine, cluster)
+        say(f"{len(names_of(machine))} tables, {'not ' if said else ''}those of one machine")
         return said
 
     def export(self, place: Place) -> Path:

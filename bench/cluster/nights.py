@@ -7,14 +7,16 @@
   second run is its CPU seconds divided by those of the first run, both above those of the third.
 * `read`: a night with 1 % more on the cluster, while another process reads tables in a loop; each reading must equal
   the rows before the night or after it. The night also runs on one machine; then all tables must have the same rows.
-* `faults`: a night with 1 % more on the cluster, in which dbt is killed, up to three times, and then executors. The
-  faults happen in the middle of Python models and, on Iceberg, of merges of changed groups. The night also runs on one
-  machine; then the tables must have the same rows, except group versions and working sets.
+* `faults`: a night with 2 % more for each fault of `make cluster-faults`, or for those of --fault, on a cluster of its
+  own; each begins from the same tables. The faults happen in the middle of Python models and, on Iceberg, of merges of
+  changed groups. The tables must have the rows of that night on one machine. After a failed run, group versions and
+  working sets are left out of this comparison.
 * `targets`: the three runs of `machine`, first on the format's own target on one machine, then on each of the targets
   `cluster`, `connect` and `thrift`, whose catalog is one of the format. All tables must have the same rows.
 
-Before `read` and `faults`, a place without tables gets those of 98 % of the log. The exit code is 0 if all tables have
-the same rows, each fault happened, and the share on the cluster is at most 0.05 above that on one machine.
+Before `read`, a place without tables gets those of 98 % of the log; `faults` and `targets` make their own tables. The
+exit code is 0 if all tables have the same rows, each fault happened, and the share on the cluster is at most 0.05
+above that on one machine.
 """
 
 from __future__ import annotations
@@ -23,20 +25,17 @@ import argparse
 import gzip
 import json
 import os
-import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 from bench import event_log
-from bench.cluster import faults
 from bench.cluster.build import BuildError
-from bench.cluster.catching import MERGE, Catching
-from bench.cluster.fault_injection import KINDS, Fault, Missed, Scene
+from bench.cluster.fault_injection import Missed
+from bench.cluster.night_faults import MODELS, endure_faults
 from bench.cluster.night_reader import check_readings, reading
 from bench.cluster.night_runs import CLUSTER, MACHINE, PLACES, NightRuns
 from bench.cluster.night_targets import compare_targets
@@ -54,18 +53,10 @@ STAGES = (*PLACES, "read", "faults", "targets")
 NIGHTS = {"everything": 0.97, "1 % more": 0.98, "nothing new": 0.98}
 #: The largest difference between the shares of a night on the cluster and on one machine.
 SURPLUS = 0.05
-#: The fractions of the log that the night with a reader reads, and the night with faults.
-READ, STRUCK = 0.99, 1.0
-#: In a run with faults, Spark has its page, which tells the running merges.
-PAGE = {"TANGLES_SPARK_UI": "true"}
-#: The end of the names of tables with the new rows of changed groups.
-NEW_ROWS = "__next"
-#: The faults of a night, in this order: the night is begun again after each killed driver, and goes on after the last.
-FAULTS = (
-    replace(faults.FAULTS["driver"], models=[KINDS["lines"], KINDS["graphs"], MERGE]),
-    # After the kill in a merge, the run reuses the tables before it, so executors are killed in later steps only.
-    replace(faults.FAULTS["executor"], models=[KINDS["timelines"], MERGE]),
-)
+#: The fraction of the log that the night with a reader reads.
+READ = 0.99
+#: The fractions of the log before each night with a fault, and after it.
+STRUCK = 0.98, 1.0
 
 
 def main(argv: Sequence[str]) -> int:
@@ -78,6 +69,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--moved", action="store_true", help="also count what Spark moves (stage machine only)")
     parser.add_argument("--var", action="append", default=[], metavar="NAME=VALUE", help="a var of dbt")
     parser.add_argument("--select", help="build only that, as dbt takes it; at least +timeline_events")
+    parser.add_argument("--fault", action="append", default=[], choices=MODELS, help="(default: all)")
     options = parser.parse_args(argv)
     check_names(parser, "stage", options.stages, STAGES)
     return run_guarded("cluster-nights", lambda: run(options), (BuildError, Missed, ServerError))
@@ -104,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
     if "read" in stages:
         said += read_during_night(nights)
     if "faults" in stages:
-        said += endure_faults(nights)
+        said += endure_faults(nights, *STRUCK, options.fault)
     if "targets" in stages:
         said += compare_targets(nights, [*NIGHTS.values()])
     for line in said:
@@ -172,54 +164,6 @@ def read_during_night(nights: NightRuns) -> list[str]:
             say(f"read: {nights.run(READ, cluster):.0f} s")
     nights.run(READ)
     return check_readings(file) + nights.compare_tables()
-
-
-def endure_faults(nights: NightRuns) -> list[str]:
-    """Run a night with faults on a cluster, and the same night on one machine; return the differences.
-
-    Raises:
-        BuildError: A run ended unexpectedly.
-        Missed: A fault did not happen.
-    """
-    catching = Catching(nights.folder / "caught")
-    with Cluster(FOLDER / "servers", defaults=faults.QUICK | catching.settings()) as cluster:
-        catching.wait_for([])
-        catch_up(nights, cluster)
-        for fault in faults_on(nights.file_format):
-            for models in fault.builds():
-                before = nights.commits(CLUSTER)
-                catching.wait_for(models, fault.how)
-                with nights.start(STRUCK, cluster, PAGE) as build:
-                    faults.strike(fault, Scene(cluster, build, catching), models)
-                    say(f"{fault.name}: {len(re.findall('Rebuilding ', build.said()))} tables rebuilt in full")
-                if fault.kills_driver and MERGE in models:
-                    check_merges(before, nights.commits(CLUSTER))
-    nights.run(STRUCK)
-    return nights.compare_tables(was_killed=True)
-
-
-def faults_on(file_format: str) -> list[Fault]:
-    """Return the faults of a night. Of Delta Lake's merges, Spark's page does not name the tables."""
-    left_out = {MERGE} if file_format == "delta" else set()
-    return [replace(fault, models=[model for model in fault.models if model not in left_out]) for fault in FAULTS]
-
-
-def check_merges(before: Mapping[str, int], after: Mapping[str, int]) -> None:
-    """Say which merges were interrupted by a kill: the tables of their new rows are left.
-
-    Args:
-        before: The number of commits of each table before the run.
-        after: The same after the kill.
-
-    Raises:
-        Missed: No such table is left.
-    """
-    left = [name.removesuffix(NEW_ROWS) for name in sorted(after) if name.endswith(NEW_ROWS)]
-    for name in left:
-        said = "not committed" if before[name] == after[name] else f"{after[name] - before[name]} commits further"
-        say(f"driver: {name}{NEW_ROWS} is left, {name} is {said}")
-    if not left:
-        raise Missed("the kill did not interrupt a merge of changed groups")
 
 
 if __name__ == "__main__":

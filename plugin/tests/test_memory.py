@@ -33,10 +33,9 @@ HEAP = "Task 1 in stage 2.0 failed 4 times …: java.lang.OutOfMemoryError: Java
         (PYTHON, "Python ran out of memory on a worker (numpy._core._exceptions._ArrayMemoryError: ", "pyspark.memory"),
         ("Traceback …\nMemoryError\n", "Python ran out of memory on a worker (MemoryError): ", "memoryOverhead"),
         (LOST, "executors were lost repeatedly (Command exited with code 137), as ", "memoryOverhead"),
-        (
-            UNFETCHED,
-            "executors were lost repeatedly (Missing an output location ",
-            "spark.executor.memory for",
+        *(
+            (message, "executors were lost repeatedly (Missing an output location ", "spark.executor.memory for")
+            for message in (UNFETCHED, UNFETCHED.replace("reason: ", "reason:\n"))
         ),
         (CRASHED, "Python was killed on a worker repeatedly (Python worker exited ", "memoryOverhead"),
         (HEAP, "Spark ran out of memory (java.lang.OutOfMemoryError: Java heap space): ", "spark.executor.memory;"),

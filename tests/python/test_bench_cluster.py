@@ -317,6 +317,24 @@ def test_the_executor_of_a_merge_goes_on_if_its_task_has_ended(page, executor, t
     assert executor.poll() is None and not processes.is_stopped(executor.pid)
 
 
+def test_an_executor_with_rows_of_earlier_rounds_is_stopped_after_the_second_round(page, executor, tmp_path):
+    answers, application = page
+    answers["/api/v1/applications"] = [{"id": "app-1"}]
+    executors = "/api/v1/applications/app-1/executors"
+    catching = Catching(tmp_path / "caught")
+    catching.application = application
+    catching.wait_for(["int_tangle_depths"], catching_module.ROWS)
+    rounds = ["int_tangle_depths: depth 0: 9 messages settled", "int_tangle_depths: depth 1: 7 messages settled"]
+    for blocks, number in ((4, 1), (0, 2)):
+        answers[executors] = [{"id": "driver", "rddBlocks": 0}, {"id": "7", "rddBlocks": blocks}]
+        assert catching.caught("\n".join(rounds[:number])) == []
+        assert not processes.is_stopped(executor.pid)
+    answers[executors][1]["rddBlocks"] = 4
+    assert catching.caught("\n".join(rounds)) == [Caught("int_tangle_depths", executor.pid)]
+    assert processes.is_stopped(executor.pid)
+    assert catching.caught("\n".join(rounds)) == []
+
+
 ERROR = """
   Runtime Error in model int_tangle_levels (python_models/intermediate/tangles/int_tangle_levels.py)
   Python ran out of memory on a worker (MemoryError): give it more (spark.executor.pyspark.memory, where that is set
@@ -334,6 +352,8 @@ ERROR = """
         ("memory", 1, ERROR.replace("spark.executor.pyspark.memory", "something"), False),
         ("driver", -signal.SIGKILL, "", True),
         ("driver", 0, "", False),
+        ("checkpoint", 0, f"10:00:00  {faults.FAULTS['checkpoint'].says}", True),
+        ("checkpoint", 0, "10:00:00  int_tangle_depths: depth 1: 7 messages settled", False),
     ],
 )
 def test_how_a_struck_build_is_to_end(fault, code, said, is_right):

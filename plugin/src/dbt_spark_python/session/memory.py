@@ -25,10 +25,11 @@ _SHORT = [
         f"the tasks), {_LESS}",
     ),
     (
-        # A lost executor's shuffle files are lost too, so Spark may report the failed fetches first.
+        # A lost executor's shuffle files are lost too, so Spark may report the failed fetches first; Spark 4.1 reports them
+        # in a line of their own.
         re.compile(
             r"(?:ExecutorLostFailure \(executor \S+ exited .*?\) Reason:|failed the maximum allowable number of times.*"
-            r"FetchFailedException:) (.*?)(?: SQLSTATE.*)?$",
+            r"\n?.*FetchFailedException:) (.*?)(?: SQLSTATE.*)?$",
             re.M,
         ),
         f"executors were lost repeatedly ({{}}), {_ENDED}: give them more (spark.executor.memoryOverhead for "
