@@ -41,8 +41,8 @@ class Application:
         return any(stage["attemptId"] for stage in self._ask())
 
     def keepers(self) -> list[Running]:
-        """Return the executors that keep checkpointed rows; their table is unknown."""
-        executors = self._ask(subject="executors")
+        """Return the executors that keep checkpointed rows, first the one with most; their table is unknown."""
+        executors = sorted(self._ask(subject="executors"), key=lambda executor: -executor["rddBlocks"])
         return [Running("", self._id(), each["id"]) for each in executors if each["rddBlocks"]]
 
     def merges(self) -> list[Running]:

@@ -20,9 +20,9 @@ from bench.cluster.servers import free_port
 DAEMON = Path(__file__).parent / "catch" / "catching_daemon.py"
 #: In place of a model: any merge of changed groups into a table of Iceberg.
 MERGE = "merge"
-#: How to catch a `fixpoint` model: an executor with rows of earlier rounds, after the second line about a round.
+#: How to catch a `fixpoint` model: an executor with rows of earlier rounds, after a line about a round.
 ROWS = "rows"
-ROUND = r"\b{model}: \w+ [1-9]\d*: "
+ROUND = r"\b{model}: \w+ \d+: "
 #: After this many seconds, Spark's page shows the tasks that ended before their executor was stopped.
 SHOWN = 0.5
 

@@ -56,6 +56,8 @@ FAULTS = {
             [fault_injection.ROUNDS],
             fault_injection.kill_executor,
             how=ROWS,
+            # Small partitions would be joined into one, on the killed executor or on another.
+            settings={"spark.sql.adaptive.coalescePartitions.enabled": "false"},
             says=f"{fault_injection.ROUNDS}: an executor with checkpointed rows was lost; the model runs again",
         ),
         Fault("worker", "a machine is lost: a worker and its executor", [KINDS["graphs"]], fault_injection.kill_worker),

@@ -317,22 +317,29 @@ def test_the_executor_of_a_merge_goes_on_if_its_task_has_ended(page, executor, t
     assert executor.poll() is None and not processes.is_stopped(executor.pid)
 
 
-def test_an_executor_with_rows_of_earlier_rounds_is_stopped_after_the_second_round(page, executor, tmp_path):
+def test_the_executor_with_most_rows_of_earlier_rounds_is_stopped_after_a_round(page, executor, tmp_path):
     answers, application = page
     answers["/api/v1/applications"] = [{"id": "app-1"}]
-    executors = "/api/v1/applications/app-1/executors"
     catching = Catching(tmp_path / "caught")
     catching.application = application
     catching.wait_for(["int_tangle_depths"], catching_module.ROWS)
-    rounds = ["int_tangle_depths: depth 0: 9 messages settled", "int_tangle_depths: depth 1: 7 messages settled"]
-    for blocks, number in ((4, 1), (0, 2)):
-        answers[executors] = [{"id": "driver", "rddBlocks": 0}, {"id": "7", "rddBlocks": blocks}]
-        assert catching.caught("\n".join(rounds[:number])) == []
+    said = "10:00:00  int_tangle_depths: depth 0: 9 messages settled"
+    for blocks, output in ((4, "10:00:00  START sql fixpoint model int_tangle_depths"), (0, said)):
+        listed = [
+            {"id": "driver", "rddBlocks": 0},
+            {"id": "6", "rddBlocks": blocks // 2},
+            {"id": "7", "rddBlocks": blocks},
+        ]
+        answers["/api/v1/applications/app-1/executors"] = listed
+        assert catching.caught(output) == []
         assert not processes.is_stopped(executor.pid)
-    answers[executors][1]["rddBlocks"] = 4
-    assert catching.caught("\n".join(rounds)) == [Caught("int_tangle_depths", executor.pid)]
+    listed[2]["rddBlocks"] = 4
+    assert [keeper.executor for keeper in application.keepers()] == ["7"]
+    listed[1]["rddBlocks"] = 2
+    assert [keeper.executor for keeper in application.keepers()] == ["7", "6"]
+    assert catching.caught(said) == [Caught("int_tangle_depths", executor.pid)]
     assert processes.is_stopped(executor.pid)
-    assert catching.caught("\n".join(rounds)) == []
+    assert catching.caught(said) == []
 
 
 ERROR = """

@@ -25,8 +25,8 @@ _SHORT = [
         f"the tasks), {_LESS}",
     ),
     (
-        # A lost executor's shuffle files are lost too, so Spark may report the failed fetches first; Spark 4.1 reports them
-        # in a line of their own.
+        # A lost executor's shuffle files are lost too, so Spark may report the failed fetches first, and Spark 4.1 in a
+        # line of their own.
         re.compile(
             r"(?:ExecutorLostFailure \(executor \S+ exited .*?\) Reason:|failed the maximum allowable number of times.*"
             r"\n?.*FetchFailedException:) (.*?)(?: SQLSTATE.*)?$",
