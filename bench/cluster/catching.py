@@ -85,8 +85,11 @@ class Catching:
         for path in self.folder.iterdir():
             if path.name == MERGE:
                 found += self._catch_executor(path, self.application.merges)
-            elif path.read_text() == ROWS and re.search(ROUND.format(model=path.name), said):
-                found += self._catch_executor(path, self.application.keepers)
+            elif path.read_text() == ROWS:
+                # Asked before the rounds, too: Spark's page takes seconds for its first answer.
+                keepers = self.application.keepers()
+                if keepers and re.search(ROUND.format(model=path.name), said):
+                    found += self._catch_executor(path, self.application.keepers)
         return found
 
     def _catch_executor(self, path: Path, running: Callable[[], list[Running]]) -> list[Caught]:

@@ -101,7 +101,7 @@ def endure(nights: NightRuns, fault: Fault, fraction: float) -> list[str]:
     """Run a night with a fault on a cluster of its own, and again if it cannot end well.
 
     Returns:
-        A line for each run that rebuilt tables in full instead of their changed groups.
+        The lines of dbt about tables that a run rebuilt in full instead of their changed groups.
 
     Raises:
         BuildError: A run ended unexpectedly.
