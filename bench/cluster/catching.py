@@ -9,11 +9,11 @@ import os
 import re
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.cluster.application import Application, Running
+from bench.cluster.application import Application
 from bench.cluster.processes import find_executor, is_stopped
 from bench.cluster.servers import free_port
 
@@ -50,6 +50,7 @@ class Catching:
         self.folder = folder.resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
         self._port = free_port()
+        self._of_executors: set[str] = set()  # awaited, and caught by stopping an executor
         self.application = Application(self._port)
 
     def settings(self) -> dict[str, str]:
@@ -63,11 +64,12 @@ class Catching:
             "spark.ui.liveUpdate.period": "1ms",
         }
 
-    def wait_for(self, models: Iterable[str], how: str = "once") -> None:
+    def wait_for(self, models: Collection[str], how: str = "once") -> None:
         """Catch tasks of these models only; `how` is `ROWS`, or explained in the daemon."""
         for path in self.folder.iterdir():
             path.unlink()
-        for model in models:
+        self._of_executors = {model for model in models if model == MERGE or how == ROWS}
+        for model in {*models} - self._of_executors:
             (self.folder / model).write_text(how)
 
     def caught(self, said: str = "") -> list[Caught]:
@@ -82,25 +84,23 @@ class Catching:
             if path.read_text() == "fill" or is_stopped(int(pid)):
                 path.unlink()
                 found.append(Caught(model, int(pid)))
-        for path in self.folder.iterdir():
-            if path.name == MERGE:
-                found += self._catch_executor(path, self.application.merges)
-            elif path.read_text() == ROWS:
-                # Asked before the rounds, too: Spark's page takes seconds for its first answer.
-                keepers = self.application.keepers()
-                if keepers and re.search(ROUND.format(model=path.name), said):
-                    found += self._catch_executor(path, self.application.keepers)
-        return found
+        return found + [caught for model in [*self._of_executors] for caught in self._catch_executor(model, said)]
 
-    def _catch_executor(self, path: Path, running: Callable[[], list[Running]]) -> list[Caught]:
-        """Stop an executor of a running statement; it goes on if the statement no longer needs it."""
-        for each in running():
+    def _catch_executor(self, model: str, said: str) -> list[Caught]:
+        """Stop an executor of a merge or of rounds; it goes on if they no longer need it."""
+        is_merge = model == MERGE
+        running = self.application.merges if is_merge else self.application.keepers
+        # Spark's page is also asked before the rounds, because it takes seconds for its first answer.
+        found = running()
+        if not is_merge and not re.search(ROUND.format(model=model), said):
+            return []
+        for each in found:
             if (pid := find_executor(each.application, each.executor)) is None:
                 continue
             os.kill(pid, signal.SIGSTOP)
             time.sleep(SHOWN)
             if each in running():
-                path.unlink()
-                return [Caught(path.name, pid, each.table)]
+                self._of_executors.remove(model)
+                return [Caught(model, pid, each.table)]
             os.kill(pid, signal.SIGCONT)
         return []
