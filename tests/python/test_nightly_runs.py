@@ -9,8 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from dbt_spark_python.table_store.integrity import digest_content, digest_files, list_files
+from dbt_tangles.formats.ssb.canonical import canonical_text
+from dbt_tangles.formats.ssb.ids import message_id
+from fixtures.ssb.author import Author
 from mutations import KINDS, mutated
 from nights import BUILD_INPUTS, PUBLIC, Nights, contents, differing, variables, write
+from ssb_kit import NOW, POST, value_of
 
 LATER = {"ancestor_limit": 5}
 LINES = {kind: mutated(kind, 500, 7, False) for kind in KINDS}
@@ -80,6 +84,31 @@ def test_any_steps_end_in_the_same_rows(project, tmp_path, steps, seed):
             at_once = project(f"nights_at_once_{number}", **built.vars).run()
             assert differing(built, at_once) == [], done
             shutil.rmtree(built.warehouse / f"{at_once.schema}.db")
+
+
+def test_a_copy_with_another_decrypted_content_changes_the_timeline_of_the_log(project, tmp_path):
+    """The least content of the copies counts. Each of these two names another root."""
+    writers = [Author.from_seed(name) for name in ("one", "two", "sealed")]
+    roots = [value_of(POST, writer) for writer in writers[:2]]
+    ids = [message_id(canonical_text(root)) for root in roots]
+    sealed = value_of("c2VhbGVk.box", writers[2])
+    meta = {"private": True, "originalContent": sealed["content"]}
+    shown = [
+        {"type": "post", "text": text, "tangles": {"thread": {"root": root, "previous": [root]}}}
+        for text, root in zip("ba", ids, strict=True)
+    ]
+    copies = [{"value": {**sealed, "content": each}, "meta": meta, "timestamp": NOW} for each in shown]
+    lines = [json.dumps(line).encode() for line in (*roots, *copies)]
+    log, selected = tmp_path / "log.jsonl", ("--select", "+timeline_links")
+
+    log.write_bytes(b"\n".join(lines[:3]))
+    grown = project("grown_by_a_copy", ssb_log=str(log)).run(*selected)
+    log.write_bytes(b"\n".join(lines))
+    grown.run(*selected)
+    at_once = project("copies_at_once", ssb_log=str(log)).run(*selected)
+    assert differing(grown, at_once, ["ssb_messages", "timeline_links"]) == []
+    links = [row for row in grown.rows("timeline_links") if row["timeline_id"] == "ssb:log"]
+    assert [row["cause_id"] for row in links] == ids[1:]
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ chained as (
 log_messages as (
     select
         message_id,
-        concat_ws(' ', text_digest, cast(received_at as string), cast(is_decrypted as string)) as said
+        to_json(struct(author, received_at, previous_id, tangle_claims)) as said
     from {{ ref('ssb_messages') }}
     where is_usable and {{ var('log_timeline') }}
 ),
