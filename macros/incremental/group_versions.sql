@@ -6,7 +6,7 @@
 {% macro group_versions(rows, key, columns, has_large_groups=false) %}
 digested as (
     select
-        coalesce({{ key }}, '') as group_key,
+        coalesce(cast({{ key }} as string), '') as group_key,
         {{ row_digest(columns) }} as row_digest
     from {{ rows }}
 ),

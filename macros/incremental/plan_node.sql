@@ -19,10 +19,10 @@
 {% macro is_changed(key, versions, column='group_key') -%}
     {%- set plan = plan_node() -%}
     {%- if plan.action == 'replace' -%}
-        coalesce({{ key }}, '') in (
+        coalesce(cast({{ key }} as string), '') in (
             select
             {%- if adapter.are_few_changed(versions, column, plan.since) %} /*+ broadcast(changed) */ {%- endif %}
-                coalesce({{ column }}, '')
+                coalesce(cast({{ column }} as string), '')
             from {{ versions }} as changed
             where version > {{ plan.since }}
         )

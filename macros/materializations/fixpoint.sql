@@ -19,6 +19,7 @@
     {#- The changed groups of a night may be few rows with many rounds, so only the input of a full build counts as small. -#}
     {% do adapter.run_fixpoint(
         target_relation,
+        config.get('file_format') or 'parquet',
         queries,
         {
             'this_round': tangles.this_round(),

@@ -60,11 +60,10 @@
             when run_id is not null then {{ name_array([]) }}
         end
     {%- elif results is not none -%}
-        {%- set built = results | selectattr('node.resource_type', 'in', ['model', 'seed'])
-            | selectattr('status', 'equalto', 'success') | map(attribute='node') | list -%}
-        {%- set names = [] -%}
-        {%- for node in built -%}
-            {% do names.append(node.schema ~ '.' ~ node.alias) %}
+        {%- set ours, names = project_nodes() | map(attribute='unique_id') | list, [] -%}
+        {%- for result in results if result.status == 'success' and result.node.unique_id in ours
+            and result.node.name not in ['runs', 'run_changes'] -%}
+            {% do names.append((result.node.schema ~ '.' ~ result.node.alias) | lower) %}
         {%- endfor -%}
         if(run_id = '{{ invocation_id }}', {{ name_array(names) }}, array_except({{ column }}, {{ name_array(names) }}))
     {%- else -%}

@@ -12,7 +12,7 @@ failed=0
 
 # Python, dbt-core, dbt-spark, pyspark: each version of each at least once.
 cells="
-3.10 1.10 1.9 3.5
+3.10 1.10 1.9 4.0
 3.11 1.10 1.10 4.0
 3.12 1.11 1.11 4.1
 3.11 1.11 1.11 4.2

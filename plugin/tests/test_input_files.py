@@ -1,8 +1,11 @@
 """Files of this machine, found like Spark's readers find them."""
 
+from types import SimpleNamespace
+
 import pytest
 
-from dbt_spark_python.input_files import find_files, glob, uri
+from dbt_spark_python import input_files
+from dbt_spark_python.input_files import find_files, glob, reads_this_disk, uri
 
 NAMES = ("aa.jsonl", "ab.jsonl", "b.jsonl", "c[1].jsonl", "_a.jsonl", ".b.jsonl")
 
@@ -34,6 +37,25 @@ GLOBS = {
     "*": "aa.jsonl ab.jsonl b.jsonl c[1].jsonl d.jsonl x.jsonl x.jsonl",
     "": "aa.jsonl ab.jsonl b.jsonl c[1].jsonl d.jsonl",
 }
+
+
+@pytest.mark.parametrize(
+    ("default", "expected"),
+    [("file:///", True), ("hdfs://namenode:8020", False), ("s3a://bucket", False), (None, True)],
+)
+def test_spark_reads_this_disk_if_its_default_file_system_is_local(default, expected, monkeypatch):
+    monkeypatch.setattr(input_files, "is_connect", lambda session: False)
+    hadoop = SimpleNamespace(get=lambda name, other: default or other)
+    context = SimpleNamespace(_jsc=SimpleNamespace(hadoopConfiguration=lambda: hadoop))
+    assert reads_this_disk(SimpleNamespace(sparkContext=context)) is expected
+
+
+def test_a_server_may_read_another_disk(monkeypatch):
+    assert not reads_this_disk(None)
+    monkeypatch.setattr(input_files, "is_connect", lambda session: True)
+    for is_sail in (True, False):  # Sail runs in this process
+        monkeypatch.setattr(input_files.sail, "is_sail", lambda session, is_sail=is_sail: is_sail)
+        assert reads_this_disk(object()) is is_sail
 
 
 @pytest.mark.parametrize("pattern", GLOBS)

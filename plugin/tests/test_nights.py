@@ -5,6 +5,7 @@ import os
 import random
 import textwrap
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -70,7 +71,7 @@ class Nights:
         """The manifest of a table."""
         if ENGINE in FORMATS:
             properties = dict(self.ask(f"show tblproperties {{{name}}}"))
-            return json.loads(properties["dbt_spark_python.manifest"])
+            return json.loads(bytes.fromhex(properties["dbt_spark_python.manifest"]))
         return json.loads((self.built.warehouse / f"{self.built.schema}.db" / name / "_table.json").read_text())
 
     def alter(self, name: str) -> None:
@@ -330,6 +331,28 @@ def test_maintenance_keeps_tables_current_and_their_history_readable(nights):
     assert nights.built.invoke("run-operation", "maintain_tables").success
     assert set(nights.run().values()) == {"unchanged"}
     assert sorted(nights.ask(f"select * from {{sums}} version as of {first}"), key=repr) == expected_sums(FIRST)
+    nights.check()
+    result = nights.built.invoke("run-operation", "maintain_tables", "--args", "{keep_days: 0}")
+    assert result.success
+    with pytest.raises(Exception, match=r"Cannot (time travel|find snapshot)"):
+        nights.ask(f"select * from {{sums}} version as of {first}")
+    assert set(nights.run().values()) == {"unchanged"}
+    nights.check()
+
+
+@pytest.mark.delta
+def test_rows_are_not_counted_if_delta_lake_can_no_longer_read_the_earlier_version(nights):
+    """By default, that is a version older than a week."""
+    nights.run()
+    assert nights.facts("sums")[2] == (4, 0, 0)
+    setting = "spark.databricks.delta.properties.defaults.deletedFileRetentionDuration"
+    nights.ask(f"set {setting} = interval 1 second")
+    try:
+        time.sleep(1)
+        assert nights.run("--full-refresh")["sums"] == "OK"
+    finally:
+        nights.ask(f"reset {setting}")
+    assert nights.facts("sums")[2] is None
     nights.check()
 
 

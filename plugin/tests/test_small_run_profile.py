@@ -1,5 +1,7 @@
 """Which runs are small, and the settings of small runs."""
 
+from types import SimpleNamespace
+
 import pytest
 from dbt.adapters.spark.session import Cursor
 
@@ -104,6 +106,22 @@ def test_a_small_run_and_a_large_one_behind_it(project, tmp_path, monkeypatch):
     }
     monkeypatch.setenv("DBT_SPARK_PYTHON_TEST_SMALL", "-1")
     assert told("large_run") == {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
+
+
+def test_settings_are_removed_from_a_session_without_a_warehouse_of_folders(monkeypatch):
+    """As on the targets `iceberg` and `delta`, where an orchestrator may run several commands in a process."""
+    settings: dict[str, str] = {}
+    session = SimpleNamespace(conf=SimpleNamespace(unset=settings.pop))
+    monkeypatch.setattr(connection, "_catalog", None)
+    monkeypatch.setattr(connection, "_set", set())
+    monkeypatch.setattr(connection, "process_session", lambda: session)
+    for is_small in (True, False):
+        small = small_run_profile.SmallRun("", {"spark.sql.adaptive.enabled": "false"}, is_small)
+        monkeypatch.setattr(connection, "_small", small)
+        monkeypatch.setattr(connection, "_parameters", parameters := {})
+        connection.apply_small_run_settings(parameters)
+        settings.update(parameters)  # as dbt-spark's connection does
+        assert settings == (small.settings if is_small else {})
 
 
 UNIT_TESTS = """

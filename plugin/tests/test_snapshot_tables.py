@@ -1,14 +1,16 @@
 """Manifests of Iceberg and Delta tables, without an engine: which commits keep a table current, and which do not."""
 
 import re
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
+from pyspark.errors import PySparkException
 
 from dbt_spark_python.incremental import snapshot_tables
 from dbt_spark_python.incremental.replace_statements import merge_statement
 from dbt_spark_python.incremental.snapshot_tables import PROPERTY, SnapshotTables
-from dbt_spark_python.incremental.table_formats import Delta, Iceberg
+from dbt_spark_python.incremental.table_formats import TOO_OLD, Delta, Iceberg, drop_table
 from dbt_spark_python.incremental.tables import ChangedGroups
 from dbt_spark_python.table_store.public_folders import Publication
 
@@ -81,6 +83,8 @@ class Catalog:
             return self.snapshots
         if sql.startswith("describe table"):
             return self.description
+        if "current_catalog" in sql:
+            return [("lake",)]
         if "count_if(" in sql:
             return [self.files]
         if sql.startswith("alter table"):
@@ -135,11 +139,83 @@ def test_changed_rows_are_counted_against_the_current_snapshot(monkeypatch):
     assert asked == ["select * from `s`.`t` version as of 2"]
 
 
+@pytest.mark.parametrize(("condition", "is_raised"), [(next(iter(TOO_OLD)), False), ("TABLE_OR_VIEW_NOT_FOUND", True)])
+def test_changed_rows_are_not_counted_against_a_snapshot_that_is_too_old(condition, is_raised):
+    catalog = Catalog()
+    catalog.tables().publish("s", "t", "first", ORIGIN)
+    failure = PySparkException("Cannot time travel")
+    failure.getCondition = lambda: condition
+
+    def ask(sql: str) -> None:
+        raise failure
+
+    session = SimpleNamespace(sql=ask, table=lambda name: name)
+    tables = SnapshotTables(catalog.execute, lambda schema: ["t"], lambda: session)
+    tables.manifest_of("s", "t")
+    catalog.properties["current-snapshot-id"] = "2"
+    with pytest.raises(PySparkException) if is_raised else nullcontext():
+        tables.publish("s", "t", "second", ORIGIN._replace(key_columns=["a"]))
+        (table,) = catalog.tables().published("s")
+        assert (table.changed_in, table.changes, table.snapshot) == ("second", None, "2")
+
+
+def test_after_maintenance_a_manifest_names_the_new_snapshot():
+    """The commits between the two snapshots are deleted by later maintenance."""
+    catalog = Catalog()
+    catalog.tables().publish("s", "t", "first", ORIGIN)
+    assert catalog.tables().maintain("s", "t", 7)
+    assert catalog.tables().manifest_of("s", "t")["content"] == "1"  # no file was compacted
+    execute, catalog.snapshots = catalog.execute, [("2", "1")]
+
+    def compact(sql: str) -> list[tuple]:
+        if "rewrite_data_files" in sql:
+            catalog.properties["current-snapshot-id"] = "2"
+        return execute(sql)
+
+    catalog.execute = compact
+    assert catalog.tables().maintain("s", "t", 7)
+    catalog.snapshots = []
+    noted = catalog.tables().manifest_of("s", "t")
+    assert (noted["content"], noted["snapshot"], noted["run_id"]) == ("1", "2", "first")
+    assert (noted["changed_in"], noted["inputs"]) == ("first", ORIGIN.inputs)
+
+
+def test_maintenance_notes_no_snapshot_of_a_table_that_another_program_changed():
+    catalog = Catalog()
+    catalog.tables().publish("s", "t", "first", ORIGIN)
+    catalog.properties["current-snapshot-id"] = "2"
+    assert catalog.tables().maintain("s", "t", 7)
+    assert catalog.tables().manifest_of("s", "t") == {}
+
+
+@pytest.mark.parametrize(
+    ("properties", "days", "of_commits"),
+    [({}, 7, 30), ({"delta.deletedFileRetentionDuration": "interval 7 days"}, 7, None), ({}, 90, 90)],
+)
+def test_vacuum_obeys_the_retention_that_maintenance_sets(properties, days, of_commits):
+    statements: list[str] = []
+    Delta().maintain(statements.append, "s.t", properties, days)
+    *settings, optimized, vacuumed = statements
+    assert (optimized, vacuumed) == ("optimize s.t", "vacuum s.t")
+    retention = f"('delta.deletedFileRetentionDuration' = 'interval {days} days', 'delta.logRetentionDuration' = "
+    expected = [f"alter table s.t set tblproperties {retention}'interval {of_commits} days')"]
+    assert settings == (expected if of_commits else [])
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"content": 1}', '{"content": "1", "groups": 5}', "{}"])
 def test_a_manifest_that_cannot_be_used_is_ignored(text):
     catalog = Catalog()
-    catalog.properties[PROPERTY] = text
-    assert catalog.tables().manifest_of("s", "t") == {}
+    for written in (text, text.encode().hex(), "ff"):
+        catalog.properties[PROPERTY] = written
+        assert catalog.tables().manifest_of("s", "t") == {}
+
+
+def test_spark_withholds_no_manifest():
+    """It withholds values with these words; see `spark.sql.redaction.options.regex` and `spark.redaction.regex`."""
+    catalog = Catalog()
+    catalog.tables().publish("s", "t", "run", ORIGIN._replace(inputs={"model.shop.url_tokens_secret_password": "1"}))
+    assert re.fullmatch("[0-9a-f]+", catalog.properties[PROPERTY])
+    assert [*catalog.tables().manifest_of("s", "t")["inputs"]] == ["model.shop.url_tokens_secret_password"]
 
 
 def test_tables_of_other_formats_get_no_manifest():
@@ -175,9 +251,13 @@ def test_a_missing_table_is_not_asked_for():
 def replacing(catalog: Catalog, are_few: bool = False) -> str:
     """Return the statement that replaces changed groups, on one line."""
     groups = ChangedGroups("shop", "`s`.`versions`", "group_key", 3, are_few)
-    assert catalog.tables().begin_replacement(("s", "t"), groups).finish("new", None) is None
-    *_, replaced, dropped = catalog.statements
-    assert dropped == "drop table `s`.`new` purge"
+    tables = catalog.tables()
+    assert tables.begin_replacement(("s", "t"), groups).finish("new", None) is None
+    replaced = catalog.statements[-1]
+    tables.publish("s", "t", "run", ORIGIN)
+    *_, noted, dropped = catalog.statements
+    assert noted.startswith("alter table")  # so a failed deletion leaves a complete table
+    assert dropped == "drop table if exists `s`.`new` purge"
     return " ".join(replaced.split())
 
 
@@ -210,8 +290,35 @@ def test_a_table_of_delta_lake_is_searched_for_files_by_its_own_column():
     groups = ChangedGroups("shop", "`s`.`versions`", "group_key", 3)
     catalog.tables().begin_replacement(("s", "t"), groups).finish("new", None)
     assert any("select _metadata.file_path as __file" in sql for sql in catalog.statements)
-    assert catalog.statements[-2].strip().startswith("insert into `s`.`t` replace where true")
-    assert catalog.statements[-1].strip() == "drop table `s`.`new`"
+    assert catalog.statements[-1].strip().startswith("insert into `s`.`t` replace where true")
+
+
+def test_a_table_whose_files_must_stay_is_dropped_without_them():
+    statements: list[str] = []
+
+    def refuse(sql: str) -> None:
+        statements.append(sql)
+        if sql.endswith("purge"):
+            raise RuntimeError("Cannot purge table: GC is disabled (deleting files may corrupt other tables)")
+
+    drop_table(refuse, "s.t", "iceberg")
+    drop_table(refuse, "s.t", "delta")
+    assert statements == ["drop table if exists s.t purge", *["drop table if exists s.t"] * 2]
+
+    def fail(sql: str) -> None:
+        raise RuntimeError("the catalog does not answer")
+
+    with pytest.raises(RuntimeError, match="does not answer"):
+        drop_table(fail, "s.t", "iceberg")
+
+
+def test_a_run_names_no_snapshot_of_a_table_whose_node_failed_after_its_commit():
+    catalog = Catalog()
+    catalog.tables().publish("s", "t", "first", ORIGIN)
+    tables = catalog.tables()
+    assert tables.manifest_of("s", "t")["snapshot"] == "1"
+    catalog.properties["current-snapshot-id"] = "2"
+    assert tables.published("s", {("s", "t")}) == []
 
 
 @pytest.mark.parametrize("heading", ["# Partition Information", "# Partitioning"])

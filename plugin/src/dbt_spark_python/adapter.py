@@ -15,7 +15,7 @@ from dbt_spark_python.fixpoint.rounds import Fixpoint, Names, Spec
 from dbt_spark_python.fixpoint.stores import SessionStore, TableStore
 from dbt_spark_python.incremental.adapter_methods import PlannedRuns
 from dbt_spark_python.incremental.plan import COMPLETE, VERSIONS, WORKING_SET
-from dbt_spark_python.incremental.table_formats import FORMATS
+from dbt_spark_python.incremental.table_formats import drop_table
 from dbt_spark_python.python_model import workers
 from dbt_spark_python.python_model.checkpoint_retry import retry_lost_rows
 from dbt_spark_python.python_model.submit import SessionPythonJob
@@ -132,7 +132,7 @@ class SparkAdapter(PlannedRuns, impl.SparkAdapter):  # dbt derives the adapter's
         """Drop a table or view with its files, which some engines, and most catalogs of Iceberg, leave behind."""
         if relation.is_iceberg and relation.is_table:
             self.cache_dropped(relation)
-            self.execute(f"drop table if exists {relation} {FORMATS['iceberg'].drop}")
+            drop_table(self.execute, str(relation), "iceberg")
         else:
             super().drop_relation(relation)
         if catalog := connection.catalog_of(self.config.credentials):
@@ -184,12 +184,19 @@ class SparkAdapter(PlannedRuns, impl.SparkAdapter):  # dbt derives the adapter's
 
     @available
     def run_fixpoint(
-        self, relation: BaseRelation, queries: list[str], names: dict[str, str], spec: dict[str, Any], statement: str
+        self,
+        relation: BaseRelation,
+        file_format: str,
+        queries: list[str],
+        names: dict[str, str],
+        spec: dict[str, Any],
+        statement: str,
     ) -> str:
         """Run the rounds of a `fixpoint` model and create its table; see `rounds.Fixpoint`.
 
         Args:
             relation: The table.
+            file_format: Its file format; a server that runs SQL only stores the rounds as tables of this format.
             queries: The base query, the step query and, optionally, the query for the rows that still wait.
             names: The placeholders for stored rows, as in `rounds.Names`, and `result`.
             spec: The limits of the rounds, as in `rounds.Spec`.
@@ -206,7 +213,7 @@ class SparkAdapter(PlannedRuns, impl.SparkAdapter):  # dbt derives the adapter's
                 name = hashlib.sha256(str(relation).encode()).hexdigest()[:16]
                 store = SessionStore(connection.python_session(self.config.credentials), f"fixpoint_{name}")
             else:
-                store = TableStore(execute, str(relation), "parquet")
+                store = TableStore(execute, str(relation), file_format)
             rounds = Fixpoint(
                 store, queries, Names(**names), Spec(**spec), lambda line: logger.info(f"{relation.identifier}: {line}")
             )
@@ -230,7 +237,7 @@ class SparkAdapter(PlannedRuns, impl.SparkAdapter):  # dbt derives the adapter's
             return None
         return [
             {key: getattr(table, key) for key in ("name", "run_id", "built_at", "changed_in", "changes", "snapshot")}
-            for table in self._tables.published(schema.lower())
+            for table in self._tables.published(schema.lower(), self._building)
         ]
 
     @available

@@ -1,4 +1,7 @@
-"""Resolves a path or glob to files on this machine, by the rules of Spark's readers and Hadoop's globs."""
+"""Resolves a path or glob to files on this machine, as Spark's readers and Hadoop's globs do, and digests them.
+
+Sail reads these files. The digest is the fingerprint of a log, on Spark too if Spark reads this machine's disk.
+"""
 
 import functools
 import hashlib
@@ -11,6 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+from pyspark.sql import SparkSession
+
+from dbt_spark_python.engines import sail
+from dbt_spark_python.session.progress import is_connect
 from dbt_spark_python.table_store.integrity import digest_file
 
 _PATTERN_MARK = re.compile(r"[][{}*?\\]")
@@ -151,6 +158,23 @@ def _alternatives(pattern: str) -> list[str]:
                 ]
         at += 1
     return [pattern]
+
+
+def reads_this_disk(session: SparkSession | None) -> bool:
+    """Whether an engine reads a path without a scheme on this machine's disk.
+
+    A server of Spark Connect may run elsewhere, and a cluster's default file system may be another one. The same path
+    may then lead to other files there.
+
+    Args:
+        session: The session of Python models; None if SQL goes to a server and there is no session beside it.
+    """
+    if session is None:
+        return False
+    if is_connect(session):
+        return sail.is_sail(session)
+    hadoop = session.sparkContext._jsc.hadoopConfiguration()
+    return hadoop.get("fs.defaultFS", "file:///").startswith("file:")
 
 
 def digest_input(path: str, name: str) -> str | None:

@@ -75,9 +75,7 @@ def query_once(session: SparkSession, query: str) -> DataFrame:
         return session.sql(query)
     from pyspark.sql.connect.plan import SQL
 
-    answer = _single_query_class()
-    # pyspark 3.5 has another constructor.
-    return answer.withPlan(SQL(query), session) if hasattr(answer, "withPlan") else answer(SQL(query), session)
+    return _single_query_class()(SQL(query), session)
 
 
 @cache

@@ -107,7 +107,7 @@ def _open(target: str) -> SparkSession:
     from pyspark.sql.connect.client import core
     from pyspark.sql.connect.session import SparkSession as RemoteSession
 
-    class Builder(getattr(core, "DefaultChannelBuilder", core.ChannelBuilder)):  # pyspark 3.5 has only ChannelBuilder
+    class Builder(core.DefaultChannelBuilder):
         def toChannel(self) -> Any:
             import grpc
 

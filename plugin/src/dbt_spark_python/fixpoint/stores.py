@@ -7,6 +7,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
 from dbt_spark_python.engines import sail
+from dbt_spark_python.incremental.table_formats import drop_table
 
 #: A round of at most this many rows is broadcast to all tasks of the next round.
 BROADCAST_ROWS = 100_000
@@ -119,4 +120,4 @@ class TableStore:
 
     def drop(self, table: str) -> None:
         """Drop a table."""
-        self._execute(f"drop table if exists {table}")
+        drop_table(self._execute, table, self._file_format)

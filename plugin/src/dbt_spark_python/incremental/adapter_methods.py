@@ -11,6 +11,7 @@ from dbt.adapters.base.meta import AdapterMeta, available
 from dbt.artifacts.resources.types import NodeType
 from dbt.flags import get_flags
 from dbt_common.clients import agate_helper
+from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
 
 from dbt_spark_python.incremental.definition import INPUTS, Definitions
@@ -25,7 +26,7 @@ from dbt_spark_python.incremental.plan import COMPLETE, REBUILD, REUSE, VERSIONS
 from dbt_spark_python.incremental.snapshot_tables import SnapshotTables
 from dbt_spark_python.incremental.table_formats import FORMATS
 from dbt_spark_python.incremental.tables import ChangedGroups, PlannedTables, Replacement
-from dbt_spark_python.input_files import digest_input
+from dbt_spark_python.input_files import digest_input, reads_this_disk
 from dbt_spark_python.session import connection
 from dbt_spark_python.session.progress import logger
 from dbt_spark_python.table_store.catalog import full_name, quoted
@@ -135,7 +136,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         return bool(noted)
 
     @available
-    def maintain_table(self, relation: BaseRelation, keep_days: int) -> bool:
+    def maintain_table(self, relation: BaseRelation, keep_days: int | str) -> bool:
         """Merge small files of a table, and delete its old snapshots; see `tables.PlannedTables.maintain`.
 
         Args:
@@ -145,8 +146,10 @@ class PlannedRuns(metaclass=AdapterMeta):
         Returns:
             Whether the table exists and has a format with snapshots.
         """
+        if not str(keep_days).isdecimal():
+            raise DbtRuntimeError(f"keep_days must be a number of days, 0 or more, and not {keep_days!r}")
         name = _key(relation.schema, relation.identifier)
-        return self._tables is not None and self._tables.maintain(*name, keep_days)
+        return self._tables is not None and self._tables.maintain(*name, int(keep_days))
 
     @available
     def are_few_changed(self, versions: str, column: str, since: int) -> bool:
@@ -330,7 +333,8 @@ class PlannedRuns(metaclass=AdapterMeta):
         if self._planner is None:
             self._definitions = Definitions(nodes, self._macro_resolver.macros, self._vars_of, tables.engine)
             self._selected = set(selected)
-            self._planner = Planner(nodes, self._definitions, self._manifest_of, self._selected, digest_input)
+            digest = digest_input if reads_this_disk(tables.session) else _leave_undigested
+            self._planner = Planner(nodes, self._definitions, self._manifest_of, self._selected, digest)
         if node["resource_type"] == NodeType.Test:
             if tables.passes is None:
                 return Plan(REBUILD)
@@ -368,12 +372,11 @@ def passed(context: Mapping[str, Any]) -> bool:
     if not result:  # the test raised an error
         return False
     rows = [dict(zip(map(str.lower, row.keys()), row.values(), strict=True)) for row in result["table"].rows]
-    if "unit" in context["model"]["resource_type"]:
-        sides = {"actual": [], "expected": []}
-        for row in rows:
-            sides[row.pop("actual_or_expected")].append(repr(sorted(row.items())))
-        return sorted(sides["actual"]) == sorted(sides["expected"])
     return len(rows) == 1 and not rows[0]["should_warn"] and not rows[0]["should_error"]
+
+
+def _leave_undigested(path: str, name: str) -> None:
+    """Digest no input: the engine reads other files than this machine's."""
 
 
 def _key(schema: str, name: str) -> tuple[str, str]:

@@ -1,6 +1,6 @@
 """Planned tables in a warehouse of folders: the manifest is a file beside the data."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from dbt_spark_python.engines import sail
@@ -50,8 +50,8 @@ class FolderTables:
         """Begin to replace the rows of changed groups; see `replace.begin_replacement`."""
         return begin_replacement(self._catalog, name, groups)
 
-    def published(self, schema: str) -> list[PublishedTable]:
-        """Return the published tables of a schema."""
+    def published(self, schema: str, unfinished: Collection[tuple[str, str]] = ()) -> list[PublishedTable]:
+        """Return the published tables of a schema; a node that failed has published none of its rows."""
         return self._warehouse.published(schema)
 
     def maintain(self, schema: str, name: str, keep_days: int) -> bool:

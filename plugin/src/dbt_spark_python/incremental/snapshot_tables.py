@@ -5,25 +5,28 @@ manifest names an earlier snapshot, so the next run rebuilds the table, as it do
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt_spark_python.incremental.counts import COUNTS, count_differing
 from dbt_spark_python.incremental.earlier import rows_of_groups
 from dbt_spark_python.incremental.replace_statements import files_statement, merge_statement, overwrite_statement
-from dbt_spark_python.incremental.table_formats import FORMATS, Execute, format_of
+from dbt_spark_python.incremental.table_formats import FORMATS, TOO_OLD, Execute, drop_table, format_of
 from dbt_spark_python.incremental.tables import ChangedGroups, Replacement
 from dbt_spark_python.table_store import manifest
-from dbt_spark_python.table_store.catalog import full_name, literal
+from dbt_spark_python.table_store.catalog import full_name
 from dbt_spark_python.table_store.process_folder import utc_now
 from dbt_spark_python.table_store.public_folders import Publication, PublishedTable
 
-#: The table property with the manifest, as JSON.
+#: The table property with the manifest: JSON, as hexadecimal digits of its UTF-8 bytes. `show tblproperties` withholds
+#: a value that contains words such as "url" or "token", which may be part of a model's name.
 PROPERTY = "dbt_spark_python.manifest"
-#: The entry of a manifest in memory that names the table's current snapshot, which has the rows of the noted one.
+#: The entry of a manifest that names a later snapshot with the same rows: in a table's properties that after the last
+#: maintenance, and in memory the current one. `content` stays as it is, because tables that were built from it note it.
 _CURRENT = "snapshot"
 
 
@@ -47,6 +50,8 @@ class SnapshotTables:
         self._known: dict[tuple[str, str], Mapping[str, Any] | None] = {}
         #: Formats of existing tables by schema and name, as last read; None for a format without snapshots.
         self._formats: dict[tuple[str, str], str | None] = {}
+        #: Tables of new rows that were merged, by schema and name of the complete table.
+        self._merged: dict[tuple[str, str], str] = {}
 
     @property
     def session(self) -> SparkSession | None:
@@ -85,8 +90,9 @@ class SnapshotTables:
             "changes": before.get("changes") if is_same else changes,
             "content": FORMATS[kind].current(self._execute, table, properties),
         }
-        self._execute(f"alter table {table} set tblproperties ('{PROPERTY}' = '{literal(json.dumps(entries))}')")
-        self._known[schema, name] = {**entries, _CURRENT: entries["content"]}
+        self._write_manifest((schema, name), entries)
+        if new := self._merged.pop((schema, name), None):
+            drop_table(self._execute, new, kind)
 
     def record_reuse(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
         """Do nothing: a commit per table and run would cost more than the run."""
@@ -98,7 +104,7 @@ class SnapshotTables:
     def _replace_groups(
         self, name: tuple[str, str], groups: ChangedGroups, made: str, key_columns: Sequence[str] | None
     ) -> dict[str, int] | None:
-        """Replace the rows of changed groups by one statement, and drop the table of new rows."""
+        """Replace the rows of changed groups by one statement; `publish` drops the table of new rows."""
         table, new = full_name(*name), full_name(name[0], made)
         changes = None
         if key_columns is not None and self.session is not None:
@@ -108,11 +114,13 @@ class SnapshotTables:
         columns, is_partitioned = self._describe(table)
         is_whole = not is_partitioned and self._is_spread(table, known.file, groups)
         self._execute((overwrite_statement if is_whole else merge_statement)(table, new, columns, groups))
-        self._execute(f"drop table {new} {known.drop}")
+        self._merged[name] = new
         return changes
 
-    def published(self, schema: str) -> list[PublishedTable]:
+    def published(self, schema: str, unfinished: Collection[tuple[str, str]] = ()) -> list[PublishedTable]:
         """Return the tables of a schema that have a manifest and have not changed since."""
+        for each in unfinished:
+            self._known.pop(each, None)
         fields = "built_at", "changed_in", "changes", _CURRENT
         found = {name: self.manifest_of(schema, name) for name in sorted(self._names(schema))}
         return [
@@ -122,21 +130,37 @@ class SnapshotTables:
         ]
 
     def maintain(self, schema: str, name: str, keep_days: int) -> bool:
-        """Merge small files and delete old snapshots by the format's own statements; see `table_formats`."""
-        kind = self._format(schema, name) if self.exists(schema, name) else None
-        if kind is not None:
-            FORMATS[kind].maintain(self._execute, full_name(schema, name), keep_days)
-        return kind is not None
+        """Merge small files and delete old snapshots by the format's own statements; see `table_formats`.
+
+        The manifest then names the new snapshot, too, so the commits between the two may be deleted.
+        """
+        noted = self.manifest_of(schema, name)
+        kind, properties = self._read_properties(schema, name) if self.exists(schema, name) else (None, {})
+        if kind is None:
+            return False
+        table = full_name(schema, name)
+        FORMATS[kind].maintain(self._execute, table, properties, keep_days)
+        current = FORMATS[kind].current(self._execute, table, self._read_properties(schema, name)[1])
+        if noted and noted[_CURRENT] != current:
+            self._write_manifest((schema, name), {**noted, _CURRENT: current})
+        return True
+
+    def _write_manifest(self, key: tuple[str, str], entries: Mapping[str, Any]) -> None:
+        """Write a manifest into the properties of a table."""
+        text = json.dumps(entries).encode().hex()
+        self._execute(f"alter table {full_name(*key)} set tblproperties ('{PROPERTY}' = '{text}')")
+        self._known[key] = {_CURRENT: entries["content"], **entries}
 
     def _read(self, schema: str, name: str) -> Mapping[str, Any] | None:
         if not self.exists(schema, name):
             return None
         table = full_name(schema, name)
         kind, properties = self._read_properties(schema, name)
-        noted = manifest.parse(properties.get(PROPERTY) or "{}")
+        noted = manifest.parse(_decoded(properties.get(PROPERTY) or ""))
         if kind is None or not noted.get("content"):
             return {}
-        current = FORMATS[kind].current_with_rows_of(self._execute, table, properties, noted["content"])
+        latest = str(noted.get(_CURRENT) or noted["content"])
+        current = FORMATS[kind].current_with_rows_of(self._execute, table, properties, latest)
         return {**noted, _CURRENT: current} if current else {}
 
     def _count(
@@ -148,9 +172,14 @@ class SnapshotTables:
         now = self.session.table(table)
         if before is None:
             return dict(zip(COUNTS, (now.count(), 0, 0), strict=True))
-        # The noted snapshot has the same rows, but maintenance may have deleted it.
-        earlier = self.session.sql(f"select * from {table} version as of {before[_CURRENT]}")
-        return count_differing(earlier, now, key_columns)
+        try:
+            # The noted snapshot has the same rows, but maintenance may have deleted it.
+            earlier = self.session.sql(f"select * from {table} version as of {before[_CURRENT]}")
+            return count_differing(earlier, now, key_columns)
+        except PySparkException as error:
+            if error.getCondition() not in TOO_OLD:
+                raise
+            return None
 
     def _format(self, schema: str, name: str) -> str | None:
         """Return the format of an existing table."""
@@ -175,3 +204,11 @@ class SnapshotTables:
         # Headings, of partitions and metadata columns, follow the columns.
         end = next((place for place, (name, _) in enumerate(rows) if not name or name.startswith("#")), len(rows))
         return dict(rows[:end]), any(name.startswith("# Partition") for name, _ in rows[end:])
+
+
+def _decoded(text: str) -> str:
+    """Return the JSON that the property PROPERTY contains; empty if it cannot be read."""
+    try:
+        return bytes.fromhex(text).decode()
+    except ValueError:
+        return ""

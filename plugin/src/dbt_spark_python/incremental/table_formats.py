@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any, Protocol
 
+from dbt_spark_python.table_store.catalog import literal, quoted
+
 Execute = Callable[[str], Sequence[Sequence[Any]]]
 
 #: The latest commits of a Delta table that are read. If more have come since the noted one, the table is rebuilt.
@@ -27,16 +29,24 @@ _KEEPS_ROWS = frozenset(
     }
 )
 
+#: The retention of a Delta table's unused files. Older versions cannot be read, and `vacuum` deletes their files.
+_RETENTION = "delta.deletedFileRetentionDuration"
+#: The retention of its commits, which must be at least as long; Delta Lake's default is 30 days.
+_LOG_RETENTION, _LOG_DAYS = "delta.logRetentionDuration", 30
+#: The error conditions of a query of a snapshot that is older than the retention.
+TOO_OLD = frozenset({"DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION"})
+
+#: Iceberg's error if a table's property `gc.enabled` forbids the deletion of its files.
+_KEEPS_FILES = "GC is disabled"
+
 
 class TableFormat(Protocol):
     """A format whose tables keep a history of snapshots.
 
     Attributes:
-        drop: The words that follow `drop table <name>`, so that the files are deleted as well.
         file: The metadata column with the file of a row.
     """
 
-    drop: str
     file: str
 
     def current(self, execute: Execute, table: str, properties: Mapping[str, str]) -> str:
@@ -47,14 +57,14 @@ class TableFormat(Protocol):
     ) -> str | None:
         """Return the name of a table's current snapshot if it has the rows of a noted one; otherwise None."""
 
-    def maintain(self, execute: Execute, table: str, keep_days: int) -> None:
+    def maintain(self, execute: Execute, table: str, properties: Mapping[str, str], keep_days: int) -> None:
         """Merge small files of a table, and delete snapshots that are older than some days."""
 
 
 class Iceberg:
     """Apache Iceberg."""
 
-    drop, file = "purge", "_file"
+    file = "_file"
 
     def current(self, execute: Execute, table: str, properties: Mapping[str, str]) -> str:
         """Return the id of the current snapshot, which Iceberg shows among the properties."""
@@ -76,19 +86,19 @@ class Iceberg:
             reached = parents.pop(reached)
         return current if reached == noted else None
 
-    def maintain(self, execute: Execute, table: str, keep_days: int) -> None:
+    def maintain(self, execute: Execute, table: str, properties: Mapping[str, str], keep_days: int) -> None:
         """Call the procedures `rewrite_data_files` and `expire_snapshots` of the current catalog."""
         ((catalog,),) = execute("select current_catalog()")
-        name = table.replace("`", "")
+        procedures, name = f"{quoted(catalog)}.system", literal(table)
         oldest = (datetime.now(timezone.utc) - timedelta(days=keep_days)).strftime("%Y-%m-%d %H:%M:%S+00:00")
-        execute(f"call {catalog}.system.rewrite_data_files(table => '{name}')")
-        execute(f"call {catalog}.system.expire_snapshots(table => '{name}', older_than => timestamp '{oldest}')")
+        execute(f"call {procedures}.rewrite_data_files(table => '{name}')")
+        execute(f"call {procedures}.expire_snapshots(table => '{name}', older_than => timestamp '{oldest}')")
 
 
 class Delta:
     """Delta Lake."""
 
-    drop, file = "", "_metadata.file_path"
+    file = "_metadata.file_path"
 
     def current(self, execute: Execute, table: str, properties: Mapping[str, str]) -> str:
         """Return the version of the latest commit."""
@@ -104,10 +114,14 @@ class Delta:
         is_same = int(noted) <= current and all(operations.get(each) in _KEEPS_ROWS for each in later)
         return str(current) if is_same else None
 
-    def maintain(self, execute: Execute, table: str, keep_days: int) -> None:
-        """Run `optimize` and `vacuum`. Delta Lake refuses less than 7 days, unless a setting permits it."""
+    def maintain(self, execute: Execute, table: str, properties: Mapping[str, str], keep_days: int) -> None:
+        """Set the retention of a table if it is another one, and run `optimize` and `vacuum`, which obey it."""
+        if properties.get(_RETENTION) != f"interval {keep_days} days":
+            days = {_RETENTION: keep_days, _LOG_RETENTION: max(keep_days, _LOG_DAYS)}
+            settings = ", ".join(f"'{name}' = 'interval {each} days'" for name, each in days.items())
+            execute(f"alter table {table} set tblproperties ({settings})")
         execute(f"optimize {table}")
-        execute(f"vacuum {table} retain {24 * keep_days} hours")
+        execute(f"vacuum {table}")
 
     def _operations(self, execute: Execute, table: str, limit: int) -> dict[int, str]:
         return {int(row[0]): str(row[4]) for row in execute(f"describe history {table} limit {limit}")}
@@ -122,3 +136,20 @@ def format_of(properties: Mapping[str, str]) -> str | None:
     if (properties.get("format") or "").startswith("iceberg/"):
         return "iceberg"
     return "delta" if "delta.minReaderVersion" in properties else None
+
+
+def drop_table(execute: Execute, table: str, file_format: str | None) -> None:
+    """Drop a table if it exists. Most catalogs of Iceberg delete its files only with the word `purge`.
+
+    The files of a table of Iceberg with the property `gc.enabled` = `false` remain.
+    """
+    statement = f"drop table if exists {table}"
+    if file_format != "iceberg":
+        execute(statement)
+        return
+    try:
+        execute(f"{statement} purge")
+    except Exception as error:  # of dbt or of Spark, as the connection raises it
+        if _KEEPS_FILES not in str(error):
+            raise
+        execute(statement)

@@ -1,6 +1,6 @@
 """The interface through which planned runs read manifests and publish tables, for every kind of storage."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
@@ -86,8 +86,13 @@ class PlannedTables(Protocol):
             groups: The changed groups.
         """
 
-    def published(self, schema: str) -> list[PublishedTable]:
-        """Return the published tables of a schema."""
+    def published(self, schema: str, unfinished: Collection[tuple[str, str]] = ()) -> list[PublishedTable]:
+        """Return the published tables of a schema.
+
+        Args:
+            schema: The schema.
+            unfinished: The names of tables whose nodes failed in this command; their rows may have changed.
+        """
 
     def maintain(self, schema: str, name: str, keep_days: int) -> bool:
         """Merge small files of a table, and delete snapshots older than `keep_days`; return whether the format can."""

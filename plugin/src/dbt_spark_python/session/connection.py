@@ -153,9 +153,9 @@ def unit_test_session() -> SparkSession | None:
 def apply_small_run_settings(parameters: dict[str, str]) -> None:
     """Add the small-run settings to a command's parameters, and reset those of the previous command."""
     settings = small_run_settings(parameters).settings
-    if _catalog:
+    if (session := _catalog.spark if _catalog else process_session()) is not None:
         for name in _set - settings.keys():
-            _catalog.spark.conf.unset(name)
+            session.conf.unset(name)
     _set.clear()
     _set.update(settings)
     parameters.update(settings)

@@ -48,7 +48,7 @@ def _is_files(value: Any) -> bool:
 
 #: The type checks of a manifest's values. Unknown keys are allowed.
 _KEYS = {
-    **dict.fromkeys(("run_id", "built_at", "changed_in", "content", "columns"), _is_text),
+    **dict.fromkeys(("run_id", "built_at", "changed_in", "content", "snapshot", "columns"), _is_text),
     **dict.fromkeys(("definition", "inputs", "digests", "damaged"), _is_texts),
     "groups": _is_groups,
     "changes": _is_counts,
