@@ -4,7 +4,7 @@
         {%- set chosen = ['group_versions'] if 'check_lines(' in node.raw_code or 'group_versions(' in node.raw_code
             else ['replace_groups'] if 'earlier(spark, dbt.this)' in node.raw_code
             else modules.re.findall("materialized='([a-z_]+)'", node.raw_code) -%}
-        {%- if chosen and node.config.materialized not in chosen + ['view', 'table'] * (node.name == 'stg_tables__lines') -%}
+        {%- if chosen and node.config.materialized not in chosen + ['view', 'plain_table'] * (node.name == 'stg_tables__lines') -%}
             {% do exceptions.raise_compiler_error(
                 node.name ~ ' of tangles must be ' ~ chosen[0] ~ ', and cannot be made as ' ~ node.config.materialized
                 ~ ': in dbt_project.yml, below models: tangles:, say {+materialized: ' ~ chosen[0] ~ '} for '

@@ -73,6 +73,7 @@ _MODELS = {
         models:
           - name: orders
             config:
+              materialized: plain_table
               meta: {log: "{{ var('log') }}", reads: {paths: [log]}}
           - name: shop_versions
             config: {materialized: group_versions}

@@ -15,6 +15,7 @@ from dbt_process import run
 from dbt_spark_python.incremental.snapshot_tables import SnapshotTables
 from dbt_spark_python.incremental.tables import ChangedGroups
 from dbt_spark_python.session.connection import process_session
+from dbt_spark_python.table_store.public_folders import Publication
 from shop_project import DIES, FAILS, expected_days, expected_sums, make_shop_project, write_orders
 
 FIRST = [("a", 1, 5), ("a", 2, 6), ("b", 1, 7), ("c", 3, 8), (None, 1, 9)]
@@ -317,6 +318,7 @@ def test_groups_are_replaced_in_one_commit(nights, changed, kept, partitions):
     assert commits_now == commits + 1
     is_merged = partitions or len(changed) == 1
     assert {shop for shop in kept if files[shop] == files_now[shop]} == (kept if is_merged else set())
+    tables.publish(schema, "kept", "run", Publication())
     assert not session.catalog.tableExists(f"{name}__next")
 
 

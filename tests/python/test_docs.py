@@ -129,7 +129,7 @@ def test_nightly_runs_lists_the_tables_by_kind(models):
         "checked lines": "group_versions",
         "group versions": "group_versions",
         "complete": "replace_groups",
-        "plain": "table",
+        "plain": "plain_table",
         "appended by each run": "create_if_missing",
     }
     of = {node["name"]: node["config"]["materialized"] for node in models.values()}
@@ -142,7 +142,7 @@ def test_nightly_runs_lists_the_tables_by_kind(models):
     listed = set().union(*named.values())
     assert {name for name, kind in of.items() if kind in ("group_versions", "create_if_missing")} <= listed
     public = {path.stem for path in (ROOT / "models" / "marts").rglob("*.sql")}
-    assert {name for name in public if of[name] == "table"} == named["plain"] & public
+    assert {name for name in public if of[name] == "plain_table"} == named["plain"] & public
 
 
 def test_every_model_has_a_test_of_its_grain(nodes, models):

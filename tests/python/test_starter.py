@@ -31,6 +31,11 @@ def thread_of_two_kinds() -> bytes:
     return b"\n".join(map(to_line, [root, first, second])) + b"\n"
 
 
+def is_of_tangles(node) -> bool:
+    """Whether a node is a model of tangles."""
+    return node.package_name == "tangles" and node.resource_type == "model"
+
+
 def test_a_thread_of_two_kinds_has_one_row(warehouse, tmp_path):
     """The larger tangle represents the thread, and the project's tests pass."""
     folder = tmp_path / "forum"
@@ -46,6 +51,13 @@ def test_a_thread_of_two_kinds_has_one_row(warehouse, tmp_path):
     assert (kinds["thread"], kinds["legacy_thread"]) == (2, 3)
     (row,) = built.rows("largest_threads")
     assert (row["tangle_name"], row["member_count"]) == ("legacy_thread", 3)
+
+    # A repeated run keeps all tables of tangles, plain ones too.
+    again = built.invoke("run", "--select", "+largest_threads")
+    assert again.success, again.exception
+    ours = {each.node.name: each.adapter_response.get("_message") for each in again.result if is_of_tangles(each.node)}
+    assert {"int_tangle_claims", "tangles"} <= ours.keys()
+    assert set(ours.values()) == {"unchanged"}
 
 
 def test_no_file_names_a_path_of_a_machine(tmp_path):

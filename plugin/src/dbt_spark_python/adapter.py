@@ -35,7 +35,19 @@ _NO_VIEWS = "does not support views"
 
 # Materializations that never add rows to their existing table. All others may read and extend it.
 _WITHOUT_EARLIER_ROWS = frozenset(
-    {"fixpoint", "create_if_missing", "seed", "table", "test", "unit", "view", COMPLETE, VERSIONS, WORKING_SET}
+    {
+        "fixpoint",
+        "create_if_missing",
+        "plain_table",
+        "seed",
+        "table",
+        "test",
+        "unit",
+        "view",
+        COMPLETE,
+        VERSIONS,
+        WORKING_SET,
+    }
 )
 
 

@@ -1,5 +1,6 @@
-{#- dbt-spark's `table` for models without groups: reused while its definition and inputs are unchanged. -#}
-{% materialization table, adapter='spark', supported_languages=['sql', 'python'] %}
+{#- A table without groups, made like dbt-spark's `table`, and reused while its definition and inputs are unchanged. It has a
+    name of its own, because dbt takes `table` from the installing project. -#}
+{% materialization plain_table, adapter='spark', supported_languages=['sql', 'python'] %}
     {%- set plan = tangles.plan_node() -%}
     {%- set new_relation = tangles.prepare_table(plan) -%}
     {%- if plan.action != 'reuse' -%}
