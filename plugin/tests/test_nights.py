@@ -377,7 +377,7 @@ BY_DAY = {
     "by_day.sql": """
         {{ config(materialized='replace_groups', meta={'group_versions': 'day_versions', 'group_key': 'day'}) }}
         select nullif(day, 2) as day, sum(amount) as total from {{ ref('orders') }}
-        where {{ tangles.is_changed('nullif(day, 2)', ref('day_versions')) }} group by all
+        where {{ tangles.is_changed('nullif(day, 2)', ref('day_versions')) }} group by nullif(day, 2)
     """,
 }
 
