@@ -31,6 +31,8 @@ CATALOGS = {
         "spark.databricks.delta.snapshotPartitions": "2",
     },
 }
+#: The models that read the log. A server may read another disk, so each run on it reads the log again.
+READERS = {"model.tangles.stg_ssb__lines", "model.tangles.int_run_inputs"}
 #: The place with the expected tables: the format's own target on this machine.
 EXPECTED = "expected"
 
@@ -63,15 +65,15 @@ def compare_targets(nights: NightRuns, fractions: Sequence[float]) -> list[str]:
     for target in available([*NEEDS]):
         of_target, exported = run_on(nights, target, fractions)
         found = differences(exported, expected)
-        if of_target != unchanged:
-            found.append(f"{of_target} steps of the repeated run were unchanged, {unchanged} on this machine")
+        if built := sorted(unchanged - of_target - READERS):
+            found.append(f"the repeated run built {', '.join(built)}, which were unchanged on this machine")
         said += [f"{target}: {line}" for line in found]
         say(f"{target}: {len(names_of(exported))} tables, {'not ' if found else ''}those of one machine")
     return said
 
 
-def run_on(nights: NightRuns, target: str, fractions: Sequence[float]) -> tuple[int, Path]:
-    """Run the nights on a target; return the number of unchanged steps of the last one, and the exported tables."""
+def run_on(nights: NightRuns, target: str, fractions: Sequence[float]) -> tuple[set[str], Path]:
+    """Run the nights on a target; return the unchanged steps of the last one, and the exported tables."""
     warehouse, files = nights.warehouse(target), nights.folder / target / "servers"
     shutil.rmtree(nights.folder / target, ignore_errors=True)
     # Connections to a Thrift server open in this schema, which a folder of Iceberg does not have.
@@ -84,8 +86,8 @@ def run_on(nights: NightRuns, target: str, fractions: Sequence[float]) -> tuple[
         return unchanged, nights.export(place._replace(target="connect") if target == "thrift" else place)
 
 
-def run_nights(nights: NightRuns, place: Place, fractions: Sequence[float]) -> int:
-    """Run the nights in a place; return the number of steps that the last run left unchanged.
+def run_nights(nights: NightRuns, place: Place, fractions: Sequence[float]) -> set[str]:
+    """Run the nights in a place; return the ids of the steps that the last run left unchanged.
 
     Raises:
         BuildError: A run failed, or the last run did not leave any step unchanged.
@@ -94,8 +96,8 @@ def run_nights(nights: NightRuns, place: Place, fractions: Sequence[float]) -> i
         with nights.start_in(place, fraction) as build:
             say(f"{place.name}: {fraction:.0%} of the log, {build.end():.0f} s")
     results = json.loads((build.target / "run_results.json").read_text())["results"]
-    unchanged = sum(result["adapter_response"].get("_message") == "unchanged" for result in results)
-    say(f"{place.name}: {unchanged} of {len(results)} steps were unchanged in the last run")
+    unchanged = {each["unique_id"] for each in results if each["adapter_response"].get("_message") == "unchanged"}
+    say(f"{place.name}: {len(unchanged)} of {len(results)} steps were unchanged in the last run")
     if not unchanged:
         raise BuildError(f"{place.name}: a repeated run built all tables again, see {build.output}")
     return unchanged
