@@ -37,7 +37,7 @@ class Table:
             self._add(name, rows)
 
     def _add(self, name: str, rows: list) -> None:
-        self.catalog.append("replaced", name, self.spark.createDataFrame(rows, COLUMNS).coalesce(1))
+        self.spark.createDataFrame(rows, COLUMNS).coalesce(1).write.insertInto(f"replaced.{name}")
 
     def publish(self) -> None:
         """Publish the new table."""
@@ -63,7 +63,7 @@ class Table:
         replacement = begin_replacement(self.catalog, ("replaced", self.name), changed)
         self._write(new, rows)
         if replacement.kept is not None:
-            self.catalog.append("replaced", new, replacement.kept)
+            replacement.kept.write.insertInto(f"replaced.{new}")
         changes = replacement.finish(new, key_columns and list(key_columns))
         self.spark.sql(f"drop table replaced.{self.name}")
         if not self.catalog.rename("replaced", new, self.name):

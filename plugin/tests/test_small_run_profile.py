@@ -40,7 +40,14 @@ def test_no_input_is_small():
 
 
 def test_a_small_file_a_folder_and_a_glob(log):
-    for path in (log, f"file:{log}", log.parent, log.parent / "*.jsonl", log.parent / "[l]og.js*"):
+    for path in (
+        log,
+        f"file:{log}",
+        log.parent,
+        log.parent / "*.jsonl",
+        log.parent / "[l]og.js*",
+        log.parent / "{log,x}.jsonl",
+    ):
         assert taken(some_log=str(path)) is not None
         assert taken(project={"other_log": str(path)}) is not None
 

@@ -35,17 +35,17 @@ def find_files(path: str, name: str) -> LocalFiles:
     """Find the file or folder of exactly this name, or else the matches of a glob; folders are searched recursively.
 
     Args:
-        path: A path, absolute or relative, or a URI that begins with `file://`.
+        path: A path, absolute or relative, or a URI that begins with `file:/`.
         name: The user's name for the path (a var), for error messages.
 
     Raises:
         ValueError: The path leads nowhere, or it is on another machine.
         OSError: Permission to read a folder is missing.
     """
-    if scheme := re.match("([^/:]+)://", path):
+    if scheme := re.match("([^/:]+):/", path):
         if scheme[1] != "file":
             raise ValueError(f"{name}: Sail reads local files only, and {path!r} is remote: use Spark")
-        path = unquote(path.removeprefix("file://"))
+        path = unquote(path.removeprefix("file:").removeprefix("//"))
     roots = [os.path.abspath(path)] if os.path.lexists(path) else glob(path) if _PATTERN_MARK.search(path) else []
     found, dangling = {}, set()
     for file in (file for root in roots for file in _below(root)):

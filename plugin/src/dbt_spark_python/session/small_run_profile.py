@@ -13,10 +13,9 @@ settings in every run, apart from the JVM's options.
 """
 
 from collections.abc import Mapping
-from glob import glob, has_magic
-from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+
+from dbt_spark_python.input_files import find_files
 
 PREFIX = "spark.dbt.small."
 
@@ -51,26 +50,15 @@ def take_settings(parameters: dict[str, Any], variables: Mapping[str, Any]) -> S
 
 
 def measure(path: str, limit: int) -> float:
-    """Sum the bytes of the local files that a path or glob leads to; counting stops above `limit`.
+    """Sum the bytes of the local files that a path or glob leads to.
 
     Returns:
-        The bytes; infinite if they cannot be counted: a remote path, too many files, or an empty match.
+        The bytes; infinite if they exceed `limit` or cannot be counted: the path is remote, or leads to no file or to
+        too many.
     """
     try:
-        return _measure(path, limit)
+        files = find_files(path, "the input").files
     except (OSError, ValueError):
         return float("inf")
-
-
-def _measure(path: str, limit: int) -> float:
-    if urlsplit(path).scheme not in ("", "file"):
-        return float("inf")
-    path = path.removeprefix("file://").removeprefix("file:")
-    size, files = 0.0, 0
-    for place in [path] if Path(path).exists() or not has_magic(path) else glob(path):
-        for file in [Path(place)] if Path(place).is_file() else Path(place).rglob("*"):
-            files += 1
-            size += file.stat().st_size if file.is_file() else 0
-            if files > _MAX_FILES or size > limit:
-                return float("inf")
-    return size if files else float("inf")
+    size = sum(size for _, size in files)
+    return size if size <= limit and len(files) <= _MAX_FILES else float("inf")

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrame, DataFrameReader, SparkSession
+from pyspark.sql import DataFrameReader, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
@@ -183,10 +183,6 @@ class FolderCatalog:
         self.warehouse.clear_leftovers(schema, name)
         self.warehouse.checkout(schema, name)
         self._create_over(schema, name, self.warehouse.private_place(schema, name), columns)
-
-    def append(self, schema: str, name: str, rows: DataFrame) -> None:
-        """Add rows to a new table of this process; their columns are in the table's order."""
-        rows.write.insertInto(full_name(schema, name))
 
     def reader(self, table: PublishedTable) -> DataFrameReader:
         """Return a reader for files of a published table, with the table's schema."""
