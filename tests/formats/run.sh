@@ -105,7 +105,7 @@ test_rest_catalog() {
   if start_rest_catalog "$folder"; then
     (cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=rest DBT_SPARK_PYTHON_TEST_JARS=$iceberg \
       DBT_SPARK_PYTHON_TEST_CATALOG=$(cat "$folder/address") \
-      "$venv/bin/python" -m pytest -p no:cacheprovider tests/test_nights.py "${of_plugin[@]}")
+      "$venv/bin/python" -m pytest -p no:cacheprovider tests/test_nights.py tests/test_snapshot_nights.py "${of_plugin[@]}")
     result=$?
   fi
   kill $catalog 2> /dev/null
@@ -126,7 +126,7 @@ failed=0
 for format in iceberg delta; do
   found=${!format}
   (cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=$format DBT_SPARK_PYTHON_TEST_JARS=$found \
-    "$venv/bin/python" -m pytest -p no:cacheprovider tests/test_nights.py "${of_plugin[@]}") || failed=1
+    "$venv/bin/python" -m pytest -p no:cacheprovider tests/test_nights.py tests/test_snapshot_nights.py "${of_plugin[@]}") || failed=1
   TANGLES_TARGET=$format TANGLES_JARS=$found "$venv/bin/python" -m pytest -p no:cacheprovider tests/formats "${of_project[@]}" ||
     failed=1
 done
