@@ -14,6 +14,7 @@ from hashlib import sha256
 import pytest
 
 from conftest import DATA, ENGINE
+from dbt_tangles.formats.ssb import redact
 from dbt_tangles.formats.ssb.ids import normalise
 from group_kit import NULL, feed, fingerprint_of, message_id
 from group_stories import CROWDED, LISTED, MANY, OPAQUE, hostile_log
@@ -297,6 +298,32 @@ def test_key_order_matters_only_among_tips(peers, project, tmp_path):
     # The worker decides the order of rows; on Sail several threads write them.
     if ENGINE == "local":
         assert by_group(peers.project.rows("int_group_results")) == by_group(other.project.rows("int_group_results"))
+
+
+@pytest.mark.sail  # Sail's workers are threads of this process, so they see the patched function
+def test_another_key_with_the_same_fingerprint_changes_the_group(project, tmp_path, monkeypatch):
+    """A copy of an init has the least key of all. Its epoch becomes the preferred one, and only the key tells that."""
+    (case,) = (case for case in EPOCHS if case["case"] == "group_109")  # the smaller key of two tips decides
+    head = case["expected"]["head"]
+    (loser,) = (one for one in head["epochs"] if one["id"] in {*head["tips"]} - {head["preferred"]})
+    key, least, digits = bytes.fromhex(loser["secretHex"]), bytes(32), redact._digits
+    monkeypatch.setattr(redact, "_digits", lambda secret: digits(key if secret == least else secret))
+    lines = lines_of([case])
+    (init,) = (line for line in lines if json.loads(line)["key"] == loser["id"])
+    copy = init.replace(b64encode(key), b64encode(least))
+
+    def preferred(built):
+        return [row["epoch_id"] for row in built.rows("group_epochs") if row["is_preferred"]]
+
+    log = write(tmp_path / "log.jsonl", lines)
+    options = {"ssb_log": log, "verify_signatures": False}
+    grown = project("groups_with_a_key", **options).run("--select", "+group_epochs")
+    assert preferred(grown) == [normalise(head["preferred"])]
+    write(tmp_path / "log.jsonl", [*lines, copy])
+    grown.run("--select", "+group_epochs")
+    at_once = project("groups_with_keys", **options).run("--select", "+group_epochs")
+    assert preferred(grown) == preferred(at_once) == [normalise(loser["id"])]
+    assert sorted(map(repr, grown.rows("group_epochs"))) == sorted(map(repr, at_once.rows("group_epochs")))
 
 
 def by_group(rows):

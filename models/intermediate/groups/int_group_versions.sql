@@ -1,9 +1,31 @@
-{#- The rows hold fingerprints instead of the keys of epochs, which are secret. -#}
-with messages as (
+{#- The rows hold fingerprints in place of the keys of epochs, which are secret. Keys break ties between epochs, and different
+    keys can be made with the same fingerprint, so the digest also covers the whole key. -#}
+with keys as (
+    select
+        message_id,
+        group_claim.key_fingerprint as key_fingerprint,
+        sha2(min(epoch_key), 256) as key_digest
+    from {{ ref('stg_ssb__lines') }}
+    where epoch_key is not null
+    group by message_id, group_claim.key_fingerprint
+),
+
+texts as (
     select
         group_id,
+        message_id,
+        key_fingerprint,
         to_json(struct(*)) as message
     from {{ ref('int_group_messages') }}
 ),
 
-{{ group_versions('messages', 'group_id', ['message']) }}
+messages as (
+    select
+        texts.group_id,
+        texts.message,
+        keys.key_digest
+    from texts
+    left join keys on texts.message_id = keys.message_id and texts.key_fingerprint = keys.key_fingerprint
+),
+
+{{ group_versions('messages', 'group_id', ['message', 'key_digest']) }}

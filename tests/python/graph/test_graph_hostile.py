@@ -138,6 +138,8 @@ def test_clocks_are_left_out_above_a_product():
     table = table.append_column("author", pa.array(["x", "y", "x"]))
     table = table.append_column("sequence", pa.array([1, 1, 2], pa.int32()))
     assert sum(map(len, author_clocks(table, 2, 6))) == 3
+    least = table.set_column(table.column_names.index("sequence"), "sequence", pa.array([-(2**31), 1, 2], pa.int32()))
+    assert sum(map(len, author_clocks(least, 2, 6))) == 3  # the least of all sequences is no gap
     assert sum(map(len, author_clocks(table, 2, 5))) == 0
     assert sum(map(len, author_clocks(table, 3, 6))) == 0
 

@@ -55,7 +55,7 @@ def logs(draw):
                     "asserted_at": draw(TIMES),
                     "received_at": draw(TIMES),
                     "author": draw(st.sampled_from(["x", "y", "z", "z", None])),
-                    "sequence": draw(st.sampled_from([1, 2, 3, 4, 5, 2**31 - 1, 0, -1, None])),
+                    "sequence": draw(st.sampled_from([1, 2, 3, 4, 5, 2**31 - 1, 0, -1, -(2**31), None])),
                 }
             )
     return draw(st.permutations(rows))

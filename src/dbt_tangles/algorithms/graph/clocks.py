@@ -19,7 +19,8 @@ CLOCK_SCHEMA = pa.schema(
         ("sequence", pa.int32()),
     ]
 )
-NONE_SEEN = np.int32(-(2**31))
+#: Of no message: a sequence is a 32-bit integer.
+NONE_SEEN = np.int64(-(2**63))
 
 
 class _Authors(NamedTuple):
@@ -51,7 +52,7 @@ def author_clocks(
     limit: int,
     max_rows: int = 2**31 - 1,
     chunk_rows: int = MAX_CHUNK_ROWS,
-    memory: int = 64 * 2**20,
+    memory: int = 128 * 2**20,
 ) -> Iterator[pa.RecordBatch]:
     """List, for each member, the authors among its ancestors and the highest sequence of each.
 
@@ -65,7 +66,7 @@ def author_clocks(
         max_rows: Graphs where members * authors exceeds this are skipped as a whole. The product is known in advance
             and is an upper bound of the rows.
         chunk_rows: Maximum number of rows per batch.
-        memory: Bytes for the clocks of one block; a block holds at least one author (four bytes per member).
+        memory: Bytes for the clocks of one block; a block holds at least one author (eight bytes per member).
 
     Yields:
         Batches of `CLOCK_SCHEMA`.
@@ -77,8 +78,8 @@ def author_clocks(
     by_author = _authors_of(table, authors, dag.graph_start, row)
     sizes, counts = np.diff(dag.graph_start), np.diff(by_author.start)
     wanted = (sizes > limit) & (sizes * counts <= max_rows)
-    widths = np.where(wanted, np.clip(memory // 4 // np.maximum(sizes, 1), 1, np.maximum(counts, 1)), 0)
-    clock = np.empty((sizes * widths).max(initial=0), np.int32)
+    widths = np.where(wanted, np.clip(memory // 8 // np.maximum(sizes, 1), 1, np.maximum(counts, 1)), 0)
+    clock = np.empty((sizes * widths).max(initial=0), np.int64)
     # Where the next batch resumes: graph, first author of the block, member, and author.
     state = np.array([0, 0, -1, 0], np.int64)
     room = min(chunk_rows, 1 + int((sizes * counts)[wanted].sum()))
@@ -176,7 +177,7 @@ def _sweep_block(dag, authors, first, end, block, clock):
         first: The first member of the graph.
         end: One more than its last.
         block: The first author of the block.
-        clock: int32[members of the graph * authors of the block], output.
+        clock: int64[members of the graph * authors of the block], output.
     """
     start, previous, author, sequence = dag.start, dag.previous, authors.number, authors.sequence
     width = len(clock) // (end - first)
