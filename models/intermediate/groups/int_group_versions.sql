@@ -2,12 +2,12 @@
     keys can be made with the same fingerprint, so the digest also covers the whole key. -#}
 with keys as (
     select
-        message_id,
-        group_claim.key_fingerprint as key_fingerprint,
-        sha2(min(epoch_key), 256) as key_digest
-    from {{ ref('stg_ssb__lines') }}
-    where epoch_key is not null
-    group by message_id, group_claim.key_fingerprint
+        lines.message_id,
+        lines.group_claim.key_fingerprint as key_fingerprint,
+        sha2(min(lines.epoch_key), 256) as key_digest
+    from {{ ref('stg_ssb__lines') }} as lines
+    where lines.epoch_key is not null
+    group by lines.message_id, lines.group_claim.key_fingerprint
 ),
 
 texts as (
