@@ -1,9 +1,9 @@
-{#- The rows hold fingerprints in place of the keys of epochs, which are secret. Keys break ties between epochs, and different
-    keys can be made with the same fingerprint, so the digest also covers the whole key. -#}
+{#- The rows hold fingerprints in place of the keys of epochs, which are secret. Keys break ties between epochs, and
+    different keys can be made with the same fingerprint, so the digest also covers the whole key. -#}
 with keys as (
     select
         lines.message_id,
-        lines.group_claim.key_fingerprint as key_fingerprint,
+        lines.group_claim.key_fingerprint,
         sha2(min(lines.epoch_key), 256) as key_digest
     from {{ ref('stg_ssb__lines') }} as lines
     where lines.epoch_key is not null
