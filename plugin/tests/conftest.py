@@ -139,3 +139,11 @@ def folders(tmp_path) -> Warehouse:
     made.begin_writing()
     yield made
     made.close()
+
+
+@pytest.fixture
+def nights(project, tmp_path, request):
+    """The shop project with a log of its own, before its first build."""
+    from shop_nights import Nights  # it reads ENGINE of this module
+
+    return Nights(project, tmp_path, "".join(c if c.isalnum() else "_" for c in request.node.name.lower()))

@@ -12,12 +12,6 @@ from shop_nights import FIRST, Nights
 from shop_project import DIES, FAILS, expected_days, expected_sums
 
 
-@pytest.fixture
-def nights(project, tmp_path, request):
-    """A project before its first build."""
-    return Nights(project, tmp_path, "".join(c if c.isalnum() else "_" for c in request.node.name.lower()))
-
-
 @pytest.mark.both
 @pytest.mark.iceberg
 @pytest.mark.delta

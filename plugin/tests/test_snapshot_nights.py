@@ -11,14 +11,8 @@ from dbt_spark_python.incremental.snapshot_tables import SnapshotTables
 from dbt_spark_python.incremental.tables import ChangedGroups
 from dbt_spark_python.session.connection import process_session
 from dbt_spark_python.table_store.public_folders import Publication
-from shop_nights import FIRST, Nights
+from shop_nights import FIRST
 from shop_project import expected_sums
-
-
-@pytest.fixture
-def nights(project, tmp_path, request):
-    """A project before its first build."""
-    return Nights(project, tmp_path, "".join(c if c.isalnum() else "_" for c in request.node.name.lower()))
 
 
 @pytest.mark.iceberg
