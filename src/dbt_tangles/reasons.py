@@ -225,6 +225,7 @@ class EventReason(Reasons):
         "The timeline has more arrivals than `graph_limit` allows; all of them are rejected.",
     )
     TOO_MANY_PREVIOUS = "too_many_previous", "The event has more distinct causes than `max_previous` allows."
+    CONFLICT = "conflict", "Another line gives the event other causes or another author; none of these lines counts."
     DUPLICATE = "duplicate", "The event arrived before; only its first arrival counts."
     CYCLE = "cycle", "One of its causes follows the event, so the event would follow itself."
 

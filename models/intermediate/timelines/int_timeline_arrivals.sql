@@ -193,7 +193,7 @@ select
     {% if var('max_previous') is none -%}
     cast(null as string)
     {%- else -%}
-    if(size(causes) > {{ var('max_previous') }}, 'too_many_previous', null)
+    if(size(array_remove(causes, event_id)) > {{ var('max_previous') }}, 'too_many_previous', null)
     {%- endif %} as refusal,
     source_file,
     line

@@ -57,6 +57,7 @@ rejected as (
         placed.event_id,
         placed.reason,
         case placed.reason
+            when 'conflict' then 'other lines give the event other causes or another author'
             when 'duplicate' then 'the event arrived before'
             when 'cycle' then 'the event would follow itself'
             when 'too_many_previous' then 'more than {{ var('max_previous') }} distinct causes'

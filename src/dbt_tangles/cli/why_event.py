@@ -67,7 +67,7 @@ def write(page: Page, answer: dict) -> None:
             page.line(f"by convention (rank, then id) and not by cause it stands behind position {before}", indent=2)
         page.ids("follows", row["follows"], indent=2)
         page.ids("causes that are not in the timeline (ignored):", row["missing_causes"], indent=2)
-        page.ids("causes that follow this event, a cycle (ignored):", row["cyclic_causes"], indent=2)
+        page.ids("causes that are or follow this event, a cycle (ignored):", row["cyclic_causes"], indent=2)
         page.ids("followed by", row["followed_by"], indent=2)
     for row in answer["rejects"]:
         page.line(

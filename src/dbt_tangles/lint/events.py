@@ -1,4 +1,4 @@
-"""Findings in event logs: malformed lines, repeated events and cycles, as in `timeline_rejects`.
+"""Findings in event logs: malformed lines, contradictions, repeated events and cycles, as in `timeline_rejects`.
 
 `order_of_partition` is the kernel of `int_timeline_order`; it admits the arrivals (ScuttleSort, section 2.2).
 """
@@ -21,7 +21,11 @@ _FINDINGS = """insert into found
 select source_file, line, line_digest, reject_reason, detail, event_id, 1 from lines where reject_reason is not null
 union all
 select source_file, line, line_digest, placed.reason,
-    if(placed.reason = 'duplicate', 'the event arrived before', 'the event would follow itself'), event_id, 1
+    case placed.reason
+        when 'conflict' then 'other lines give the event other causes or another author'
+        when 'duplicate' then 'the event arrived before'
+        else 'the event would follow itself'
+    end, event_id, 1
 from placed inner join lines using (source_file, line, event_id) where placed.reason is not null"""
 
 

@@ -35,8 +35,9 @@ def meaning(kind: str, reason: str) -> str:
 
 def detail(finding: Finding) -> str:
     """Describe a finding in one bounded sentence; the meaning of its reason comes first."""
-    # The details of repeated events and cycles repeat the meanings of their reasons.
-    is_repeated = finding.reason in (EventReason.DUPLICATE, EventReason.CYCLE) and finding.kind == EVENTS
+    # The details of these findings in event logs repeat the meanings of their reasons.
+    without_detail = (EventReason.CONFLICT, EventReason.DUPLICATE, EventReason.CYCLE)
+    is_repeated = finding.reason in without_detail and finding.kind == EVENTS
     own = f"({finding.detail})" if finding.detail and not is_repeated else ""
     words = " ".join(filter(None, [meaning(finding.kind, finding.reason), own]))
     many = f" [{finding.line_count:,} times]" if finding.line_count > 1 and finding.detail is None else ""

@@ -28,7 +28,7 @@ def check(lines, lengths=None, **options):
         assert row["timeline_id"] != "" != row["event_id"]
         if row["detail"] is None:
             assert None not in (row["timeline_id"], row["event_id"], row["arrival"])
-            assert len(row["causes"]) == len({*row["causes"], row["event_id"]} - {row["event_id"]})
+            assert len(row["causes"]) == len({*row["causes"]})
             assert "" not in row["causes"]
         else:
             assert row["causes"] is row["author"] is row["arrival"] is None
@@ -147,14 +147,14 @@ def test_author_may_be_missing(author, read):
     [
         ([], []),
         (["b", "a", "b", "a", "c", "b"], ["b", "a", "c"]),
-        (["e"], []),
-        (["e", "e"], []),
-        (["z", "e", "a", "e", "z"], ["z", "a"]),
+        (["e"], ["e"]),
+        (["e", "e"], ["e"]),
+        (["z", "e", "a", "e", "z"], ["z", "e", "a"]),
         (["\0", "é", "e\u0301", "😀", " "], ["\0", "é", "e\u0301", "😀", " "]),
     ],
 )
-def test_causes_are_distinct_and_never_the_event_itself(after, causes):
-    """In the order of first occurrence, alone or among lines without causes."""
+def test_causes_are_distinct(after, causes):
+    """In the order of first occurrence, the event itself included, alone or among lines without causes."""
     lines = [to_line(after=[]), to_line(after=after), to_line(after=["x"])]
     assert [row["causes"] for row in check(lines)] == [[], causes, ["x"]]
     assert [row["causes"] for row in check([*lines, b"{"])] == [[], causes, ["x"], None]
@@ -228,7 +228,7 @@ def expect(document):
         return None
     causes = []
     for cause in after:
-        if cause != document["event"] and cause not in causes:
+        if cause not in causes:
             causes.append(cause)
     return document["timeline"], document["event"], causes, author, arrival
 

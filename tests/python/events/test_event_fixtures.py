@@ -44,7 +44,9 @@ def test_the_lines_have_their_intended_verdicts(file, is_sound):
 def test_tables_agree_with_the_lines(name):
     """The hand-written tables equal a simple computation from the lines."""
     arrivals = arrivals_of(name)
-    known, verdicts = oracle.admit([(line["event"], line["after"]) for _, line in arrivals])
+    contents = [(line["event"], line["after"]) for _, line in arrivals]
+    beforehand = oracle.conflicts([(line["event"], line["after"], line.get("author")) for _, line in arrivals])
+    known, verdicts = oracle.admit(contents, beforehand)
     numbers = {number: verdict for (number, _), verdict in zip(arrivals, verdicts, strict=True) if verdict}
     rejects = {int(r["line"]): r["reason"] for r in expected("timeline_rejects", example="timelines.jsonl")}
     assert {number: reason for number, reason in rejects.items() if LINES[number - 1]["timeline"] == name} == numbers
@@ -64,7 +66,7 @@ def test_tables_agree_with_the_lines(name):
 
     edits, old = 0, []
     for count in range(1, len(arrivals) + 1):
-        new = oracle.converged(oracle.admit([(line["event"], line["after"]) for _, line in arrivals[:count]])[0])
+        new = oracle.converged(oracle.admit(contents[:count], beforehand[:count])[0])
         edits += oracle.fewest_commands(old, new)
         old = new
     authors = {line.get("author") for number, line in arrivals if number not in numbers} - {None}

@@ -34,12 +34,16 @@ def sort(arrivals):
     return sorted(arrivals, key=lambda a: (a.arrival, a.event))
 
 
-def admit(arrivals, max_previous=None):
-    """Admit sorted arrivals; return the causes of each admitted event and the reject reason (or None) by arrival."""
+def refusals(arrivals, max_previous=None):
+    """Return the reason of each arrival that is refused without regard to the order of arrivals, or None."""
+    contradicted = oracle.conflicts([(a.event, a.after, a.author) for a in arrivals])
     is_wide = [max_previous is not None and len(set(a.after) - {a.event}) > max_previous for a in arrivals]
-    known, verdicts = oracle.admit([(a.event, a.after) for a, wide in zip(arrivals, is_wide, strict=True) if not wide])
-    rest = iter(verdicts)
-    return known, ["too_many_previous" if wide else next(rest) for wide in is_wide]
+    return ["too_many_previous" if wide else reason for wide, reason in zip(is_wide, contradicted, strict=True)]
+
+
+def admit(arrivals, refused):
+    """Admit sorted arrivals; return the causes of each admitted event and the reject reason (or None) by arrival."""
+    return oracle.admit([(a.event, a.after) for a in arrivals], refused)
 
 
 def rows_of(known, arrivals):
@@ -100,7 +104,8 @@ class Built:
     def check_timeline(self, timeline, arrivals, size, max_previous=None):
         """Compare the events, rejects and commands of a timeline with the oracle, after every batch."""
         arrivals = sort(arrivals)
-        known, verdicts = admit(arrivals, max_previous)
+        beforehand = refusals(arrivals, max_previous)
+        known, verdicts = admit(arrivals, beforehand)
         accepted = [a for a, verdict in zip(arrivals, verdicts, strict=True) if verdict is None]
         expected = rows_of(known, accepted)
         found = self.rows(timeline)
@@ -114,7 +119,7 @@ class Built:
         self.check_stats(timeline, accepted, [len(commands) for commands in scripts.values()])
         order = []
         for batch, count in enumerate(range(size, len(arrivals) + size, size), start=1):
-            wanted = oracle.converged(admit(arrivals[:count], max_previous)[0])
+            wanted = oracle.converged(admit(arrivals[:count], beforehand[:count])[0])
             commands = scripts.pop(batch, [])
             assert len(commands) == oracle.fewest_commands(order, wanted), (timeline, batch)
             order = oracle.replay(order, commands)

@@ -5,7 +5,7 @@ import json
 import random
 from collections import defaultdict
 
-from event_builds import Arrival, admit, to_line
+from event_builds import Arrival, admit, refusals, to_line
 from hostile_lines import HOSTILE, MAX_LINE_BYTES, write_files
 
 
@@ -49,7 +49,8 @@ class Log:
         reasons = dict.fromkeys(self.malformed, "malformed")
         for arrivals in self.arrivals.values():
             ordered = sorted(arrivals, key=lambda found: (found[0].arrival, found[0].event))
-            verdicts = admit([arrival for arrival, _ in ordered])[1]
+            lines = [arrival for arrival, _ in ordered]
+            verdicts = admit(lines, refusals(lines))[1]
             reasons |= {at: verdict for (_, at), verdict in zip(ordered, verdicts, strict=True) if verdict}
         return reasons
 

@@ -18,19 +18,35 @@ def closes_cycle(known: dict[str, set[str]], name: str, causes: set[str]) -> boo
     return bool(followers & causes)
 
 
-def admit(arrivals: list[Arrival]) -> tuple[dict[str, set[str]], list[str | None]]:
+def conflicts(contents: list[tuple]) -> list[str | None]:
+    """Return `conflict` for each content (name, causes, ...) that another one of the same name contradicts."""
+    said: dict[str, set[tuple]] = {}
+    for name, causes, *others in contents:
+        said.setdefault(name, set()).add((frozenset(causes), *others))
+    return ["conflict" if len(said[name]) > 1 else None for name, *_ in contents]
+
+
+def admit(
+    arrivals: list[Arrival], refused: list[str | None] | None = None
+) -> tuple[dict[str, set[str]], list[str | None]]:
     """Admit arrivals one by one.
+
+    Args:
+        arrivals: The arrivals, in order.
+        refused: For each arrival the reason why it was refused beforehand, or None.
 
     Returns:
         The causes of each admitted event, in order of arrival and without the event itself; and for each arrival None
-        or the reason of its refusal (`duplicate`, `cycle`). A refused arrival leaves no trace: its name may arrive
-        again.
+        or the reason of its refusal (`duplicate`, `cycle`, or the one given). A refused arrival leaves no trace: its
+        name may arrive again.
     """
     known: dict[str, set[str]] = {}
     verdicts: list[str | None] = []
-    for name, listed in arrivals:
+    for (name, listed), reason in zip(arrivals, refused or [None] * len(arrivals), strict=True):
         causes = set(listed) - {name}
-        if name in known:
+        if reason is not None:
+            verdicts.append(reason)
+        elif name in known:
             verdicts.append("duplicate")
         elif closes_cycle(known, name, causes):
             verdicts.append("cycle")

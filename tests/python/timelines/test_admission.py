@@ -15,7 +15,7 @@ import timeline_oracle as oracle
 from dbt_tangles.algorithms.timeline.admission import ACCEPTED, BLOCK, CYCLE, DUPLICATE, REFUSED, admit
 
 VECTORS = Path(__file__).parents[2] / "data" / "timelines"
-CODES = {None: ACCEPTED, "duplicate": DUPLICATE, "cycle": CYCLE}
+CODES = {None: ACCEPTED, "duplicate": DUPLICATE, "cycle": CYCLE, "refused": REFUSED}
 
 
 def pack(timelines: list[list[oracle.Arrival]], refused: list[bool] | None = None) -> tuple:
@@ -41,10 +41,9 @@ def pack(timelines: list[list[oracle.Arrival]], refused: list[bool] | None = Non
 
 
 def expected(arrivals: list[oracle.Arrival], refused: list[bool] | None = None) -> list[int]:
-    """Return the oracle's verdicts; arrivals that are refused beforehand are hidden from it."""
-    refused = refused or [False] * len(arrivals)
-    judged = iter(oracle.admit([arrival for arrival, out in zip(arrivals, refused, strict=True) if not out])[1])
-    return [REFUSED if out else CODES[next(judged)] for out in refused]
+    """Return the oracle's verdicts."""
+    reasons = ["refused" if out else None for out in refused or [False] * len(arrivals)]
+    return [CODES[verdict] for verdict in oracle.admit(arrivals, reasons)[1]]
 
 
 def follow(packed: tuple) -> list[int]:

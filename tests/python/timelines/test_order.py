@@ -30,7 +30,7 @@ def rows_of(timeline: str, log: list[oracle.Arrival]) -> list[dict]:
         {
             "timeline_id": timeline,
             "event_id": name,
-            "causes": [cause for cause in dict.fromkeys(causes) if cause != name],
+            "causes": list(dict.fromkeys(causes)),
             "arrival": 10 * number,
             "line": number,
         }
@@ -70,7 +70,8 @@ def in_order(rows: list[dict]) -> list[str]:
 
 def check(log: list[oracle.Arrival], rows: list[dict], batch_size: int) -> None:
     """Compare a timeline's rows with the oracle."""
-    known, verdicts = oracle.admit(log)
+    conflicts = oracle.conflicts(log)
+    known, verdicts = oracle.admit(log, conflicts)
     rows = sorted(rows, key=lambda row: row["ordinal"])
     assert [row["ordinal"] for row in rows] == list(range(1, len(log) + 1))
     assert [row["reason"] for row in rows] == verdicts
@@ -82,12 +83,13 @@ def check(log: list[oracle.Arrival], rows: list[dict], batch_size: int) -> None:
             assert (row["rank"], row["is_tip"]) == (rank[name], name in tips)
             assert row["is_tie_broken"] == (name in oracle.broken_ties(known))
             assert row["missing_causes"] == sorted(known[name] - known.keys())
+            assert row["cyclic_causes"] == ([name] if name in row["causes"] else [])
         else:
             assert row["rank"] is row["position"] is row["is_tip"] is row["missing_causes"] is row["edits"] is None
             assert row["is_tie_broken"] is None
     replica: list[str] = []
     for batch in range(1, -(-len(log) // batch_size) + 1 if batch_size else 0):
-        wanted = oracle.converged(oracle.admit(log[: batch * batch_size])[0])
+        wanted = oracle.converged(oracle.admit(log[: batch * batch_size], conflicts[: batch * batch_size])[0])
         script = commands(rows, batch)
         assert len(script) == oracle.fewest_commands(replica, wanted)
         replica = oracle.replay(replica, script)
@@ -199,17 +201,20 @@ def test_timelines_do_not_mix():
         assert lasting(answer) == sorted(row for name in some for row in lasting(alone[name]))
 
 
-def test_lines_of_one_event_and_arrival_are_sorted_by_content():
-    """Lines of one event with the same arrival are sorted by content; the order of rows and places is irrelevant."""
-    for places in ((1, 2, 3), (3, 1, 2), (2, 3, 1)):
-        said = (["c"], ["b"], ["b", "c"])
-        rows = [
-            {"timeline_id": "t", "event_id": "a", "causes": causes, "arrival": 5, "line": place}
-            for causes, place in zip(said, places, strict=True)
-        ]
-        answer = ordered(table_of(rows), 1).to_pylist()
-        assert [row["missing_causes"] for row in answer if row["reason"] is None] == [["b"]]
-        assert [row["reason"] for row in answer].count("duplicate") == 2
+@pytest.mark.parametrize("other", [{"causes": ["b"]}, {"causes": ["b", "c", "a"]}, {"author": "y"}, {"author": None}])
+def test_lines_that_contradict_each_other_are_all_refused(other):
+    """In any delivery, whichever arrives first; a row that lists the causes in another order says the same."""
+    same = {"timeline_id": "t", "event_id": "a", "author": "x"}
+    said = [same | {"causes": ["b", "c"]}, same | {"causes": ["c", "b"]}, same | {"causes": ["b", "c"]} | other]
+    follower = {"timeline_id": "t", "event_id": "d", "causes": ["a"], "arrival": 4}
+    for delivery in itertools.permutations(said):
+        for arrivals in ((1, 2, 3), (5, 5, 5)):
+            rows = [row | {"arrival": place} for row, place in zip(delivery, arrivals, strict=True)]
+            answer = ordered(table_of([*rows, follower]), 1).to_pylist()
+            assert [row["reason"] for row in answer if row["event_id"] == "a"] == ["conflict"] * 3
+            assert [row["missing_causes"] for row in answer if row["event_id"] == "d"] == [["a"]]
+    equal = [row | {"arrival": 5} for row in said[:2]]
+    assert sorted(row["reason"] or "" for row in ordered(table_of(equal), 1).to_pylist()) == ["", "duplicate"]
 
 
 # An empty arrival, and arrivals that differ from it in one column; each value occurs once.
@@ -238,12 +243,13 @@ def test_nulls_and_empties_are_told_apart():
 
 
 def test_refused_beforehand():
-    """A refusal keeps its reason, leaves no trace, and its id may arrive again."""
-    rows = rows_of("t", [("a", ["b", "c", "d"]), ("b", ["a"]), ("a", ["b"]), ("a", [])])
-    rows[0]["refusal"] = "too_many_previous"
+    """A refusal keeps its reason and leaves no trace; its id may arrive again, but only with the same content."""
+    rows = rows_of("t", [("a", ["b"]), ("b", ["a"]), ("a", ["b"]), ("c", ["b"]), ("c", []), ("e", []), ("e", [])])
+    rows[0]["refusal"] = rows[3]["refusal"] = rows[5]["refusal"] = "too_many_previous"
     answer = sorted(ordered(table_of(rows), 1).to_pylist(), key=lambda row: row["ordinal"])
-    assert [row["reason"] for row in answer] == ["too_many_previous", None, "cycle", None]
-    assert in_order(answer) == ["a", "b"]
+    refusals = ["too_many_previous", None, "cycle", "too_many_previous", "conflict", "too_many_previous", None]
+    assert [row["reason"] for row in answer] == refusals
+    assert in_order(answer) == ["b", "e"]
 
 
 # The messages of a log: the listed previous of each, and the links from its feed.

@@ -19,6 +19,7 @@ from dbt_tangles.algorithms.graph.orders import in_order
 from dbt_tangles.algorithms.graph.strings import Strings, lists_of, strings_of
 from dbt_tangles.algorithms.timeline.admission import CYCLE, admit
 from dbt_tangles.algorithms.timeline.arrivals import causes_of_arrivals
+from dbt_tangles.algorithms.timeline.conflicts import CONFLICT, conflicting
 from dbt_tangles.algorithms.timeline.cycle_breaking import cyclic_links
 from dbt_tangles.algorithms.timeline.published import integers
 from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA
@@ -62,7 +63,7 @@ class Arrivals(NamedTuple):
     Attributes:
         start: int64[timelines + 1], into the arrivals.
         node: int32[arrivals].
-        verdict: int8[arrivals], see `admission`.
+        verdict: int8[arrivals], see `admission` and `conflicts`.
         ordinal: int64[arrivals], the place in the timeline, from 1.
         cause_start: int64[arrivals + 1], into the causes.
         cause: int32[...], the numbers of the causes' names.
@@ -143,7 +144,8 @@ def admit_arrivals(table: pa.Table | Rows, names: Names) -> tuple[Arrivals, List
     _settle_ties(table, nodes, number, node)
     causes = causes_of_arrivals(node, number, *listed)
     row = nodes.row[node]
-    refused = table["refusal"].is_valid().to_numpy()[row]
+    is_conflict = conflicting(table, nodes, number, names.is_new)[node]
+    refused = table["refusal"].is_valid().to_numpy()[row] | is_conflict
     verdict = admit(start, number[node], *causes, refused)
     is_message = table["cause_kinds"].is_valid().to_numpy()[row]
     knotted = sums((verdict == CYCLE) & is_message, start) > 0
@@ -152,6 +154,7 @@ def admit_arrivals(table: pa.Table | Rows, names: Names) -> tuple[Arrivals, List
         weak = causes_of_arrivals(node, number, *_keep_unproven(table, nodes.row, listed))
         is_cyclic = cyclic_links(number[node], *causes, *weak, np.repeat(knotted, np.diff(start)))
         verdict = admit(start, number[node], *keep_entries(*causes, ~is_cyclic), refused)
+    verdict[is_conflict] = CONFLICT
     ordinal = np.arange(len(node)) - np.repeat(start[:-1], np.diff(start)) + 1
     return Arrivals(start, node, verdict, ordinal, *causes, is_cyclic), listed
 

@@ -111,3 +111,19 @@ def missing_causes(arrival, node, event, list_start, list_end, found, number):
                 items[count] = item
                 count += 1
     return events[:count].copy(), items[:count].copy()
+
+
+@compiled
+def lists_itself(arrival, node, event, list_start, list_end, found):
+    """Mark the events that list themselves.
+
+    Returns:
+        bool[events].
+    """
+    marked = np.zeros(len(arrival), np.bool_)
+    for e in range(len(arrival)):
+        own = node[arrival[e]]
+        for item in range(list_start[own], list_end[own]):
+            if found[item] >= 0 and event[found[item]] == event[own]:
+                marked[e] = True
+    return marked

@@ -13,7 +13,7 @@ from dbt_tangles.algorithms.graph.ties import broken_ties
 from dbt_tangles.algorithms.graph.topological_generations import children, generations
 from dbt_tangles.algorithms.timeline.admission import ACCEPTED
 from dbt_tangles.algorithms.timeline.admitted_arrivals import Arrivals, Listed, Names, admit_arrivals, number_names
-from dbt_tangles.algorithms.timeline.arrivals import causes_of_events, missing_causes, number_accepted
+from dbt_tangles.algorithms.timeline.arrivals import causes_of_events, lists_itself, missing_causes, number_accepted
 from dbt_tangles.algorithms.timeline.edits import edit_stream, number_steps
 from dbt_tangles.algorithms.timeline.published import read_published
 from dbt_tangles.algorithms.timeline.schemas import PLACE_SCHEMA
@@ -105,8 +105,9 @@ def order_timelines(
     """Order the events of many timelines, and write the edit scripts that lead to the order.
 
     Events are ordered by rank, the longest path over known causes, then by name (code points). Arrivals are admitted in
-    the order of their numbers; `admission.admit` states the reasons for a refusal. Messages are never refused: links
-    that close a cycle are left out (`cycle_breaking.cyclic_links`).
+    the order of their numbers; `admission.admit` states the reasons for a refusal, and `conflicts.conflicting` refuses
+    all arrivals of an event that contradict each other. Messages are never refused: links that close a cycle are left
+    out (`cycle_breaking.cyclic_links`).
 
     Args:
         table: One row per arrival, in any order, whole timelines only: `INPUT_SCHEMA`. `causes` are distinct;
@@ -125,11 +126,12 @@ def order_timelines(
             `edits_left_out` string, `too_long` or `too_many_commands` where a limit left out its timeline's scripts,
             otherwise null;
             `ordinal` int64, its place among the timeline's arrivals, from 1;
-            `reason` string, null for an accepted arrival, otherwise `duplicate`, `cycle` or the refusal. Accepted
-            arrivals alone have `rank` int32, `position` int32 from 0, `is_tip` (whether the event is the cause of no
-            other), `is_tie_broken` (whether it does not follow the event directly before it, see `ties.broken_ties`),
-            `missing_causes` (listed ids without an event, sorted), `cyclic_causes` (links left out, sorted) and
-            `edits`: the commands that concern this event, `from_position` null for its insertion. All commands of a
+            `reason` string, null for an accepted arrival, otherwise `conflict`, `duplicate`, `cycle` or the refusal.
+            Accepted arrivals alone have `rank` int32, `position` int32 from 0, `is_tip` (whether the event is the cause
+            of no other), `is_tie_broken` (whether it does not follow the event directly before it, see
+            `ties.broken_ties`), `missing_causes` (listed ids without an event, sorted), `cyclic_causes` (links left
+            out, and the event if it lists itself, sorted) and `edits`: the commands that concern this event,
+            `from_position` null for its insertion. All commands of a
             timeline, by batch and step, turn an empty list into the order. They depend on the arrivals alone.
             `publication` string, a digest of the timeline's order, and `previous_publication`, the digest of the order
             that was published before; null for a new timeline, and where events have left it since. `update_step`,
@@ -189,10 +191,12 @@ def _missing(order: _Order) -> pa.ListArray:
 
 
 def _cyclic(order: _Order) -> pa.ListArray:
-    arrivals, events, target = order.arrivals, order.events, order.target
+    names, arrivals, events, target = order.names, order.arrivals, order.events, order.target
+    own = np.flatnonzero(lists_itself(events.arrival, arrivals.node, names.number, *order.listed))
     owner = np.repeat(target.of_arrival, np.diff(arrivals.cause_start))[arrivals.is_cyclic]
-    source = order.event_row[events.number[arrivals.cause[arrivals.is_cyclic]]]
-    return cyclic_column(order.table["event_id"], source, owner, target.is_in)
+    source = events.number[arrivals.cause[arrivals.is_cyclic]]
+    owners, sources = np.concatenate([owner, target.of_event[own]]), np.concatenate([source, own])
+    return cyclic_column(order.table["event_id"], order.event_row[sources], owners, target.is_in)
 
 
 def _updates(order: _Order, position: np.ndarray) -> dict[str, pa.Array]:

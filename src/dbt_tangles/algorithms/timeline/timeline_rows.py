@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dbt_tangles.algorithms.timeline.admission import ACCEPTED, CYCLE, DUPLICATE, REFUSED
+from dbt_tangles.algorithms.timeline.conflicts import CONFLICT
 from dbt_tangles.algorithms.timeline.schemas import EDIT_TYPE
 from dbt_tangles.reasons import EventReason
 
@@ -39,8 +40,13 @@ def scatter(size: int, places: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 def reason_column(verdict: np.ndarray, refusal: pa.ChunkedArray) -> pa.ChunkedArray:
     """Give the reason of each refused row, from its verdict or from before; null for accepted rows."""
-    names = [None] * (max(ACCEPTED, DUPLICATE, CYCLE, REFUSED) + 1)
-    names[DUPLICATE], names[CYCLE] = EventReason.DUPLICATE.value, EventReason.CYCLE.value
+    names = [None] * (max(ACCEPTED, DUPLICATE, CYCLE, REFUSED, CONFLICT) + 1)
+    for code, reason in (
+        (DUPLICATE, EventReason.DUPLICATE),
+        (CYCLE, EventReason.CYCLE),
+        (CONFLICT, EventReason.CONFLICT),
+    ):
+        names[code] = reason.value
     return pc.coalesce(refusal, pa.array(names, pa.string()).take(pa.array(verdict)))
 
 
@@ -95,7 +101,7 @@ def missing_column(
 
 
 def cyclic_column(event_id: pa.ChunkedArray, source: np.ndarray, owners: np.ndarray, is_in: np.ndarray) -> pa.ListArray:
-    """List the left out causes of each row, sorted.
+    """List the causes of each row that are or follow its event, sorted.
 
     Args:
         event_id: The names.

@@ -58,8 +58,8 @@ def verify_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_
 
     Returns:
         Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch is split.
-        In the row of a usable line `detail` is null and `causes` are the distinct ids of `after` by first occurrence,
-        without the event itself. In any other row `reject_reason` and `detail` give the fault, and only the ids of the
+        In the row of a usable line `detail` is null and `causes` are the distinct ids of `after` by first occurrence.
+        In any other row `reject_reason` and `detail` give the fault, and only the ids of the
         timeline and the event may be filled.
     """
 
@@ -94,10 +94,7 @@ def _read_columns(raws: list[bytes | None]) -> dict[str, Sequence[Any]] | None:
     )
     if not is_sound:
         return None
-    causes = [
-        ids if len({event, *ids}) > len(ids) else _distinct(ids, event)
-        for event, ids in zip(events, after, strict=True)
-    ]
+    causes = [ids if len({*ids}) == len(ids) else _distinct(ids) for ids in after]
     return {"timeline_id": timelines, "event_id": events, "causes": causes, "author": authors, "arrival": arrivals}
 
 
@@ -151,8 +148,7 @@ def _read_document(document: dict[str, Any]) -> Row:
         detail = "author is not a string"
     if detail is not None:
         return _rejected(detail, timeline if _is_id(timeline) else None, event if _is_id(event) else None)
-    causes = _distinct(after, event)
-    return Row(timeline_id=timeline, event_id=event, causes=causes, author=author, arrival=arrival)
+    return Row(timeline_id=timeline, event_id=event, causes=_distinct(after), author=author, arrival=arrival)
 
 
 def _rejected(detail: str, timeline: str | None = None, event: str | None = None) -> Row:
@@ -163,5 +159,5 @@ def _is_id(value: Any) -> bool:
     return type(value) is str and value != ""
 
 
-def _distinct(ids: list[str], event: str) -> list[str]:
-    return [cause for cause in dict.fromkeys(ids) if cause != event]
+def _distinct(ids: list[str]) -> list[str]:
+    return list(dict.fromkeys(ids))
