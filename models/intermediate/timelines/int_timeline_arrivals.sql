@@ -101,6 +101,7 @@ of_tangles as (
         members.author,
         members.received_at,
         members.listed,
+        members.listed as counted,
         feeds.latest,
         -- Both messages are in the verified chain, so the feed's order is proven.
         feeds.are_in_chain as is_proven,
@@ -113,6 +114,17 @@ of_tangles as (
             and members.sequence = feeds.sequence
 ),
 
+claimed as (
+    select
+        *,
+        filter(tangle_claims, claim -> claim.defect is null) as claims
+    from {{ ref('ssb_messages') }}
+    where
+        is_usable
+        and {{ var('log_timeline') }}
+        and {{ is_changed("'ssb:log'", ref('int_timeline_versions')) }}
+),
+
 of_log as (
     select
         'ssb:log' as timeline_id,
@@ -122,59 +134,60 @@ of_log as (
         array_distinct(
             flatten(
                 transform(
-                    filter(tangle_claims, claim -> claim.defect is null),
-                    claim -> array_compact(concat(array(claim.root_id), coalesce(claim.previous, array())))
+                    claims, claim -> array_compact(concat(array(claim.root_id), coalesce(claim.previous, array())))
                 )
             )
         ) as listed,
+        -- Every previous follows its root, so a root is a cause of its own only where it stands alone.
+        array_distinct(
+            flatten(
+                transform(
+                    claims,
+                    claim -> if(
+                        size(array_except(coalesce(claim.previous, array()), array(claim.root_id))) = 0,
+                        array_compact(array(claim.root_id)),
+                        array_except(claim.previous, array(claim.root_id))
+                    )
+                )
+            )
+        ) as counted,
         array_compact(array(previous_id)) as latest,
         false as is_proven,
         false as is_tangle
-    from {{ ref('ssb_messages') }}
-    where
-        is_usable
-        and {{ var('log_timeline') }}
-        and {{ is_changed("'ssb:log'", ref('int_timeline_versions')) }}
-),
-
--- A message never follows itself, even if it lists itself.
-linked as (
-    select
-        timeline_id,
-        message_id,
-        author,
-        received_at,
-        is_proven,
-        is_tangle,
-        array_remove(listed, message_id) as listed,
-        array_remove(latest, message_id) as latest
-    from (
-        select * from of_tangles
-        union all
-        select * from of_log
-    ) as unlinked
+    from claimed
 ),
 
 limited as (
     select
         *,
-        -- Of the causes in the log's timeline, the backlink of the feed counts first, then the least ids.
+        -- Of the causes in the log's timeline, the backlink of the feed counts first, then the least ids that count, and
+        -- then the least roots that these imply. An id of its own is no cause; the kernel leaves it out.
         if(
             is_tangle or {{ limit is none }},
             cast(array() as array<string>),
             slice(
-                array_sort(array_except(listed, latest)),
-                {{ limit or 1 }} + 1 - size(latest),
+                array_remove(
+                    concat(
+                        array_sort(array_except(counted, latest)),
+                        array_sort(array_except(array_except(listed, counted), latest))
+                    ),
+                    message_id
+                ),
+                {{ limit or 1 }} + 1 - size(array_remove(latest, message_id)),
                 size(listed)
             )
-        ) as left_out
-    from linked
+        ) as beyond_limit
+    from (
+        select * from of_tangles
+        union all
+        select * from of_log
+    ) as linked
 ),
 
 messages as (
     select
         *,
-        array_except(array_except(listed, latest), left_out) as claimed_only,
+        array_except(array_except(listed, latest), beyond_limit) as claimed_only,
         array_intersect(latest, listed) as in_both,
         array_except(latest, listed) as in_feed_only
     from limited
@@ -211,7 +224,7 @@ select
         array_repeat('both', size(in_both)),
         array_repeat(if(is_proven, 'feed', 'unproven_feed'), size(in_feed_only))
     ) as cause_kinds,
-    left_out as left_out_causes,
+    array_intersect(beyond_limit, counted) as left_out_causes,
     author,
     cast(
         row_number() over (partition by timeline_id order by received_at asc nulls last, message_id asc) as bigint

@@ -19,7 +19,7 @@ import orjson
 import pyarrow as pa
 
 from dbt_tangles.formats.json_line import LineError, LineReasons, parse_object, read_turn
-from dbt_tangles.formats.ssb.canonical import parse_exact, print_text
+from dbt_tangles.formats.ssb.canonical import number_text, parse_exact, print_text
 from dbt_tangles.ingest.json_numbers import MAX_INT32, whole_number
 from dbt_tangles.ingest.line_checks import MAX_LINE_BYTES, check_in_turns, schema_of
 from dbt_tangles.kernel_runtime.row_schema import Int32, arrow_type
@@ -34,6 +34,8 @@ _TURN_ROWS = 256
 
 _WRITER = re.compile("[0-9A-Fa-f]{64}")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+# A number that orjson may print in another way than JavaScript, or a part of a string that looks like one.
+_ODD_NUMBER = re.compile(rb"\.0|[0-9]e|[0-9]{16}")
 
 _NODE_FIELDS = ("writer", "length", "heads")
 _needed_of = itemgetter("base", *_NODE_FIELDS)
@@ -89,8 +91,8 @@ def verify_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_
             `heads`: of a node, sorted, at most one for each writer, without the writer's own previous node;
             `batch`: of a node, 1 if missing;
             `value`: of a node, its JSON with sorted keys and without white space, so that equal values have equal
-            texts. Numbers are as orjson prints them; those beyond the doubles are 1e999 and -1e999. Null for an ack
-            (`is_ack`);
+            texts. Numbers are doubles, printed as JavaScript prints them: 1, 1.0 and 1e0 are 1. Those beyond the
+            doubles are 1e999 and -1e999. Null for an ack (`is_ack`);
             `reject_reason`, `detail`: null for a usable line. A rejected line has at most `base_id`, `kind`, `writer`
             and `length`.
     """
@@ -173,13 +175,13 @@ def _parse_nodes(raws: list[bytes | None]) -> _Nodes | None:
         documents = list(map(orjson.loads, raws))
         bases, writers, lengths, heads = zip(*map(_needed_of, documents), strict=True)
         values = [document.get("value") for document in documents]
-        texts = [None if value is None else orjson.dumps(value, option=_SORTED) for value in values]
+        texts = [None if value is None else _text_of(value) for value in values]
         if not _are(heads, list):
             return None
         flat = list(chain.from_iterable(heads))
         if not _are(flat, list) or not {2}.issuperset(map(len, flat)):
             return None
-    except (ValueError, LookupError, TypeError):  # not JSON, a field missing, not an object, nested too deep
+    except (ValueError, LookupError, TypeError):  # not JSON, a field missing, not an object
         return None
     batches = [document.get("batch", 1) for document in documents]
     head_writers, head_lengths = zip(*flat, strict=True) if flat else ((), ())
@@ -362,8 +364,8 @@ def _number_of(token: str) -> int | float:
         return float(token)
 
 
-def _text_of(value: Any, is_exact: bool) -> str:
-    """Print a value as JSON with sorted keys.
+def _text_of(value: Any, is_exact: bool = False) -> str:
+    """Print a value as JSON with sorted keys, and numbers as JavaScript does.
 
     Args:
         value: A parsed value of any depth.
@@ -371,13 +373,15 @@ def _text_of(value: Any, is_exact: bool) -> str:
     """
     if not is_exact:
         try:
-            return orjson.dumps(value, option=_SORTED).decode()
+            text = orjson.dumps(value, option=_SORTED)
+            if not _ODD_NUMBER.search(text):
+                return text.decode()
         except TypeError:  # nested too deep
             pass
     return print_text(value, False, lambda found: sorted(found.items()), _number_text)
 
 
 def _number_text(number: int | float) -> str:
-    if math.isinf(number):
+    if type(number) is float and math.isinf(number):
         return "1e999" if number > 0 else "-1e999"
-    return orjson.dumps(number).decode()
+    return number_text(number)
