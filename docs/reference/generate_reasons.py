@@ -28,7 +28,7 @@ This page is generated from [`reasons.py`](../../src/dbt_tangles/reasons.py) and
 SECTIONS: dict[str, tuple[type[reasons.Reasons], ...]] = {
     "ssb": (reasons.SsbReason, reasons.SsbLogReason),
     "group": (reasons.GroupReason, reasons.GroupLogReason),
-    "pzp": (reasons.PzpReason,),
+    "pzp": (reasons.PzpReason, reasons.SetReason),
     "autobase": (reasons.AutobaseReason,),
     "derived": (reasons.AutobaseLogReason,),
     "event": (reasons.EventReason,),

@@ -172,6 +172,15 @@ class PzpReason(Reasons):
     )
 
 
+class SetReason(Reasons):
+    """Reasons why a set does not read a message that its feed tangle accepts; algorithms/set sets them."""
+
+    BAD_SET_DATA = (
+        "bad_set_data",
+        "Peers accept the message, but its data is not an object with arrays add, del and supersedes: no item changes.",
+    )
+
+
 class AutobaseReason(Reasons):
     """Reasons why a line is neither a base nor a node. The value is the code in the tables.
 
@@ -305,7 +314,7 @@ COLUMNS: dict[str, tuple[type[Reasons], ...]] = {
     "group_messages.set_aside_reason": (GroupReason, GroupLogReason),
     "pzp_rejects.reason": (PzpReason, Framing, FileFault),
     "pzp_messages.reject_reason": (PzpReason,),
-    "set_messages.reject_reason": (PzpReason,),
+    "set_messages.reject_reason": (PzpReason, SetReason),
     "autobase_rejects.reason": (AutobaseLogReason, AutobaseReason, Framing, FileFault),
     "timeline_rejects.reason": (EventReason, FileFault),
     "tangle_messages.set_aside_reason": (TangleReason,),

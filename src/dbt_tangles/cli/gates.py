@@ -62,7 +62,7 @@ CONDITIONS = {
             "group_messages": """select message_id || ' ' || set_aside_reason || ', private groups' as what, 1 as n
             from {group_messages} where set_aside_reason is not null""",
             "set_messages": """select message_id || ' ' || reject_reason || ', set ' || set_id as what, 1 as n
-            from {set_messages} where not is_valid and not is_held and reject_reason is not null""",
+            from {set_messages} where not is_valid and (not is_held or reject_reason = 'bad_set_data')""",
         }
     ),
     "failed_run": Condition(_of_runs(UNFAILED)),

@@ -39,8 +39,8 @@ def ssb(code: str) -> str:
 
 
 def pzp(code: str) -> str:
-    """Return the meaning of a reason of pzp messages."""
-    return _meaning("pzp_rejects.reason", code)
+    """Return the meaning of a reason of pzp lines, and of messages in sets."""
+    return _meaning("pzp_rejects.reason", code) or _meaning("set_messages.reject_reason", code)
 
 
 def group(code: str) -> str:

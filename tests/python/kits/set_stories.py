@@ -161,10 +161,10 @@ def add_items(log):
         message = feed.sign(f"{number}")
         log.bad("data_hash_mismatch", to_line(message).replace(b'"add":["%d"]' % number, b'"add":[' + text + b"]"))
         feed.expect(message, "data_hash_mismatch")
-    # Data of other shapes have no effect, and count as present.
+    # Data of other shapes have no effect but a reason, and count as present.
     shapes = ["text", {}, {"add": "a", "del": [], "supersedes": []}, {"add": [], "del": []}, {"supersedes": "R"}]
     for number, data in enumerate([*shapes, {"add": ["no"], "del": {}, "supersedes": []}], start=10):
-        feed.write(f"{number}", data=data)
+        feed.write(f"{number}", data=data, reason="bad_set_data", held=True)
     for number, data in enumerate([7, ["add"], True, False, 0], start=20):
         message = feed.sign(f"{number}", data=says([f"{number}"])) | {"data": data}
         log.bad("bad_data", to_line(message))

@@ -6,12 +6,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.set.reduction import reduce_sets
+from dbt_tangles.algorithms.set.reduction import changes_items, reduce_sets
 from dbt_tangles.algorithms.set.schemas import INPUT_SCHEMA as REDUCTION_INPUT_SCHEMA
 from dbt_tangles.algorithms.set.schemas import OUTPUT_SCHEMA as REDUCTION_OUTPUT_SCHEMA
 from dbt_tangles.formats.pzp.rules import Reason
 from dbt_tangles.formats.pzp.validity import VALIDITY_INPUT_SCHEMA, VALIDITY_OUTPUT_SCHEMA, validity
 from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH, collect
+from dbt_tangles.reasons import SetReason
 
 #: One row per set and message that names it: the columns of `validity` and `reduce_sets`, with the set's id once.
 INPUT_SCHEMA = pa.schema(
@@ -48,6 +49,7 @@ def reduce_set_batches(
     if table is None:
         return
     verdicts = _accept_all_readable(table) if is_trusted else validity(table.append_column("root_id", table["set_id"]))
+    verdicts = _hold_unread_data(table, verdicts)
     is_in = verdicts["is_valid"].to_numpy() | verdicts["is_held"].to_numpy()
     reduced = reduce_sets(table.filter(pa.array(is_in)), ghost_span)
     place = pa.array(np.cumsum(is_in) - 1, mask=~is_in)
@@ -58,6 +60,18 @@ def reduce_set_batches(
             *reduced.take(place.slice(start, ROWS_PER_BATCH)).columns,
         ]
         yield from pa.table(columns, names=OUTPUT_SCHEMA.names).cast(OUTPUT_SCHEMA).combine_chunks().to_batches()
+
+
+def _hold_unread_data(table: pa.Table, verdicts: pa.Table) -> pa.Table:
+    """Hold the valid messages whose data the set does not read: peers link to them, and they change no item."""
+    has_unread = table["has_data"].fill_null(False).to_numpy() & ~changes_items(table)
+    is_unread = pa.array(verdicts["is_valid"].to_numpy() & has_unread)
+    columns = [
+        pc.and_not(verdicts["is_valid"], is_unread),
+        pc.if_else(is_unread, pa.scalar(SetReason.BAD_SET_DATA.value), verdicts["reject_reason"]),
+        pc.or_(verdicts["is_held"], is_unread),
+    ]
+    return pa.table(columns, schema=VALIDITY_OUTPUT_SCHEMA)
 
 
 def _accept_all_readable(table: pa.Table) -> pa.Table:
