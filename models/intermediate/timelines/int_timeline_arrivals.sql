@@ -160,8 +160,8 @@ of_log as (
 limited as (
     select
         *,
-        -- Of the causes in the log's timeline, the backlink of the feed counts first, then the least ids that count, and
-        -- then the least roots that these imply. An id of its own is no cause; the kernel leaves it out.
+        -- Of the causes in the log's timeline, the backlink of the feed comes first, then the least ids that count, then
+        -- roots that these imply. A message that lists itself has one place more; the kernel leaves out that link.
         if(
             is_tangle or {{ limit is none }},
             cast(array() as array<string>),
