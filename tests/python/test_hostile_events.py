@@ -28,7 +28,7 @@ def test_every_hostile_line_has_its_reason(hostile):
         assert row["detail"]
         found[at] = row["reason"]
     assert found == reasons
-    assert set(reasons.values()) == {"malformed", "duplicate", "cycle"}
+    assert set(reasons.values()) == {"malformed", "duplicate", "cycle", "conflict"}
     lines = sum(map(len, log.files.values()))
     assert sum(map(len, built.events.values())) == lines - len(reasons)
 

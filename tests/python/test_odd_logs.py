@@ -78,7 +78,9 @@ def test_arrivals_that_are_no_whole_numbers(built):
 def test_spellings_of_one_value_are_no_equivocation(built):
     """Nodes that stand in the log twice are one row, with one text of the value."""
     assert not [row for row in built.rows("autobase_rejects") if row["reason"] == "equivocation"]
-    values = {row["base_id"]: row["value"] for row in built.rows("int_autobase_nodes") if row["base_id"] in ("num", "keys")}
+    values = {
+        row["base_id"]: row["value"] for row in built.rows("int_autobase_nodes") if row["base_id"] in ("num", "keys")
+    }
     assert values == {"num": '{"x":1}', "keys": '{"x":1,"y":2}'}
 
 

@@ -63,6 +63,7 @@ def test_sets_of_real_peers(peers):
         assert members.keys() == set(case["expected"]["order"])
         assert all(row["is_valid"] or row["is_held"] for row in members.values())
         agreed["held"] += sum(row["is_held"] for row in members.values())
+        agreed["unread"] += sum(row["reject_reason"] == "bad_set_data" for row in members.values())
         agreed["errors"] += case["expected"]["minRequiredDepth"] == "error"
         if case["ghostSpan"] == REAL_SPAN and "purpose" in case["expected"]:
             assert {name: row["purpose"] for name, row in members.items()} == case["expected"]["purpose"]
@@ -71,7 +72,7 @@ def test_sets_of_real_peers(peers):
         **dict.fromkeys(("order", "tips", "maxDepth", "values", "squeezePotential"), 80),
         **dict.fromkeys(("supersedeRoots", "minRequiredDepth"), 75),
         **dict.fromkeys(("minGhostDepth", "purpose"), 16),
-        **{"errors": 5, "held": 3},
+        **{"errors": 5, "held": 18, "unread": 15},
     }
 
 

@@ -96,7 +96,12 @@ def add_odd_names(log):
         log.good("chain", name, names[max(place - 1, 0) : place], arrival=-place)
         log.good(name, name, [f"{name} lost", name], arrival=1, author=name)
         log.good(name, "follower", [name, name], arrival=2, author=name)
-        log.good(name, name, ["follower"], arrival=3, author=name)
+        log.good(name, name, [name, f"{name} lost"], arrival=3, author=name)
+        log.good("contradictions", name, [name], arrival=place, author=name)
+        log.good("contradictions", name, [], arrival=-place, author=name)
+        log.good("contradictions", f"{name} of nobody", [name], arrival=place, author=name)
+        log.good("contradictions", f"{name} of nobody", [name], arrival=-place)
+    log.good("contradictions", "follower", names)
 
 
 def add_odd_numbers(log):
@@ -104,10 +109,10 @@ def add_odd_numbers(log):
     for event, arrival in [("last", 2**63 - 1), ("first", -(2**63)), ("zero", 0), ("minus", -1), ("large", 2**53 + 1)]:
         log.good("numbers", event, ["last"], arrival)
     log.good("numbers", "larger", ["zero"], 2**53 + 2)
-    log.good("numbers", "larger", ["large"], 2**53)
+    log.good("numbers", "larger", ["zero"], 2**53)
     for event, after in [("c", ["d"]), ("a", ["c"]), ("b", []), ("d", ["a"]), ("😀", ["\uffff"]), ("\uffff", ["😀"])]:
         log.good("ties", event, after, 5)
-    log.good("ties", "a", [], 6)
+    log.good("ties", "a", ["c"], 6)
 
 
 def add_odd_lines(log):
