@@ -12,7 +12,7 @@ import pytest
 
 import timeline_oracle as oracle
 from conftest import DATA
-from event_builds import CAUTIOUS, SELECTED, TABLES, Arrival, Built, admit, sort, to_line
+from event_builds import CAUTIOUS, SELECTED, TABLES, Arrival, Built, admit, refusals, sort, to_line
 from log_files import contents, scatter, write
 
 
@@ -35,14 +35,23 @@ def arrivals_of(case):
 
 
 def random_arrivals(seed):
-    """Make a timeline with duplicates, cycles, missing causes, ties and gaps; an event arrives once per time."""
+    """Make a timeline with all verdicts, missing causes, ties and gaps; an event arrives once per time.
+
+    Most events have one content, so that they arrive as duplicates, and some of them close a cycle.
+    """
     rng = random.Random(seed)
     names = [f"{chance}{place}" for place, chance in enumerate(rng.sample("abcdefgh", 8))]
     keys = rng.sample([(arrival * 7 - 20, name) for arrival in range(8) for name in names], 24)
+    usual = {name: draw(rng, names) for name in names}
     return [
-        Arrival(f"random {seed}", name, rng.choices([*names, "never"], k=rng.choice([0, 0, 1, 1, 2, 3])), arrival)
+        Arrival(f"random {seed}", name, draw(rng, names) if rng.random() < 0.1 else usual[name], arrival)
         for arrival, name in keys
     ]
+
+
+def draw(rng, names):
+    """Draw causes, some of them missing."""
+    return rng.choices([*names, "never"], k=rng.choice([0, 0, 1, 1, 2, 3]))
 
 
 RANDOM = {f"random {seed}": random_arrivals(seed) for seed in range(30)}
@@ -51,7 +60,7 @@ SMALL_TIMELINES = {name: arrivals for name, arrivals in TIMELINES.items() if nam
 LINES = [to_line(arrival) for arrivals in TIMELINES.values() for arrival in arrivals]
 
 # The same event at the same time: with other causes, another author, an empty author, without an author, or equal.
-# Any of these arrivals may stay, but the choice must not depend on the order of lines.
+# All of them are refused, in any order of lines.
 CONTESTED = [
     to_line(Arrival(f"contested {number}", event, after, 1, author))
     for number in range(20)
@@ -69,9 +78,10 @@ def vectors(project, tmp_path_factory):
 
 
 def test_random_timelines_cover_all_verdicts():
-    """The random timelines contain accepted arrivals, duplicates and cycles."""
-    verdicts = Counter(verdict for arrivals in RANDOM.values() for verdict in admit(sort(arrivals))[1])
-    assert all(verdicts[verdict] > 20 for verdict in (None, "duplicate", "cycle"))
+    """The random timelines contain accepted arrivals, duplicates, contradictions and cycles."""
+    sorted_logs = map(sort, RANDOM.values())
+    verdicts = Counter(verdict for log in sorted_logs for verdict in admit(log, refusals(log))[1])
+    assert all(verdicts[verdict] > 20 for verdict in (None, "duplicate", "cycle", "conflict"))
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if "peer_error" not in case])
@@ -107,7 +117,10 @@ def test_peer_errors_are_cycles(vectors):
 
 def test_all_lines_are_events_or_rejects(vectors):
     assert len(LINES + CONTESTED) == sum(map(len, vectors.events.values())) + sum(map(len, vectors.rejects.values()))
-    assert {row["reason"] for rows in vectors.rejects.values() for row in rows} == {"duplicate", "cycle"}
+    assert {row["reason"] for rows in vectors.rejects.values() for row in rows} == {"duplicate", "cycle", "conflict"}
+    assert {row["reason"] for name in vectors.rejects if "contested" in name for row in vectors.rejects[name]} == {
+        "conflict"
+    }
 
 
 @pytest.fixture(scope="module")
@@ -216,5 +229,5 @@ def test_max_previous(vectors, project):
     for name, arrivals in SMALL_TIMELINES.items():
         built.check_timeline(name, arrivals, 3, max_previous=2)
     reasons = Counter(row["reason"] for rows in built.rejects.values() for row in rows)
-    assert all(reasons[reason] > 20 for reason in ("duplicate", "cycle", "too_many_previous"))
+    assert all(reasons[reason] > 20 for reason in ("duplicate", "cycle", "conflict", "too_many_previous"))
     assert len(LINES + CONTESTED) == sum(map(len, built.events.values())) + sum(map(len, built.rejects.values()))
