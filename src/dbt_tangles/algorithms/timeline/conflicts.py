@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 if TYPE_CHECKING:
     from dbt_tangles.algorithms.graph.dense_ids import Nodes
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 CONFLICT = 4
 
 # Pairs of rows that are compared at a time.
-_PAIRS = 4096
+_PAIRS = 2**16
 
 
 def conflicting(table: pa.Table | Rows, nodes: Nodes, number: np.ndarray, is_new: np.ndarray) -> np.ndarray:
@@ -38,15 +39,31 @@ def conflicting(table: pa.Table | Rows, nodes: Nodes, number: np.ndarray, is_new
     contradicted = np.zeros(len(number), np.bool_)
     for start in range(0, len(repeated), _PAIRS):
         first = repeated[start : start + _PAIRS]
-        before, after = (_contents(table, nodes.row[node[places]]) for places in (first, first + 1))
-        differs = [one != other for one, other in zip(before, after, strict=True)]
+        pairs = [nodes.row[node[places]] for places in (first, first + 1)]
+        differs = _authors_differ(table, *pairs) | _causes_differ(table, *pairs)
         contradicted[number[node[first[differs]]]] = True
     return contradicted[number]
 
 
-def _contents(table: pa.Table | Rows, rows: np.ndarray) -> list[tuple]:
-    """Return the author of each row and the set of its causes, whose order has no meaning."""
-    authors, causes = (table[name].take(pa.array(rows)).to_pylist() for name in ("author", "causes"))
-    return [
-        (author, None if listed is None else frozenset(listed)) for author, listed in zip(authors, causes, strict=True)
-    ]
+def _authors_differ(table: pa.Table | Rows, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Compare the authors of pairs of rows: bool[pairs]. A missing author differs from any other."""
+    one, other = (table["author"].take(pa.array(rows)) for rows in (before, after))
+    is_same = pc.and_(pc.equal(one.is_null(), other.is_null()), pc.equal(one.fill_null(""), other.fill_null("")))
+    return ~is_same.to_numpy()
+
+
+def _causes_differ(table: pa.Table | Rows, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    """Compare the sets of causes of pairs of rows: bool[pairs]. Nearly all rows list them in the same order."""
+    pairs = [table["causes"].take(pa.array(rows)) for rows in (before, after)]
+    sizes, others = (pc.list_value_length(lists).fill_null(-1).to_numpy() for lists in pairs)
+    differs = sizes != others
+    places = np.flatnonzero(~differs & (sizes > 0))
+    if not len(places):
+        return differs
+    one, other = (pc.list_flatten(lists.take(pa.array(places))) for lists in pairs)
+    is_same = pc.equal(one, other).fill_null(False).to_numpy()
+    is_same_list = np.logical_and.reduceat(is_same, np.cumsum(sizes[places]) - sizes[places])
+    unlike = places[~is_same_list]
+    sets = (map(frozenset, lists.take(pa.array(unlike)).to_pylist()) for lists in pairs)
+    differs[unlike] = [first != second for first, second in zip(*sets, strict=True)]
+    return differs
