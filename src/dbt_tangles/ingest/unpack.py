@@ -13,10 +13,10 @@ import pyarrow as pa
 from dbt_tangles.ingest import decompress
 from dbt_tangles.ingest.decompress import read_chunks
 from dbt_tangles.ingest.file_faults import FaultError
+from dbt_tangles.ingest.line_checks import BYTE_ORDER_MARK
 from dbt_tangles.ingest.line_format import LINE_SCHEMA, Reading
 from dbt_tangles.reasons import FileFault
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # The pattern avoids backtracking over long runs of carriage returns; text-mode copies turn one into at most two.
 _LINE_END = re.compile(rb"\r{0,2}\n|\r")
 _HELD_BACK = 2
@@ -200,7 +200,7 @@ def _split(
         text = b"".join([rest, *gathered])
         gathered, size = [], 0
         if is_first:
-            text, is_first = text.removeprefix(_BYTE_ORDER_MARK), False
+            text, is_first = text.removeprefix(BYTE_ORDER_MARK), False
         lines = text.split(separator)
         rest = lines.pop()
         if chunk is None and (rest or (head_length and not lines)):
