@@ -20,6 +20,8 @@ from dbt_tangles.reasons import FileFault
 # The pattern avoids backtracking over long runs of carriage returns; text-mode copies turn one into at most two.
 _LINE_END = re.compile(rb"\r{0,2}\n|\r")
 _HELD_BACK = 2
+# The most lines of a batch: a chunk may have a million lines, and each takes the memory of its columns.
+_BATCH_LINES = 2**14
 
 
 def unpack(batches: Iterator[pa.RecordBatch], reading: Reading) -> Iterator[pa.RecordBatch]:
@@ -161,9 +163,10 @@ def lines_of(
         if not reading.is_by_line:
             kept = [place for place, line in enumerate(lines) if line.strip()]
             lines, lengths = [lines[place] for place in kept], [lengths[place] for place in kept]
-        if lines:
-            rows = len(lines)
-            yield _batch(name, np.arange(number, number + rows), lines, lengths, pa.nulls(rows), pa.nulls(rows))
+        for start in range(0, len(lines), _BATCH_LINES):
+            part, rows = slice(start, start + _BATCH_LINES), min(len(lines) - start, _BATCH_LINES)
+            numbers = np.arange(number, number + rows)
+            yield _batch(name, numbers, lines[part], lengths[part], pa.nulls(rows), pa.nulls(rows))
             number += rows
     if fault:
         yield _batch(name, [number], [None], [None], [fault.fault], [str(fault)])
