@@ -95,7 +95,9 @@ def check_in_turns(
 def _without_marks(lines: pa.Array) -> pa.Array:
     if not pc.any(pc.starts_with(lines, BYTE_ORDER_MARK)).as_py():
         return lines
-    return pa.array([line and line.removeprefix(BYTE_ORDER_MARK) for line in lines.to_pylist()], lines.type)
+    # A mark alone stays, so that the detail of its rejection names it.
+    rests = ((line, line and line.removeprefix(BYTE_ORDER_MARK)) for line in lines.to_pylist())
+    return pa.array([rest or line for line, rest in rests], lines.type)
 
 
 def _arrays(columns: Mapping[str, pa.Array | Sequence[Any]], fields: Sequence[pa.Field], count: int) -> list[pa.Array]:

@@ -85,7 +85,7 @@ def test_row_of_a_good_line():
         (rb'{"timeline":"\ud800"}', "no event"),
         (b"\xef\xbb\xbf{}", "no timeline"),
         (b"\xef\xbb\xbf" * 2 + b"{}", "not JSON at column 1: "),
-        (b"\xef\xbb\xbf", "empty line"),
+        (b"\xef\xbb\xbf", "a byte order mark alone"),
         (b"1e400", "not a JSON object"),
         (b"[" * 10_000, "not JSON at column 10001: "),
         (b"[" * 10_000 + b"]" * 10_000, "not a JSON object"),
