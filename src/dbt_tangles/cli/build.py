@@ -159,8 +159,12 @@ def log_vars(logs: tuple[str, ...], kind: str | None, is_pretty: bool) -> dict[s
     found = {}
     for each, members in groups.items():
         whole = [log for log in files if {*files[log]} == {*members}]
-        found[LOG_VARS[each]] = os.path.abspath(whole[0]) if whole else _glob_of([file.path for file in members])
+        found[LOG_VARS[each]] = _absolute(whole[0]) if whole else _glob_of([file.path for file in members])
     return found
+
+
+def _absolute(log: str) -> str:
+    return log if log.startswith("file:/") else os.path.abspath(log)
 
 
 def _glob_of(paths: list[str]) -> str:

@@ -59,6 +59,11 @@ def test_logs_become_vars(folder, logs, expected):
     assert found == {name: path.format(folder) for name, path in expected.items()}
 
 
+def test_uris_of_this_machine(folder):
+    log = f"file:{folder}/a.jsonl"
+    assert log_vars((log,), None, is_pretty=False) == {"event_log": log}
+
+
 def test_names_that_are_globs(folder):
     (folder / "{x}.jsonl").write_text(EVENT)
     assert log_vars(("{x}.jsonl",), None, is_pretty=False) == {"event_log": f"{folder}/{{x}}.jsonl"}
