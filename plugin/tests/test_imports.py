@@ -22,3 +22,10 @@ def test_the_adapter_loads_quickly(before, after):
     done = subprocess.run([sys.executable, "-c", PROGRAM, str(before)], capture_output=True, text=True, check=True)
     heavy, threshold = json.loads(done.stdout)
     assert heavy == [] and threshold == [after, 10, 10]
+
+
+def test_files_are_found_without_dbt():
+    """Programs that find files or read manifests load neither dbt nor an engine."""
+    program = "import sys, dbt_spark_python.input_files; print({'dbt', 'pyspark'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"

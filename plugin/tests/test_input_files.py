@@ -1,11 +1,13 @@
 """Files of this machine, found like Spark's readers find them."""
 
+import os
 from types import SimpleNamespace
 
 import pytest
 
-from dbt_spark_python import input_files
-from dbt_spark_python.input_files import find_files, glob, reads_this_disk, uri
+from dbt_spark_python.input_files import find_files, glob, uri
+from dbt_spark_python.session import local_disk
+from dbt_spark_python.session.local_disk import reads_this_disk
 
 NAMES = ("aa.jsonl", "ab.jsonl", "b.jsonl", "c[1].jsonl", "_a.jsonl", ".b.jsonl")
 
@@ -44,17 +46,19 @@ GLOBS = {
     [("file:///", True), ("hdfs://namenode:8020", False), ("s3a://bucket", False), (None, True)],
 )
 def test_spark_reads_this_disk_if_its_default_file_system_is_local(default, expected, monkeypatch):
-    monkeypatch.setattr(input_files, "is_connect", lambda session: False)
+    monkeypatch.setattr(local_disk, "is_connect", lambda session: False)
     hadoop = SimpleNamespace(get=lambda name, other: default or other)
     context = SimpleNamespace(_jsc=SimpleNamespace(hadoopConfiguration=lambda: hadoop))
-    assert reads_this_disk(SimpleNamespace(sparkContext=context)) is expected
+    session = SimpleNamespace(sparkContext=context)
+    assert reads_this_disk(session) is reads_this_disk(session, "a:b/c") is expected
+    assert reads_this_disk(session, "file:/a") and not reads_this_disk(session, "s3a://bucket/a")
 
 
 def test_a_server_may_read_another_disk(monkeypatch):
     assert not reads_this_disk(None)
-    monkeypatch.setattr(input_files, "is_connect", lambda session: True)
+    monkeypatch.setattr(local_disk, "is_connect", lambda session: True)
     for is_sail in (True, False):  # Sail runs in this process
-        monkeypatch.setattr(input_files.sail, "is_sail", lambda session, is_sail=is_sail: is_sail)
+        monkeypatch.setattr(local_disk.sail, "is_sail", lambda session, is_sail=is_sail: is_sail)
         assert reads_this_disk(object()) is is_sail
 
 
@@ -76,19 +80,54 @@ def test_no_file(path, cause, folder):
 
 
 def test_other_file_systems():
-    with pytest.raises(ValueError, match=r"some_log: .*use Spark"):
+    with pytest.raises(ValueError, match=r"some_log: .*on another machine.*use Spark"):
         find_files("s3a://bucket/log", "some_log")
 
 
 def test_links(folder):
-    """Cyclic links end, and dangling links are reported."""
+    """Folders behind links are searched, cyclic links end, and dangling links are reported."""
+    beside = folder.parent / f"{folder.name}_beside"
+    beside.mkdir()
+    (beside / "e.jsonl").write_bytes(b"1\n")
+    (folder / "a link").symlink_to(beside)
     (folder / "below" / "up").symlink_to(folder)
+    (beside / "itself").symlink_to(".")
+    (beside / "round").symlink_to("around")
+    (beside / "around").symlink_to("round")
     (folder / "gone.jsonl").symlink_to("nowhere")
     found = find_files(str(folder), "some_log")
-    assert len(found.files) == 5
-    assert found.dangling == [str(folder / "gone.jsonl")]
-    with pytest.raises(ValueError, match=r"dangling links: .*; restore their targets"):
+    files = [file for file, _ in found.files]
+    assert len(files) == 6 and str(folder / "a link" / "e.jsonl") in files
+    assert found.dangling == [str(folder / name) for name in ("a link/around", "a link/round", "gone.jsonl")]
+    assert found.places == files
+    with pytest.raises(ValueError, match=r"dangling links .*; restore their targets"):
         find_files(f"{folder}/g*", "some_log")
+
+
+def test_a_file_has_the_name_without_links(folder):
+    (folder / "a").symlink_to(folder / "below")
+    names = [file for file, _ in find_files(str(folder), "some_log").files]
+    assert str(folder / "below" / "d.jsonl") in names and len(names) == 5
+
+
+def test_pipes_and_devices_are_not_files(folder):
+    """They are reported and never opened, and an engine is given the other files."""
+    plain = find_files(str(folder), "some_log")
+    assert plain.places == [str(folder)] and plain.irregular == []
+    os.mkfifo(folder / "below" / "p.jsonl")
+    (folder / "z.jsonl").symlink_to("/dev/zero")
+    found = find_files(str(folder), "some_log")
+    assert found.files == plain.files
+    assert found.irregular == [str(folder / "below" / "p.jsonl"), str(folder / "z.jsonl")]
+    assert found.places == [file for file, _ in found.files]
+    with pytest.raises(ValueError, match=r"some_log: pipes, sockets and devices are no files: .*z.jsonl"):
+        find_files(f"{folder}/z*", "some_log")
+
+
+def test_places_that_overlap(folder):
+    """An engine would read a file once for each of these places."""
+    found = find_files(f"{folder}/{{below,below/d.jsonl}}", "some_log")
+    assert found.places == [str(folder / "below" / "d.jsonl")]
 
 
 def test_braces_that_are_not_closed(folder):

@@ -298,9 +298,13 @@ class FileFault(Reasons):
     NOT_COMPRESSED = "not_compressed", "The file is not compressed as its name says. Nothing of it is read."
     UNSUPPORTED_COMPRESSION = (
         "unsupported_compression",
-        "The file is compressed, by its name, in a way that is not read.",
+        "The file is compressed, by its name or its header, in a way that is not read.",
     )
     DANGLING_LINK = "dangling_link", "The link leads nowhere."
+    NOT_A_FILE = (
+        "not_a_file",
+        "The name belongs to a pipe, a socket or a device, or to a link to one. It is not opened.",
+    )
     OVER_UNPACK_LIMIT = (
         "over_unpack_limit",
         "The compressed file unpacks to more than `unpack_limit` times its size. It is read up to there.",

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from functools import partial
+from urllib.parse import unquote
 
 import pyarrow.dataset as ds
 import pytest
@@ -18,15 +19,16 @@ EVENTS = b"".join(b'{"timeline": "t", "event": "%d", "after": [], "arrival": %d}
 #: The environment without the variables of the test session.
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("DBT_", "TANGLES_"))}
 COMMAND = [sys.executable, "-m", "dbt_tangles.cli.cli"]
-#: The logs and options of the builds.
-GIVEN = ["log.jsonl", "events.jsonl", "--var", "edit_batch_size=2", "--no-tests"]
+#: The logs and options of the builds; the event log is the standard input.
+GIVEN = ["log.jsonl", "-", "--var", "edit_batch_size=2", "--no-tests"]
 
 
 def build(folder, *words: str):
     """Run the command in a folder."""
     engine = {"local": "spark", "sail": "sail"}[ENGINE]
     command = [*COMMAND, "build", *words, "--engine", engine]
-    return subprocess.run(command, cwd=folder, env=CLEAN, capture_output=True, text=True, check=False)
+    given = {"cwd": folder, "env": CLEAN, "text": True, "input": EVENTS.decode()}
+    return subprocess.run(command, **given, capture_output=True, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +36,6 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("build")
     with (DATA / "ssb" / "small.jsonl").open("rb") as file:
         (folder / "log.jsonl").write_bytes(b"".join(next(file) for _ in range(24)))
-    (folder / "events.jsonl").write_bytes(EVENTS)
     return folder
 
 
@@ -46,7 +47,11 @@ def stopped(folder):
     given = {"cwd": folder, "env": CLEAN, "text": True}
     command = [*COMMAND, "build", *GIVEN, "--engine", "sail"]
     lines = []
-    with subprocess.Popen(command, stderr=subprocess.PIPE, start_new_session=True, preexec_fn=heed, **given) as process:
+    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, start_new_session=True, preexec_fn=heed, **given) as process:
+        process.stdin.write(EVENTS.decode())
+        process.stdin.close()
+        process.stdin = None
         while not lines or "SSB messages verified" not in lines[-1]:
             lines.append(process.stderr.readline())
             assert lines[-1]
@@ -88,7 +93,18 @@ def test_tables_are_below_the_warehouse(folder, built):
     assert ds.dataset(tables / "tangle_messages").count_rows()
     edits = ds.dataset(tables / "timeline_edits").to_table(columns=["timeline_id", "batch"]).to_pylist()
     assert {row["batch"] for row in edits if row["timeline_id"] == "t"} == {1, 2}
-    assert {path.name for path in folder.iterdir()} == {"log.jsonl", "events.jsonl", "warehouse"}
+    assert {path.name for path in folder.iterdir()} == {"log.jsonl", "warehouse"}
+
+
+def test_the_standard_input_is_a_log(folder, built):
+    """Its lines have a place of that name, and its text does not stay."""
+    assert "/<stdin>" in built.stderr
+    (place,) = {
+        row["source_file"]
+        for row in ds.dataset(folder / "warehouse" / "tangles.db" / "stg_events__lines").to_table().to_pylist()
+    }
+    assert unquote(place).endswith("/warehouse/.tangles/<stdin>")
+    assert not (folder / "warehouse" / ".tangles" / "<stdin>").exists()
 
 
 def test_a_wrong_value_is_refused_by_name(folder, built):

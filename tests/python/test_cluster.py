@@ -65,7 +65,7 @@ def test_workers_without_packages_are_refused_before_any_model(cluster, folder):
         assert refused.wait() != 0
         said = refused.said()
     assert "the Python models need packages that a worker lacks: " in said
-    for name in ("numba", "numpy", "orjson", "pyarrow", "PyNaCl", "rfc8785"):
+    for name in ("numba", "numpy", "orjson", "pyarrow", "PyNaCl", "rfc8785", "zstandard"):
         assert f"{name} (not installed)" in said
     assert " OK created " not in said
     assert names_of(folder / "refused" / "warehouse") == set()
@@ -123,7 +123,7 @@ def test_another_user_is_refused_by_a_connect_server(cluster, folder):
 def test_workers_get_their_packages_with_the_job(cluster, folder):
     """Workers with only Python get all packages from the packed file."""
     venv.create(folder / "bare", with_pip=False)
-    needed = ["numba", "numpy", "orjson", "pyarrow", "PyNaCl", "rfc8785"]
+    needed = ["numba", "numpy", "orjson", "pyarrow", "PyNaCl", "rfc8785", "zstandard"]
     assert pack.pack(folder / "workers.zip", needed) == 0
     python = str(folder / "bare" / "bin" / "python")
     # Other tests intercept tasks with a module on the module path; here workers use only the packed file.

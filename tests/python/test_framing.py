@@ -86,6 +86,22 @@ def test_detail_names_the_place(kernel):
     assert told(kernel, b'{"\xc3\xa9\xff"}')[1] == "not UTF-8 at byte 5"
     assert told(kernel, b'{"NaN":\n NaN}')[1] == "not JSON at line 2, column 2: no number of JSON: NaN"
     assert told(kernel, b'  "key": {')[1].endswith("(ssb_log_format: pretty reads such SSB logs)")
+    assert told(kernel, b"\xef\xbb\xbf")[1] == "a byte order mark alone"
+
+
+@EVERY_KERNEL
+@pytest.mark.parametrize(
+    "part", ["[", "{", "]", "  },", "  ],", '  "after": [', '  "é",', "  1,", '{"a": [{}]},', "null,"]
+)
+def test_parts_of_printed_json_have_a_remedy(kernel, part):
+    """Objects and arrays over several lines, also with an object per line."""
+    assert "jq -c '.[]'" in told(kernel, part.encode())[1]
+    assert "jq" not in told(kernel, b"no log, at all")[1]
+
+
+@EVERY_KERNEL
+def test_a_byte_order_mark_before_a_line_is_taken_off(kernel):
+    assert told(kernel, b"\xef\xbb\xbf{}") == told(kernel, b"{}")
 
 
 @EVERY_KERNEL

@@ -15,13 +15,19 @@ The plugin depends on dbt-core, dbt-spark and pyarrow. An extra chooses the engi
 both.
 """
 
-from dbt_spark_python.session import engine
+from typing import Any
 
 __version__ = "0.1.0"
 
-if engine.find_fault():
-    plugins = [engine.NoEnginePlugin]
-else:
+
+def __getattr__(name: str) -> Any:
+    """Import dbt and the adapter when dbt looks for `plugins`: programs that read files or manifests need neither."""
+    if name != "plugins":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from dbt_spark_python.session import engine
+
+    if engine.find_fault():
+        return [engine.NoEnginePlugin]
     from dbt_spark_python.plugin import SparkPythonPlugin
 
-    plugins = [SparkPythonPlugin]
+    return [SparkPythonPlugin]

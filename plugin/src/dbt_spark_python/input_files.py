@@ -1,6 +1,7 @@
 """Resolves a path or glob to files on this machine, as Spark's readers and Hadoop's globs do, and digests them.
 
-Sail reads these files. The digest is the fingerprint of a log, on Spark too if Spark reads this machine's disk.
+An engine that reads this machine's disk reads these files (`session.local_disk`). The digest is the fingerprint of
+such a log. This module imports neither an engine nor dbt.
 """
 
 import functools
@@ -9,15 +10,11 @@ import json
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-from pyspark.sql import SparkSession
-
-from dbt_spark_python.engines import sail
-from dbt_spark_python.session.progress import is_connect
 from dbt_spark_python.table_store.integrity import digest_file
 
 _PATTERN_MARK = re.compile(r"[][{}*?\\]")
@@ -25,10 +22,19 @@ _PATTERN_MARK = re.compile(r"[][{}*?\\]")
 
 @dataclass(frozen=True)
 class LocalFiles:
-    """The files that a path leads to, with their sizes in bytes, and the dangling links; both sorted by name."""
+    """The files that a path leads to, and the names that lead to no file; all sorted by name.
+
+    Attributes:
+        files: The regular files, with their sizes in bytes.
+        dangling: The links that lead nowhere.
+        irregular: Pipes, sockets and devices, and links to these. Opening one could block the reader.
+        places: Paths that lead to the same files if every folder among them is read with all folders below it.
+    """
 
     files: list[tuple[str, int]]
     dangling: list[str]
+    irregular: list[str]
+    places: list[str]
 
 
 def find_files(path: str, name: str) -> LocalFiles:
@@ -39,29 +45,78 @@ def find_files(path: str, name: str) -> LocalFiles:
         name: The user's name for the path (a var), for error messages.
 
     Raises:
-        ValueError: The path leads nowhere, or it is on another machine.
+        ValueError: The path leads to no file, or it is on another machine.
         OSError: Permission to read a folder is missing.
     """
     if scheme := re.match("([^/:]+):/", path):
         if scheme[1] != "file":
-            raise ValueError(f"{name}: Sail reads local files only, and {path!r} is remote: use Spark")
+            raise ValueError(
+                f"{name}: {path!r} is on another machine, and only Spark reads such logs: copy it, or use Spark"
+            )
         path = unquote(path.removeprefix("file:").removeprefix("//"))
     roots = [os.path.abspath(path)] if os.path.lexists(path) else glob(path) if _PATTERN_MARK.search(path) else []
-    found, dangling = {}, set()
-    for file in (file for root in roots for file in _below(root)):
-        if os.path.islink(file) and not os.path.exists(file):
-            dangling.add(file)
-        elif os.path.isfile(file):  # a pipe could block the reader
-            found[file] = os.stat(file).st_size
-    if found:
-        return LocalFiles(sorted(found.items()), sorted(dangling))
+    search = _Search()
+    for root in roots:
+        search.add_below(root)
+    files, dangling, irregular = sorted(search.files.items()), sorted(search.dangling), sorted(search.irregular)
+    if files:
+        places = list(filter(os.path.exists, roots)) if search.is_plain else [file for file, _ in files]
+        return LocalFiles(files, dangling, irregular, places)
+    remedy = f"; name a file, a folder or a glob of files instead of {path!r}"
     if dangling:
-        raise ValueError(
-            f"{name}: {path!r} has only dangling links: {', '.join(sorted(dangling)[:10])}; restore their targets, or "
-            f"name another path"
-        )
+        raise ValueError(f"{name}: dangling links are no files: {_some(dangling)}; restore their targets{remedy}")
+    if irregular:
+        raise ValueError(f"{name}: pipes, sockets and devices are no files: {_some(irregular)}{remedy}")
     cause = "names that begin with _ or . are hidden" if roots else "the path does not exist"
-    raise ValueError(f"{name}: Sail does not find a file at {path!r} ({cause}); name a file, a folder or a glob")
+    raise ValueError(f"{name}: there is no file at {path!r} ({cause}); name a file, a folder or a glob")
+
+
+def _some(paths: list[str]) -> str:
+    return f"{', '.join(paths[:10])}{', …' if paths[10:] else ''}"
+
+
+class _Search:
+    """A search for the visible files at and below some paths.
+
+    Attributes:
+        is_plain: Whether a reader that follows every link to a folder finds the same files, each once.
+    """
+
+    def __init__(self) -> None:
+        self.files: dict[str, int] = {}
+        self.dangling: set[str] = set()
+        self.irregular: set[str] = set()
+        self.is_plain = True
+
+    def add_below(self, root: str) -> None:
+        """Add the visible files at a path and below it."""
+        if not os.path.isdir(root):
+            if not is_hidden(os.path.basename(root)):
+                self._add(root)
+            return
+        seen = set()
+        for folder, folders, files in os.walk(root, onerror=_fail, followlinks=True):
+            if (place := os.path.realpath(folder)) in seen:  # links may form a cycle
+                folders.clear()
+                continue
+            seen.add(place)
+            links = {name: os.path.islink(os.path.join(folder, name)) for name in folders if not is_hidden(name)}
+            self.is_plain &= not any(links.values())
+            # Folders come before links, so that a file has the name without links if there is one.
+            folders[:] = sorted(links, key=lambda name: (links[name], name))
+            for name in files:
+                if not is_hidden(name):
+                    self._add(os.path.join(folder, name))
+
+    def _add(self, file: str) -> None:
+        if os.path.isfile(file):
+            self.is_plain &= file not in self.files
+            self.files[file] = os.stat(file).st_size
+        elif os.path.exists(file):
+            self.is_plain = False
+            self.irregular.add(file)
+        elif os.path.islink(file):
+            self.dangling.add(file)
 
 
 def uri(path: str) -> str:
@@ -69,22 +124,6 @@ def uri(path: str) -> str:
     return "file:" + "".join(
         quote(c, safe="/_-!.~'()*,;:$&+=@") if c < "\x7f" or unicodedata.category(c)[0] in "ZC" else c for c in path
     )
-
-
-def _below(root: str) -> Iterator[str]:
-    """Yield the visible files at a path and below it."""
-    if not os.path.isdir(root):
-        if not is_hidden(os.path.basename(root)):
-            yield root
-        return
-    seen = set()
-    for folder, folders, files in os.walk(root, onerror=_fail, followlinks=True):
-        if (place := os.path.realpath(folder)) in seen:  # links may form a cycle
-            folders.clear()
-            continue
-        seen.add(place)
-        folders[:] = [name for name in folders if not is_hidden(name)]
-        yield from (os.path.join(folder, name) for name in files if not is_hidden(name))
 
 
 def _fail(error: OSError) -> None:
@@ -160,23 +199,6 @@ def _alternatives(pattern: str) -> list[str]:
     return [pattern]
 
 
-def reads_this_disk(session: SparkSession | None) -> bool:
-    """Whether an engine reads a path without a scheme on this machine's disk.
-
-    A server of Spark Connect may run elsewhere, and a cluster's default file system may be another one. The same path
-    may then lead to other files there.
-
-    Args:
-        session: The session of Python models; None if SQL goes to a server and there is no session beside it.
-    """
-    if session is None:
-        return False
-    if is_connect(session):
-        return sail.is_sail(session)
-    hadoop = session.sparkContext._jsc.hadoopConfiguration()
-    return hadoop.get("fs.defaultFS", "file:///").startswith("file:")
-
-
 def digest_input(path: str, name: str) -> str | None:
     """Digest the names and bytes of the files that a path or glob leads to; None if they cannot be read."""
     try:
@@ -185,7 +207,7 @@ def digest_input(path: str, name: str) -> str | None:
         files = [[file, _digest_file(file, s.st_size, s.st_mtime_ns, s.st_ino)] for file, s in stats]
     except (ValueError, OSError):  # the reader of the log reports the error
         return None
-    return hashlib.sha256(json.dumps([files, found.dangling]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([files, found.dangling, found.irregular]).encode()).hexdigest()
 
 
 @functools.lru_cache(maxsize=100_000)

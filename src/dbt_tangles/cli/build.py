@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dbt_tangles.cli import gates, init, status
+from dbt_tangles.cli.log_arguments import find_logs, tell_numbers, with_standard_input
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
 from dbt_tangles.cli.page import escape_unprintable, join_names
 from dbt_tangles.cli.tables import CommandError, Tables
@@ -62,13 +63,15 @@ def command(
 ) -> int:
     """Build the tables of logs: verify every line, compute every table, run the tests, and print the status.
 
-    LOG is a file, a folder or a glob. The project is the one that is installed with this command. Exit code 0: all
-    steps succeeded; 1: a step failed; 2: wrong use; 130: interrupted.
+    LOG is a file, a folder or a glob, or - for the standard input. The project is the one that is installed with this
+    command. Exit code 0: all steps succeeded; 1: a step failed; 2: wrong use; 130: interrupted.
     """
-    variables = {**read_vars(given), **log_vars(logs, kind, any("ssb_log_format=pretty" in each for each in given))}
+    settings, is_pretty = read_vars(given), any("ssb_log_format=pretty" in each for each in given)
     place = Path(warehouse).absolute()
     try:
-        outcome = _run(variables, target_of(engine), place, schema, **options)
+        with with_standard_input(logs, place / OWN_FOLDER) as paths:
+            variables = {**settings, **log_vars(paths, kind, is_pretty)}
+            outcome = _run(variables, target_of(engine), place, schema, **options)
     except KeyboardInterrupt:
         click.echo(f"tangles: {place}: interrupted; run the command again to build the remaining tables", err=True)
         return INTERRUPTED
@@ -85,8 +88,9 @@ def build_tables(logs: tuple[str, ...], warehouse: str, schema: str) -> Tables:
         CommandError: A log cannot be read, or a step of the build failed.
     """
     place = Path(warehouse).absolute()
-    variables = log_vars(logs, None, is_pretty=False)
-    outcome = _run(variables, target_of(None), place, schema, tests=False, full_refresh=False)
+    with with_standard_input(logs, place / OWN_FOLDER) as paths:
+        variables = log_vars(paths, None, is_pretty=False)
+        outcome = _run(variables, target_of(None), place, schema, tests=False, full_refresh=False)
     if not outcome.is_success:
         raise CommandError(outcome.error or f"{', '.join(logs)}: a step of the build failed; see its message above")
     return Tables(place, schema)
@@ -144,22 +148,26 @@ def log_vars(logs: tuple[str, ...], kind: str | None, is_pretty: bool) -> dict[s
         CommandError: A path leads to no file, a kind is unknown, or a name of several files is a glob.
     """
     from dbt_tangles.lint.findings import UnknownKindError, group_by_kind, reading_of
-    from dbt_tangles.lint.log_files import LogPathError, find_files
+    from dbt_tangles.lint.log_files import LogPathError
 
+    files = find_logs(logs)
+    tell_numbers(files)
     try:
-        files = {log: find_files(log) for log in logs}
         groups = group_by_kind([file for each in files.values() for file in each], reading_of(kind, is_pretty), kind)
     except (LogPathError, UnknownKindError) as error:
         raise CommandError(str(error)) from error
     found = {}
     for each, members in groups.items():
         whole = [log for log in files if {*files[log]} == {*members}]
-        found[LOG_VARS[each]] = os.path.abspath(whole[0]) if whole else _glob_of(members)
+        found[LOG_VARS[each]] = _absolute(whole[0]) if whole else _glob_of([file.path for file in members])
     return found
 
 
-def _glob_of(files: list[str]) -> str:
-    paths = [os.path.abspath(file) for file in files]
+def _absolute(log: str) -> str:
+    return log if log.startswith("file:/") else os.path.abspath(log)
+
+
+def _glob_of(paths: list[str]) -> str:
     if len(paths) == 1:
         return paths[0]
     if hostile := [path for path in paths if _GLOB & {*path}]:

@@ -1,15 +1,24 @@
 """`tangles lint`: judges lines, signatures, feeds and claims of logs, without dbt and without an engine."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import chain, islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import click
 
+from dbt_tangles.cli.log_arguments import find_logs, tell_numbers, with_standard_input
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, limit_option, print_json_answer, with_exit_code
 from dbt_tangles.cli.page import print_json, quantity, truncate
 from dbt_tangles.cli.tables import CommandError
+
+if TYPE_CHECKING:
+    from dbt_tangles.lint.findings import Judged
 
 TEXT, SARIF, GITHUB, JSON = "text", "sarif", "github", "json"
 KINDS = ("ssb", "pzp", "autobase", "events")
@@ -36,18 +45,11 @@ def command(
 ) -> int:
     """Judge the lines, signatures, feeds and claims of logs, without building tables.
 
-    LOG is a file, a folder or a glob; .gz, .bz2 and .zst are unpacked. Exit code 0: clean; 1: findings; 2: wrong use.
+    LOG is a file, a folder or a glob, or - for the standard input; .gz, .bz2 and .zst are unpacked. Exit code 0:
+    clean; 1: findings; 2: wrong use.
     """
-    # Imported here, because the verifiers need more modules than the other commands.
-    from dbt_tangles.lint.findings import UnknownKindError, group_by_kind, judge, reading_of
-    from dbt_tangles.lint.log_files import LogPathError, find_files
-
-    try:
-        files = [file for log in logs for file in find_files(log)]
-        groups = group_by_kind(files, reading_of(kind, pretty), kind)
-        judged = [judge(each, group, reading_of(each, pretty)) for each, group in groups.items()]
-    except (LogPathError, UnknownKindError, ValueError) as error:
-        raise CommandError(str(error)) from error
+    with TemporaryDirectory() as folder, with_standard_input(logs, Path(folder)) as places:
+        judged = _judge(places, kind, pretty)
     counts: Counter[str] = Counter()
     findings = _counted(chain.from_iterable(each.findings for each in judged), ignore, counts)
     shown = islice(findings, limit)
@@ -64,6 +66,21 @@ def command(
     else:
         _write_summary(sum(each.lines for each in judged), total, limit)
     return NOT_FOUND if total else FOUND
+
+
+def _judge(logs: tuple[str, ...], kind: str | None, is_pretty: bool) -> list[Judged]:
+    # Imported here, because the verifiers need more modules than the other commands.
+    from dbt_tangles.lint.findings import UnknownKindError, group_by_kind, judge, reading_of
+    from dbt_tangles.lint.log_files import LogPathError
+
+    found = find_logs(logs)
+    tell_numbers(found)
+    try:
+        files = [file for each in found.values() for file in each]
+        groups = group_by_kind(files, reading_of(kind, is_pretty), kind)
+        return [judge(each, group, reading_of(each, is_pretty)) for each, group in groups.items()]
+    except (LogPathError, UnknownKindError, ValueError) as error:
+        raise CommandError(str(error)) from error
 
 
 def _counted(findings: Iterator, ignored: Sequence[str], counts: Counter[str]) -> Iterator:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import click
 
 from dbt_tangles.cli import build, watch_changes
+from dbt_tangles.cli.log_arguments import find_logs
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_json_line, with_tables
 from dbt_tangles.cli.page import Page
 from dbt_tangles.cli.tables import CommandError, Tables
@@ -85,12 +86,12 @@ def state_of(logs: Sequence[str]) -> list[tuple[str, int, int]]:
     Raises:
         CommandError: Files are missing at a path.
     """
-    from dbt_tangles.lint.log_files import LogPathError, find_files
-
+    files = [file.path for each in find_logs(logs).values() for file in each]
     try:
-        files = [file for log in logs for file in find_files(log)]
-        found = [os.stat(file) for file in files]
-    except (LogPathError, FileNotFoundError) as error:
+        found = [
+            os.lstat(file) if os.path.islink(file) and not os.path.exists(file) else os.stat(file) for file in files
+        ]
+    except FileNotFoundError as error:
         raise CommandError(str(error)) from error
     return [(file, stat.st_size, stat.st_mtime_ns) for file, stat in zip(files, found, strict=True)]
 

@@ -72,6 +72,18 @@ def parse_object(
     return document, is_exact
 
 
+def parse_with_types(raw: bytes) -> Any:
+    """Parse JSON that `JSON.parse` accepts and `orjson.loads` rejects, with orjson's types; see `parse_exact`."""
+    return parse_exact(raw, _number_of)
+
+
+def _number_of(token: str) -> int | float:
+    try:
+        return orjson.loads(token)
+    except orjson.JSONDecodeError:  # beyond the doubles
+        return float(token)
+
+
 def read_turn(
     lines: pa.Array,
     lengths: pa.Array,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-import pyarrow as pa
+import zstandard
 
 from dbt_tangles.ingest import line_format
 from dbt_tangles.ingest.file_faults import FaultError
@@ -22,8 +22,14 @@ from dbt_tangles.reasons import FileFault
 
 # The bytes read from a file at a time. 8 KB of DEFLATE data unpack to at most 8.5 MB.
 PIECE_BYTES = 2**13
+# The bytes of these that a Zstandard decoder takes at a time. They unpack to at most 8.5 MB, too.
+_ZSTD_BYTES = 2**8
 # The bytes of unpacked text that are split into lines at a time.
 CHUNK_BYTES = 2**20
+
+_ZSTD_HEADER_BYTES = 18
+_MOST_WINDOW = 2**27
+_ERRORS = (zlib.error, OSError, zstandard.ZstdError)
 
 
 def read_chunks(path: str, file: Any, reading: Reading) -> Iterator[bytes]:
@@ -94,17 +100,64 @@ class _Inflater:
         return self._decoder.unused_data
 
 
-def _streams(new_decoder: Callable[[], Any], magic: bytes, file: Any) -> Iterator[bytes]:
+class _ZstdDecoder:
+    """A Zstandard decoder with the interface of bz2's."""
+
+    def __init__(self) -> None:
+        # The library refuses windows of more than 128 MiB, as the command `zstd -d` does.
+        self._decoder = zstandard.ZstdDecompressor().decompressobj(read_across_frames=False)
+        self._rest = self._head = b""
+
+    def decompress(self, piece: bytes, _max_length: int) -> bytes:
+        given = self._rest + piece
+        taken, self._rest = given[:_ZSTD_BYTES], given[_ZSTD_BYTES:]
+        self._head += taken[: _ZSTD_HEADER_BYTES - len(self._head)]
+        try:
+            return self._decoder.decompress(taken)
+        except zstandard.ZstdError as error:
+            if refusal := _refusal(self._head):
+                raise FaultError(FileFault.UNSUPPORTED_COMPRESSION, refusal) from error
+            raise
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._rest
+
+    @property
+    def eof(self) -> bool:
+        return self._decoder.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._decoder.unused_data + self._rest
+
+
+def _refusal(head: bytes) -> str | None:
+    """Return why sound Zstandard data are not read, given the beginning of a frame; None if they would be read."""
+    try:
+        frame = zstandard.get_frame_parameters(head)
+    except zstandard.ZstdError:
+        return None
+    if frame.window_size > _MOST_WINDOW:
+        bits = (frame.window_size - 1).bit_length()
+        return (
+            f"its window has {frame.window_size:,} bytes, more than {_MOST_WINDOW:,}: unpack the file"
+            f" (zstd -d --long={bits}), or pack it again without --long"
+        )
+    return "it needs a dictionary: unpack the file (zstd -d -D DICTIONARY)" if frame.dict_id else None
+
+
+def _streams(new_decoder: Callable[[], Any], magics: tuple[bytes, ...], file: Any) -> Iterator[bytes]:
     """Unpack consecutive compressed streams, as gzip and bzip2 allow; zeros after a stream are padding."""
     start = 0
     while True:
         start = _skip_zeros(file, start) if start else 0
         file.seek(start)
-        lead = file.read(len(magic))
+        lead = file.read(max(map(len, magics)))
         if not lead:
             return
-        if lead != magic:
-            if magic.startswith(lead):
+        if not lead.startswith(magics):
+            if any(magic.startswith(lead) for magic in magics):
                 raise FaultError(FileFault.TRUNCATED_FILE)
             if start:
                 raise FaultError(
@@ -136,7 +189,7 @@ def _stream(new_decoder: Callable[[], Any], file: Any, start: int) -> Iterator[b
             for text in _unpacked(decoder, piece):
                 given += len(text)
                 yield text
-        except (zlib.error, OSError) as error:
+        except _ERRORS as error:
             yield from _last_bytes(new_decoder, file, start, at, given)
             raise FaultError(FileFault.CORRUPT_FILE, f"from byte {at} on: {error}") from error
         at += len(piece)
@@ -159,32 +212,21 @@ def _last_bytes(new_decoder: Callable[[], Any], file: Any, start: int, at: int, 
             for text in _unpacked(decoder, piece):
                 yield text[given:]
                 given = max(given - len(text), 0)
-        except (zlib.error, OSError):
+        except _ERRORS:
             return
 
 
-def _zstd(file: Any) -> Iterator[bytes]:
-    """Unpack Zstandard; up to 8 KB before damage may be lost."""
-    is_begun = False
-    try:
-        with pa.CompressedInputStream(file, "zstd") as stream:
-            while text := stream.read(PIECE_BYTES):
-                is_begun = True
-                yield text
-    except OSError as error:
-        if "Truncated" in str(error):
-            raise FaultError(FileFault.TRUNCATED_FILE) from error
-        raise (
-            FaultError(FileFault.CORRUPT_FILE, str(error)) if is_begun else FaultError(FileFault.NOT_COMPRESSED)
-        ) from error
-
+# The frames of data, and the 16 kinds of frames that decoders skip.
+_ZSTD = partial(
+    _streams, _ZstdDecoder, (b"\x28\xb5\x2f\xfd", *(bytes([n]) + b"\x2a\x4d\x18" for n in range(0x50, 0x60)))
+)
 
 _UNPACKERS: dict[str, Callable[[Any], Iterator[bytes]]] = {
-    "gz": partial(_streams, partial(_Inflater, zlib.MAX_WBITS | 16), b"\x1f\x8b\x08"),
-    "deflate": partial(_streams, partial(_Inflater, zlib.MAX_WBITS), b"\x78"),
-    "bz2": partial(_streams, bz2.BZ2Decompressor, b"BZh"),
-    "zst": _zstd,
-    "zstd": _zstd,
+    "gz": partial(_streams, partial(_Inflater, zlib.MAX_WBITS | 16), (b"\x1f\x8b\x08",)),
+    "deflate": partial(_streams, partial(_Inflater, zlib.MAX_WBITS), (b"\x78",)),
+    "bz2": partial(_streams, bz2.BZ2Decompressor, (b"BZh",)),
+    "zst": _ZSTD,
+    "zstd": _ZSTD,
 }
 
 #: The suffixes of compressed files that `unpack` reads.

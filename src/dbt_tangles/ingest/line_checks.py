@@ -12,6 +12,9 @@ from dbt_tangles.kernel_runtime.row_schema import array_of, fields_of
 #: The longest line that is read, in bytes.
 MAX_LINE_BYTES = 2**21
 
+#: Of UTF-8.
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
 #: The place of a line; checks pass it on.
 PLACE = (
     pa.field("source_file", pa.string()),
@@ -58,7 +61,8 @@ def check_in_turns(
     """Check the lines of a log, a limited number at a time.
 
     Args:
-        batches: Record batches with the columns of `INPUT_SCHEMA`, and optionally `DIGEST` and those of `FAULT`.
+        batches: Record batches with the columns of `INPUT_SCHEMA`, and optionally `DIGEST` and those of `FAULT`. A byte
+            order mark before a line, as where files were joined, is taken off.
         check_turn: Takes some lines and their lengths, and returns columns by name, as arrays or as inputs of
             `array_of`. Missing columns are null.
         turn_rows: The most lines per call.
@@ -78,7 +82,7 @@ def check_in_turns(
             places = [_cast(part.column(field.name), field.type) for field in PLACE]
             digests = part.column(DIGEST.name) if DIGEST.name in part.schema.names else pa.nulls(len(part))
             places.append(_cast(digests, DIGEST.type))
-            lines, lengths = part.column("raw"), part.column("raw_length")
+            lines, lengths = _without_marks(part.column("raw")), part.column("raw_length")
             turns = []
             for first in range(0, max(len(lines), 1), turn_rows):
                 turn = lines.slice(first, turn_rows)
@@ -86,6 +90,14 @@ def check_in_turns(
             joined = [pa.concat_arrays(column) for column in zip(*turns, strict=True)]
             checked = pa.RecordBatch.from_arrays(places + joined, schema=schema)
             yield _with_faults(checked, part, {reason: "fault", "detail": "fault_detail"})
+
+
+def _without_marks(lines: pa.Array) -> pa.Array:
+    if not pc.any(pc.starts_with(lines, BYTE_ORDER_MARK)).as_py():
+        return lines
+    # A mark alone stays, so that the detail of its rejection names it.
+    rests = ((line, line and line.removeprefix(BYTE_ORDER_MARK)) for line in lines.to_pylist())
+    return pa.array([rest or line for line, rest in rests], lines.type)
 
 
 def _arrays(columns: Mapping[str, pa.Array | Sequence[Any]], fields: Sequence[pa.Field], count: int) -> list[pa.Array]:

@@ -14,12 +14,12 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from dbt_spark_python.engines import sail
 from dbt_spark_python.incremental.earlier import ExtendedTable, NarrowRows
 from dbt_spark_python.incremental.plan import VERSION
-from dbt_spark_python.input_files import find_files
+from dbt_spark_python.input_files import uri
 from dbt_tangles.ingest import file_blocks, line_cache, unpack
 from dbt_tangles.ingest.decompress import SUFFIXES, UNREAD_SUFFIX
 from dbt_tangles.ingest.file_blocks import Block
 from dbt_tangles.ingest.line_format import LINE_SCHEMA, Reading
-from dbt_tangles.ingest.log_files import find_log, list_dangling
+from dbt_tangles.ingest.log_files import FoundLog, find_log
 from dbt_tangles.reasons import FileFault
 
 logger = AdapterLogger("Spark")
@@ -52,19 +52,19 @@ def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> D
     Raises:
         ValueError: Files are missing at the path.
     """
+    log = find_log(spark, path, name)
+    not_read = list(filter(UNREAD_SUFFIX.search, log.files))
+    _tell(name, path, log.files, {FileFault.UNSUPPORTED_COMPRESSION: not_read, **log.skipped})
     if sail.is_sail(spark):
-        return _read_local_lines(spark, path, name, reading)
-    place, files = find_log(spark, path, name)
+        return _read_in_blocks(spark, log, reading)
+    place, files = log.place, log.files
     is_local = files[0].startswith("file:")
-    not_read = list(filter(UNREAD_SUFFIX.search, files))
     # Hadoop's local file system lists names with a colon, but cannot open them.
     unpacked = [
         file
         for file in files
         if not reading.is_by_line or _UNPACKED.search(file) or (is_local and ":" in file.rpartition("/")[2])
     ]
-    links = list_dangling(place)
-    _warn(name, {FileFault.UNSUPPORTED_COMPRESSION: not_read, FileFault.DANGLING_LINK: links})
     is_not_read = sf.col("_metadata.file_name").rlike(f"(?i){UNREAD_SUFFIX.pattern}")
     is_unpacked = _is_unpacked(reading, is_local) & ~is_not_read
     text = place.read("text", lineSep=reading.separator)
@@ -83,9 +83,10 @@ def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> D
         lines = lines.union(
             _faults(place.read("binaryFile").where(is_not_read).select(file), FileFault.UNSUPPORTED_COMPRESSION)
         )
-    if links:
-        paths = spark.createDataFrame([(link,) for link in links], "source_file string").coalesce(1)
-        lines = lines.union(_faults(paths, FileFault.DANGLING_LINK))
+    for fault, paths in log.skipped.items():
+        if paths:
+            rows = spark.createDataFrame([(uri(each),) for each in paths], "source_file string").coalesce(1)
+            lines = lines.union(_faults(rows, fault))
     return lines
 
 
@@ -120,28 +121,26 @@ def _lines_of_text(text: DataFrame) -> DataFrame:
     return lines.select("source_file", number, "raw", *_whole())
 
 
-def _read_local_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> DataFrame:
-    """Read files like `read_lines`, in Python only: Sail's readers do not report a line's place (until 0.6.6)."""
-    found = find_files(path, name)
-    not_read = [file for file, _ in found.files if UNREAD_SUFFIX.search(file)]
-    _warn(name, {FileFault.UNSUPPORTED_COMPRESSION: not_read, FileFault.DANGLING_LINK: found.dangling})
-    blocks = [Block(file, fault=FileFault.UNSUPPORTED_COMPRESSION.value) for file in not_read]
-    blocks += [Block(file, fault=FileFault.DANGLING_LINK.value) for file in found.dangling]
-    for file, size in found.files:
+def _read_in_blocks(spark: SparkSession, log: FoundLog, reading: Reading) -> DataFrame:
+    """Read files of this machine in Python only: Sail's readers do not report a line's place (until 0.6.6)."""
+    blocks = [Block(path, fault=fault.value) for fault, paths in log.skipped.items() for path in paths]
+    for file, size in log.local or ():
         if UNREAD_SUFFIX.search(file):
-            continue
-        if _UNPACKED.search(file) or not reading.is_by_line:
+            blocks.append(Block(file, fault=FileFault.UNSUPPORTED_COMPRESSION.value))
+        elif _UNPACKED.search(file) or not reading.is_by_line:
             blocks.append(Block(file))
         else:
             blocks += file_blocks.divide(file, size)
     return file_blocks.spread_numbered(spark, blocks).mapInArrow(partial(unpack.read_blocks, reading=reading), _LINES)
 
 
-def _warn(name: str, faults: dict[FileFault, list[str]]) -> None:
-    """Log a warning that lists the files that are skipped."""
-    for fault, files in faults.items():
-        if files:
-            logger.warning(f"{name}: not read ({fault.value}): {', '.join(files[:10])}{', …' if files[10:] else ''}")
+def _tell(name: str, path: str, files: list[str], skipped: dict[FileFault, list[str]]) -> None:
+    """Log how many files a var names unless it names one, and warn of those that are skipped."""
+    if len(files) > 1:
+        logger.info(f"{name}: {len(files):,} files at {path!r}")
+    for fault, names in skipped.items():
+        if names:
+            logger.warning(f"{name}: not read ({fault.value}): {', '.join(names[:10])}{', …' if names[10:] else ''}")
 
 
 def measure_files(spark: SparkSession, path: str, name: str) -> DataFrame:
@@ -150,12 +149,13 @@ def measure_files(spark: SparkSession, path: str, name: str) -> DataFrame:
     Raises:
         ValueError: Files are missing at the path.
     """
-    if sail.is_sail(spark):
-        files = find_files(path, name).files
-        return spark.createDataFrame([(len(files), sum(size for _, size in files))], "files bigint, bytes bigint")
-    place, files = find_log(spark, path, name)
+    log = find_log(spark, path, name)
+    if log.local is not None:
+        return spark.createDataFrame(
+            [(len(log.files), sum(size for _, size in log.local))], "files bigint, bytes bigint"
+        )
     size = sf.coalesce(sf.sum("length"), sf.lit(0)).cast("bigint").alias("bytes")  # Spark skips empty files
-    return place.read("binaryFile").agg(size).select(sf.lit(len(files)).cast("bigint").alias("files"), "bytes")
+    return log.place.read("binaryFile").agg(size).select(sf.lit(len(log.files)).cast("bigint").alias("files"), "bytes")
 
 
 class Log(NamedTuple):

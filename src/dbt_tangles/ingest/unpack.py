@@ -13,13 +13,15 @@ import pyarrow as pa
 from dbt_tangles.ingest import decompress
 from dbt_tangles.ingest.decompress import read_chunks
 from dbt_tangles.ingest.file_faults import FaultError
+from dbt_tangles.ingest.line_checks import BYTE_ORDER_MARK
 from dbt_tangles.ingest.line_format import LINE_SCHEMA, Reading
 from dbt_tangles.reasons import FileFault
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 # The pattern avoids backtracking over long runs of carriage returns; text-mode copies turn one into at most two.
 _LINE_END = re.compile(rb"\r{0,2}\n|\r")
 _HELD_BACK = 2
+# The most lines of a batch: a chunk may have a million lines, and each takes the memory of its columns.
+_BATCH_LINES = 2**14
 
 
 def unpack(batches: Iterator[pa.RecordBatch], reading: Reading) -> Iterator[pa.RecordBatch]:
@@ -161,9 +163,10 @@ def lines_of(
         if not reading.is_by_line:
             kept = [place for place, line in enumerate(lines) if line.strip()]
             lines, lengths = [lines[place] for place in kept], [lengths[place] for place in kept]
-        if lines:
-            rows = len(lines)
-            yield _batch(name, np.arange(number, number + rows), lines, lengths, pa.nulls(rows), pa.nulls(rows))
+        for start in range(0, len(lines), _BATCH_LINES):
+            part, rows = slice(start, start + _BATCH_LINES), min(len(lines) - start, _BATCH_LINES)
+            numbers = np.arange(number, number + rows)
+            yield _batch(name, numbers, lines[part], lengths[part], pa.nulls(rows), pa.nulls(rows))
             number += rows
     if fault:
         yield _batch(name, [number], [None], [None], [fault.fault], [str(fault)])
@@ -200,7 +203,7 @@ def _split(
         text = b"".join([rest, *gathered])
         gathered, size = [], 0
         if is_first:
-            text, is_first = text.removeprefix(_BYTE_ORDER_MARK), False
+            text, is_first = text.removeprefix(BYTE_ORDER_MARK), False
         lines = text.split(separator)
         rest = lines.pop()
         if chunk is None and (rest or (head_length and not lines)):

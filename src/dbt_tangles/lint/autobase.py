@@ -129,7 +129,9 @@ def check_lines(database: duckdb.DuckDBPyConnection, batches: Iterator[pa.Record
 
 
 def _walk(candidates: pa.Table) -> pa.Table:
-    # Imported here, because numba loads slowly and only logs with several lines need it.
+    if not len(candidates):
+        return candidates.append_column("set_aside_reason", pa.array([], pa.string()))
+    # Imported here, because numba loads slowly and only logs with nodes need it.
     from dbt_tangles.algorithms.graph.walk import walk_graphs
 
     reasons = walk_graphs(candidates)["set_aside_reason"]

@@ -17,9 +17,10 @@ _ARRIVALS = """select timeline_id, event_id, causes, null::varchar[] as cause_ki
     null::varchar[] as left_out_causes, author, arrival, false as is_tangle, null::varchar as refusal, source_file, line
 from lines where reject_reason is null"""
 
-_FINDINGS = """insert into found
-select source_file, line, line_digest, reject_reason, detail, event_id, 1 from lines where reject_reason is not null
-union all
+_REJECTS = """insert into found
+select source_file, line, line_digest, reject_reason, detail, event_id, 1 from lines where reject_reason is not null"""
+
+_PLACED = """insert into found
 select source_file, line, line_digest, placed.reason,
     case placed.reason
         when 'conflict' then 'other lines give the event other causes or another author'
@@ -32,9 +33,12 @@ from placed inner join lines using (source_file, line, event_id) where placed.re
 def check_lines(database: duckdb.DuckDBPyConnection, batches: Iterator[pa.RecordBatch]) -> int:
     """Verify the lines of event logs, and write the findings into the table `found`; see `ssb.check_lines`."""
     count = store_lines(database, verify_batches(batches), _KEPT)
-    if count:
-        database.register("placed", _admit(pa.table(database.sql(_ARRIVALS))))
-        database.execute(_FINDINGS)
+    if not count:
+        return 0
+    database.execute(_REJECTS)
+    if len(arrivals := pa.table(database.sql(_ARRIVALS))):
+        database.register("placed", _admit(arrivals))
+        database.execute(_PLACED)
     return count
 
 

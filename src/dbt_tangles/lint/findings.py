@@ -7,19 +7,20 @@ from typing import NamedTuple
 
 import duckdb
 
+from dbt_tangles.formats.json_line import LineError, LineReasons, parse_object, parse_with_types
 from dbt_tangles.ingest.line_checks import MAX_LINE_BYTES
 from dbt_tangles.ingest.line_format import Reading
 from dbt_tangles.lint import log_files
+from dbt_tangles.lint.equal_lines import MOST_EQUAL, EqualLines
+from dbt_tangles.lint.log_files import LogFile
 from dbt_tangles.lint.log_kinds import KINDS, SSB
 
-#: Equal lines of a file up to this number have a finding each, as in merge_equal_rejects.sql.
-MOST_EQUAL = 100
 _FOUND = """create table found (source_file varchar, line bigint, line_digest blob, reason varchar, detail varchar,
     id varchar, line_count bigint)"""
 _MERGED = f"""with numbered as (
-    select *, row_number() over (partition by source_file, reason, line_digest order by line) as number,
-        count(*) over (partition by source_file, reason, line_digest) as equal_lines
-    from found
+    select found.*, row_number() over (partition by source_file, reason, line_digest order by line) as number,
+        count(*) over (partition by source_file, reason, line_digest) + coalesce(copies, 0) as equal_lines
+    from found left join left_out using (source_file, line_digest)
 )
 select source_file, line, reason, detail, id,
     if(line_digest is not null and equal_lines > {MOST_EQUAL}, equal_lines, line_count) as line_count
@@ -63,29 +64,43 @@ class Judged(NamedTuple):
     findings: Iterator[Finding]
 
 
-def group_by_kind(files: Sequence[str], reading: Reading, kind: str | None) -> dict[str, list[str]]:
+def group_by_kind(files: Sequence[LogFile], reading: Reading, kind: str | None) -> dict[str, list[LogFile]]:
     """Group files by the kind of their logs, which is recognised by their content unless it is given.
 
     A file whose lines tell no kind, such as a damaged one, belongs to the kind of the others.
 
     Raises:
         UnknownKindError: The kinds of all files are unknown.
+        LogPathError: A file cannot be read.
     """
     kinds = {file: kind or log_files.kind_of(file, reading) for file in dict.fromkeys(files)}
     known = [each for each in kinds.values() if each]
     if not known:
-        if not os.path.getsize(files[0]):
-            raise UnknownKindError(f"{files[0]}: the file is empty; name a log with lines, or its kind with --kind")
-        raise UnknownKindError(
-            f"{files[0]}: its lines are of an unknown kind; name the kind with --kind {'|'.join(KINDS)}"
-        )
-    by_kind: dict[str, list[str]] = {}
+        raise _unknown_kind(files, reading)
+    by_kind: dict[str, list[LogFile]] = {}
     for file, each in kinds.items():
         by_kind.setdefault(each or max(set(known), key=known.count), []).append(file)
     return by_kind
 
 
-def judge(kind: str, files: Sequence[str], reading: Reading) -> Judged:
+def _unknown_kind(files: Sequence[LogFile], reading: Reading) -> UnknownKindError:
+    regular = [file for file in files if os.path.isfile(file.path)]
+    file = next((each for each in regular if os.path.getsize(each.path)), None)
+    if file is None:
+        return UnknownKindError(f"{regular[0].name}: the file is empty; name a log with lines, or its kind with --kind")
+    fault = None
+    if line := log_files.first_line(file, reading):
+        try:
+            parse_object(line, len(line), reading.max_bytes, LineReasons("", "", "", "", None), parse_with_types)
+        except LineError as error:
+            fault = error.args[1]
+    cause = f" (the first: {fault})" if fault else ""
+    return UnknownKindError(
+        f"{file.name}: its lines are of an unknown kind{cause}; name the kind with --kind {'|'.join(KINDS)}"
+    )
+
+
+def judge(kind: str, files: Sequence[LogFile], reading: Reading) -> Judged:
     """Judge the files of one kind as one log.
 
     Raises:
@@ -95,8 +110,11 @@ def judge(kind: str, files: Sequence[str], reading: Reading) -> Judged:
     database = duckdb.connect(":memory:", config={"autoinstall_known_extensions": False, "temp_directory": ""})
     database.execute(_FOUND)
     check = importlib.import_module(f"dbt_tangles.lint.{kind}").check_lines
-    lines = check(database, (batch for file in files for batch in log_files.read_lines(file, reading)))
-    return Judged(kind, files, lines, _findings(database, kind))
+    equal = EqualLines()
+    lines = equal.leave_out(batch for file in files for batch in log_files.read_lines(file, reading))
+    count = check(database, log_files.with_digests(lines, reading.max_bytes)) + equal.count
+    equal.write(database)
+    return Judged(kind, [file.name for file in files], count, _findings(database, kind))
 
 
 def _findings(database: duckdb.DuckDBPyConnection, kind: str) -> Iterator[Finding]:

@@ -1,14 +1,14 @@
-"""Finds the files of a log on this machine, and streams their lines with digests and faults."""
+"""Finds the files of logs as builds do, and streams their lines with digests and faults."""
 
-import glob
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 
+from dbt_spark_python import input_files
 from dbt_tangles.ingest import decompress
 from dbt_tangles.ingest.line_checks import DIGEST
 from dbt_tangles.ingest.line_format import LINE_SCHEMA, Reading
@@ -16,77 +16,102 @@ from dbt_tangles.ingest.unpack import lines_of
 from dbt_tangles.lint.log_kinds import SAMPLE, recognise
 from dbt_tangles.reasons import FileFault
 
+#: The name of a file with the text of the standard input.
+STANDARD_INPUT = "<stdin>"
+
 
 class LogPathError(Exception):
     """Files are missing at a path, or a file cannot be read."""
 
 
-def find_files(path: str) -> list[str]:
-    """List the files at a path: a file, a folder with all visible files below it, or the matches of a glob.
+class LogFile(NamedTuple):
+    """A file of a log.
+
+    Attributes:
+        name: Its name in findings: relative if the user gave a relative path.
+        path: Its absolute path. A dangling link, a pipe and a device have one too; their fault is found when the file
+            is read.
+    """
+
+    name: str
+    path: str
+
+
+def find_logs(logs: Sequence[str]) -> dict[str, list[LogFile]]:
+    """List the files at each path: a file, a folder with all visible files below it, or the matches of a glob.
 
     Raises:
-        LogPathError: Files are missing at the path.
+        LogPathError: Files are missing at a path.
     """
-    places = [path] if os.path.lexists(path) else sorted(glob.glob(path, recursive=True))
-    files = [file for place in places for file in _files_below(place)]
-    if not files and "://" in path:
-        raise LogPathError(f"{path}: this command reads files of this machine only; copy the log, or use dbt")
-    if not files:
-        raise LogPathError(
-            f"{path}: the file does not exist, or the folder is empty; name a log file, a folder of logs or a glob"
-        )
-    return files
+    return {log: _files_at(log) for log in logs}
 
 
-def _files_below(place: str) -> list[str]:
-    if not os.path.isdir(place):
-        if os.path.exists(place) and not os.path.isfile(place):
-            raise LogPathError(f"{place}: not a regular file; write the log into a file first")
-        return [place]
-    below = (path for path in Path(place).rglob("*") if not path.is_dir())
-    is_visible = {path: not any(part[0] in "._" for part in path.relative_to(place).parts) for path in below}
-    return sorted(str(path) for path in is_visible if is_visible[path])
+def _files_at(log: str) -> list[LogFile]:
+    try:
+        found = input_files.find_files(log, "LOG")
+    except ValueError as error:
+        raise LogPathError(str(error)) from error
+    except OSError as error:
+        raise LogPathError(f"{error.filename}: cannot be read: {error.strerror}") from error
+    paths = sorted([*(path for path, _ in found.files), *found.dangling, *found.irregular])
+    return [LogFile(_name_of(path, log), path) for path in paths]
 
 
-def kind_of(file: str, reading: Reading) -> str | None:
+def _name_of(path: str, log: str) -> str:
+    if os.path.basename(path) == STANDARD_INPUT:
+        return STANDARD_INPUT
+    return path if log.startswith(("/", "file:/")) else os.path.relpath(path)
+
+
+def kind_of(file: LogFile, reading: Reading) -> str | None:
     """Recognise the kind of a file's log; see `log_kinds.recognise`."""
-    lines = (line for batch in _batches_of(file, reading) for line in batch["raw"].to_pylist() if line)
-    return recognise(islice(lines, SAMPLE))
+    return recognise(islice(_texts_of(file, reading), SAMPLE))
 
 
-def read_lines(file: str, reading: Reading) -> Iterator[pa.RecordBatch]:
-    """Stream the lines of a file.
+def first_line(file: LogFile, reading: Reading) -> bytes | None:
+    """Return the first line of a file that is not blank, or the beginning of a long one."""
+    return next(_texts_of(file, reading), None)
 
-    Yields:
-        Batches of `LINE_SCHEMA` with the additional column `line_digest`. The last row states the file's fault, if it
-            has one.
 
-    Raises:
-        LogPathError: The file cannot be read.
-    """
-    for batch in _batches_of(file, reading):
+def _texts_of(file: LogFile, reading: Reading) -> Iterator[bytes]:
+    return (line for batch in read_lines(file, reading) for line in batch["raw"].to_pylist() if line and line.strip())
+
+
+def with_digests(batches: Iterator[pa.RecordBatch], max_bytes: int) -> Iterator[pa.RecordBatch]:
+    """Append the column `line_digest` to batches of lines; it is null for a fault and for a line that was cut."""
+    for batch in batches:
         digests = [
-            None if raw is None or length > reading.max_bytes else hashlib.sha256(raw).digest()
+            None if raw is None or length > max_bytes else hashlib.sha256(raw).digest()
             for raw, length in zip(batch["raw"].to_pylist(), batch["raw_length"].to_pylist(), strict=True)
         ]
         yield batch.append_column(DIGEST, pa.array(digests, DIGEST.type))
 
 
-def _batches_of(file: str, reading: Reading) -> Iterator[pa.RecordBatch]:
-    fault = _unread(file)
+def read_lines(file: LogFile, reading: Reading) -> Iterator[pa.RecordBatch]:
+    """Stream the lines of a file.
+
+    Yields:
+        Batches of `LINE_SCHEMA`. The last row states the file's fault, if it has one.
+
+    Raises:
+        LogPathError: The file cannot be read.
+    """
+    fault = _unread(file.path)
     if fault is not None:
-        row = {"source_file": file, "line": 1, "fault": fault.value}
+        row = {"source_file": file.name, "line": 1, "fault": fault.value}
         yield pa.RecordBatch.from_pylist([row | {"fault_detail": fault.description}], LINE_SCHEMA)
         return
     try:
-        with open(file, "rb", buffering=0) as opened:
-            yield from lines_of(file, decompress.read_chunks(file, opened, reading), reading)
+        with open(file.path, "rb", buffering=0) as opened:
+            yield from lines_of(file.name, decompress.read_chunks(file.path, opened, reading), reading)
     except OSError as error:
-        raise LogPathError(f"{file}: cannot be read: {error.strerror or error}") from error
+        raise LogPathError(f"{file.name}: cannot be read: {error.strerror or error}") from error
 
 
-def _unread(file: str) -> FileFault | None:
+def _unread(path: str) -> FileFault | None:
     """Return why a build does not read a file at all, if it does not."""
-    if decompress.UNREAD_SUFFIX.search(file):
-        return FileFault.UNSUPPORTED_COMPRESSION
-    return FileFault.DANGLING_LINK if os.path.islink(file) and not os.path.exists(file) else None
+    if os.path.exists(path):
+        if not os.path.isfile(path):
+            return FileFault.NOT_A_FILE
+        return FileFault.UNSUPPORTED_COMPRESSION if decompress.UNREAD_SUFFIX.search(path) else None
+    return FileFault.DANGLING_LINK if os.path.islink(path) else None

@@ -6,6 +6,8 @@ from typing import Any
 
 import orjson
 
+from dbt_tangles.ingest.line_checks import BYTE_ORDER_MARK
+
 SSB, PZP, AUTOBASE, EVENTS = "ssb", "pzp", "autobase", "events"
 KINDS = (SSB, PZP, AUTOBASE, EVENTS)
 #: The number of lines that are examined.
@@ -24,9 +26,11 @@ def recognise(lines: Iterable[bytes]) -> str | None:
 
 def _kind_of(line: bytes) -> str | None:
     try:
-        document: Any = orjson.loads(line)
+        document: Any = orjson.loads(line.removeprefix(BYTE_ORDER_MARK))
     except orjson.JSONDecodeError:
         return None
+    if type(document) is list and document:  # a finding of each kind
+        document = document[0]
     if type(document) is not dict:
         return None
     if "timeline" in document and "event" in document:

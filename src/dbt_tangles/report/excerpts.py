@@ -63,11 +63,11 @@ def _is_as_built(path: str, built: str) -> bool:
 def _read_lines(path: str, lines: set[int], is_pretty: bool) -> dict[int, str]:
     # Imported here, because the reader of logs loads slowly, and few reports need it.
     from dbt_tangles.lint.findings import SSB, reading_of
-    from dbt_tangles.lint.log_files import LogPathError, read_lines
+    from dbt_tangles.lint.log_files import LogFile, LogPathError, read_lines
 
     found, before = {}, 0
     try:
-        for batch in read_lines(path, reading_of(SSB, is_pretty)):
+        for batch in read_lines(LogFile(path, path), reading_of(SSB, is_pretty)):
             raws = batch["raw"]
             for line in [line for line in lines if before < line <= before + len(raws)]:
                 raw = raws[line - before - 1].as_py()

@@ -122,7 +122,7 @@ NO_OBJECT = ("not_an_object", "not a JSON object")
         (rb'"\ud800', not_json(3)),
         (rb'"\x"', not_json(2)),
         (b'"\n"', not_json(2)),
-        (b"\xef\xbb\xbf{}", not_json(1)),
+        (b"\xef\xbb\xbf{}", ("no_base", "no base")),
         (b"[" * 10_000, not_json(10_001)),
         (b"[" * 10_000 + b"}" * 10_000, not_json(10_001)),
         (b"[" * 10_000 + b"]" * 10_001, not_json(20_001)),

@@ -1,8 +1,10 @@
 """`tangles build`: its vars, logs and engines, and the exit code of a build. `test_build_command.py` builds."""
 
+import io
 import json
 from types import SimpleNamespace
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -13,6 +15,7 @@ from cli_story import run
 from dbt_tangles.cli import build, build_run, init
 from dbt_tangles.cli.build import log_vars, read_vars, target_of
 from dbt_tangles.cli.cli import main
+from dbt_tangles.cli.log_arguments import with_standard_input
 from dbt_tangles.cli.tables import CommandError
 
 EVENT = '{"timeline": "t", "event": "e", "after": [], "arrival": 1}\n'
@@ -56,11 +59,30 @@ def test_logs_become_vars(folder, logs, expected):
     assert found == {name: path.format(folder) for name, path in expected.items()}
 
 
+def test_uris_of_this_machine(folder):
+    log = f"file:{folder}/a.jsonl"
+    assert log_vars((log,), None, is_pretty=False) == {"event_log": log}
+
+
 def test_names_that_are_globs(folder):
     (folder / "{x}.jsonl").write_text(EVENT)
     assert log_vars(("{x}.jsonl",), None, is_pretty=False) == {"event_log": f"{folder}/{{x}}.jsonl"}
     with pytest.raises(CommandError, match="put the logs of a kind into a folder"):
         log_vars(("{x}.jsonl", "a.jsonl"), None, is_pretty=False)
+
+
+def test_the_standard_input_is_a_file_while_a_build_runs(folder, monkeypatch):
+    """It keeps its name, so that a later build finds the lines at their places, and it is gone afterwards."""
+    monkeypatch.setattr(click, "get_binary_stream", lambda name: io.BytesIO(NODE.encode()))
+    path = folder / "own" / "<stdin>"
+    with with_standard_input(("-", "a.jsonl"), folder / "own") as logs:
+        found = log_vars(logs, None, is_pretty=False)
+        assert found == {"autobase_log": str(path), "event_log": f"{folder}/a.jsonl"} and path.read_text() == NODE
+        refused = with_standard_input(("-",), folder / "own")
+        with pytest.raises(CommandError, match="another command reads its standard input"), refused:
+            pass
+        assert path.read_text() == NODE
+    assert not path.exists()
 
 
 def test_engines(monkeypatch):

@@ -146,11 +146,12 @@ def test_many_equal_lines_are_one_finding(tmp_path, feed):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["nowhere.jsonl"], "the file does not exist"),
-        (["s3a://bucket/a.jsonl"], "this command reads files of this machine only"),
+        (["nowhere.jsonl"], "there is no file at 'nowhere.jsonl' (the path does not exist)"),
+        (["s3a://bucket/a.jsonl"], "is on another machine"),
         (["empty.jsonl"], "empty.jsonl: the file is empty"),
         (["other.jsonl"], "name the kind with --kind"),
-        (["fifo"], "not a regular file"),
+        (["fifo"], "pipes, sockets and devices are no files"),
+        (["printed.json"], "jq -c '.[]' each element of an array"),
         ([], "Missing argument"),
     ],
 )
@@ -158,6 +159,7 @@ def test_wrong_use(tmp_path, monkeypatch, words, said):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty.jsonl").touch()
     (tmp_path / "other.jsonl").write_text("no log\n")
+    (tmp_path / "printed.json").write_text(json.dumps([EVENT], indent=2))
     os.mkfifo(tmp_path / "fifo")
     result = lint(*words)
     assert result.exit_code == 2 and said in result.stderr and result.stdout == ""

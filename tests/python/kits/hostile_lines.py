@@ -142,9 +142,7 @@ def broken(log: Log) -> None:
         b"NaN",
         b"01",
     )
-    log.bad(
-        "malformed_json", b'"\0"', b'{"key":"\x1f"}', b"\xef\xbb\xbf{}", b"1 2", b'{"a":', b'"\\ud83', b"[" * 10_000
-    )
+    log.bad("malformed_json", b'"\0"', b'{"key":"\x1f"}', b"1 2", b'{"a":', b'"\\ud83', b"[" * 10_000)
     log.bad("malformed_json", *(text.encode() for text in HOSTILE if text not in ("0", "1", "null", "\n", "a\r\nb")))
     log.bad(
         "invalid_utf8",
@@ -155,7 +153,19 @@ def broken(log: Log) -> None:
         b'"\xf5\x80\x80\x80"',
         b'"\xe2\x82',
     )
-    log.bad("not_a_message", b"null", b"true", b"7", b"-1e999", b'"%key"', b"{}", b"[]", b'{"sync":true}', b'"\\ud800"')
+    log.bad(
+        "not_a_message",
+        b"null",
+        b"true",
+        b"7",
+        b"-1e999",
+        b'"%key"',
+        b"{}",
+        b"\xef\xbb\xbf{}",
+        b"[]",
+        b'{"sync":true}',
+        b'"\\ud800"',
+    )
     log.bad(
         "not_a_message", b'{"key":"%k","value":7}', b'{"key":"%k","value":null}', b'{"value":{"value":{"value":{}}}}'
     )

@@ -3,11 +3,14 @@
 import gzip
 import json
 import lzma
+import os
 import zlib
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
+
+import zstandard
 
 from conftest import DATA
 from log_files import write
@@ -26,12 +29,19 @@ FAULTS = {
     "two, one early.gz": "truncated_file",
     "after.gz": "trailing_garbage",
     "checksum.gz": "corrupt_file",
+    "after.zst": "trailing_garbage",
+    "two, one early.zst": "truncated_file",
+    "checksum.zst": "corrupt_file",
+    "window.zst": "unsupported_compression",
     "text.gz": "not_compressed",
     "log.xz": "unsupported_compression",
     "log.LZ4": "unsupported_compression",
     "below/log.zip": "unsupported_compression",
     "gone.jsonl": "dangling_link",
     "below/gone.gz": "dangling_link",
+    "pipe.jsonl": "not_a_file",
+    "below/pipe.gz": "not_a_file",
+    "device.jsonl": "not_a_file",
 }
 BAD_LINES = 150
 BAD_LINE = b'{"live": "marker"}'
@@ -75,6 +85,10 @@ def write_damages(folder, lines: list[bytes]) -> dict[str, int]:
     packed = gzip.compress(text)
     half = packed[: len(packed) // 2]
     had = len(zlib.decompressobj(31).decompress(half).split(b"\n"))
+    zst = zstandard.ZstdCompressor(write_checksum=True).compress(text)
+    packer = zstandard.ZstdCompressor(
+        compression_params=zstandard.ZstdCompressionParameters(window_log=31)
+    ).compressobj()
     count = len(lines)
     files = {
         "plain.jsonl": (text, count),
@@ -92,6 +106,11 @@ def write_damages(folder, lines: list[bytes]) -> dict[str, int]:
         "after.gz": (packed + b"garbage after it", count),
         "checksum.gz": (packed[:-8] + bytes(4) + packed[-4:], count),
         "text.gz": (text, 0),
+        "padded.zst": (zst + b"\0" * 512, count),
+        "after.zst": (zst + b"garbage after it", count),
+        "two, one early.zst": (zst + zst[:30], count),
+        "checksum.zst": (zst[:-4] + bytes(4), count),
+        "window.zst": (packer.compress(text) + packer.flush(), 0),
         "log.xz": (lzma.compress(text), 0),
         "log.LZ4": (text, 0),
         "below/log.zip": (text, 0),
@@ -104,7 +123,21 @@ def write_damages(folder, lines: list[bytes]) -> dict[str, int]:
     (folder / "below" / "gone.gz").symlink_to(folder / "nowhere")
     (folder / "below" / "_gone").symlink_to("nowhere")
     (folder / "linked.jsonl").symlink_to("plain.jsonl")
-    return {name: had for name, (_, had) in files.items() if had} | {"linked.jsonl": count}
+    (folder / "device.jsonl").symlink_to("/dev/zero")
+    os.mkfifo(folder / "pipe.jsonl")
+    os.mkfifo(folder / "below" / "pipe.gz")
+    write_linked_folders(folder)
+    return {name: had for name, (_, had) in files.items() if had} | {"linked.jsonl": count, "linked folder/a.jsonl": 2}
+
+
+def write_linked_folders(folder: Path) -> None:
+    """Write a link to a folder beside the log, and two links that lead back."""
+    beside = folder.parent.parent / f"beside {folder.parent.name}"
+    beside.mkdir()
+    write(beside / "a.jsonl", [b"1", b"2"])
+    (folder / "linked folder").symlink_to(beside)
+    (folder / "below" / "up").symlink_to(folder)
+    (beside / "itself").symlink_to(".")
 
 
 def mistakes(log: str) -> dict[str, bytes]:

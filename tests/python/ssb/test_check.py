@@ -80,7 +80,7 @@ def test_row_of_a_rejected_line():
         (b"", "malformed_json"),
         (b"\r", "malformed_json"),
         (b"{", "malformed_json"),
-        (b"\xef\xbb\xbf{}", "malformed_json"),
+        (b"\xef\xbb\xbf{}", "not_a_message"),
         (b'"\xff"', "invalid_utf8"),
         (b'{"key":"\xed\xa0\x80"}', "invalid_utf8"),
         (b"[]", "not_a_message"),

@@ -18,8 +18,8 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-from dbt_tangles.formats.json_line import LineError, LineReasons, parse_object, read_turn
-from dbt_tangles.formats.ssb.canonical import number_text, parse_exact, print_text
+from dbt_tangles.formats.json_line import LineError, LineReasons, parse_object, parse_with_types, read_turn
+from dbt_tangles.formats.ssb.canonical import number_text, print_text
 from dbt_tangles.ingest.json_numbers import MAX_INT32, whole_number
 from dbt_tangles.ingest.line_checks import MAX_LINE_BYTES, check_in_turns, schema_of
 from dbt_tangles.kernel_runtime.row_schema import Int32, arrow_type
@@ -235,7 +235,7 @@ def _are_lengths(values: Sequence[Any]) -> bool:
 def _read(raw: bytes | None, raw_length: int | None, max_line_bytes: int) -> Row:
     """Read any line."""
     try:
-        document, is_exact = parse_object(raw, raw_length, max_line_bytes, _LINE_REASONS, _parse_exact)
+        document, is_exact = parse_object(raw, raw_length, max_line_bytes, _LINE_REASONS, parse_with_types)
     except LineError as error:
         reason, detail = error.args
         return Row(reject_reason=reason, detail=detail)
@@ -352,24 +352,12 @@ def _length_of(value: Any, least: int = 1) -> int | None:
     return whole_number(value, least, MAX_INT32)
 
 
-def _parse_exact(raw: bytes) -> Any:
-    """Parse JSON that `JSON.parse` accepts and `orjson.loads` rejects, with orjson's types."""
-    return parse_exact(raw, _number_of)
-
-
-def _number_of(token: str) -> int | float:
-    try:
-        return orjson.loads(token)
-    except orjson.JSONDecodeError:  # beyond the doubles
-        return float(token)
-
-
 def _text_of(value: Any, is_exact: bool = False) -> str:
     """Print a value as JSON with sorted keys, and numbers as JavaScript does.
 
     Args:
         value: A parsed value of any depth.
-        is_exact: Whether it comes from `_parse_exact`, so that it may contain infinities, which orjson prints as null.
+        is_exact: Whether it comes from `parse_with_types`, so that it may have infinities, which orjson prints as null.
     """
     if not is_exact:
         try:

@@ -4,17 +4,17 @@ A line is a JSON object: `timeline`, `event`, `after` (the ids of the event's ca
 optionally an `author`. Other fields are ignored. Any line is allowed: an unusable line becomes a row with a reason.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
-from typing import Any, NoReturn
+from typing import Any
 
 import orjson
 import pyarrow as pa
 
-from dbt_tangles.formats.json_line import LineError, LineReasons, parse_object, read_turn
-from dbt_tangles.formats.ssb.canonical import MalformedJsonError, json_fault, parse_exact
+from dbt_tangles.formats.json_line import LineError, LineReasons, parse_object, parse_with_types, read_turn
 from dbt_tangles.ingest.json_numbers import int64
 from dbt_tangles.ingest.line_checks import MAX_LINE_BYTES, check_in_turns, schema_of
 from dbt_tangles.kernel_runtime.row_schema import Int64
@@ -24,6 +24,8 @@ from dbt_tangles.reasons import EventReason
 # ones.
 _TURN_ROWS = 256
 
+# Lone surrogates have no UTF-8 form, so Arrow cannot store them.
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _INT64 = range(-(2**63), 2**63)
 #: The reason of every rejected line; `detail` says more.
 MALFORMED = EventReason.MALFORMED.value
@@ -109,24 +111,10 @@ def _are_ids(values: Sequence[Any]) -> bool:
 def _read(raw: bytes | None, length: int | None, max_line_bytes: int) -> Row:
     """Read any line."""
     try:
-        document, _ = parse_object(raw, length, max_line_bytes, _LINE_REASONS, _locate_fault)
+        document, _ = parse_object(raw, length, max_line_bytes, _LINE_REASONS, parse_with_types)
     except LineError as error:
         return _rejected(error.args[1])
     return _read_document(document)
-
-
-def _locate_fault(raw: bytes) -> NoReturn:
-    """Raise the fault of a line that orjson rejects, which may be valid for `JSON.parse`: lone surrogates, great depth.
-
-    Raises:
-        InvalidUtf8Error: The bytes are not UTF-8.
-        MalformedJsonError: They are UTF-8, but not JSON, or JSON that only `JSON.parse` accepts.
-    """
-    parse_exact(raw)
-    try:
-        orjson.loads(raw)
-    except orjson.JSONDecodeError as error:
-        raise MalformedJsonError(json_fault(error)) from None
 
 
 def _read_document(document: dict[str, Any]) -> Row:
@@ -140,11 +128,11 @@ def _read_document(document: dict[str, Any]) -> Row:
         detail = "timeline is not a non-empty string"
     elif not _is_id(event):
         detail = "event is not a non-empty string"
-    elif type(after) is not list or not _are_ids(after):
+    elif type(after) is not list or not all(map(_is_id, after)):
         detail = "after is not a list of ids"
     elif arrival is None:
         detail = "arrival is not a whole number of 64 bits"
-    elif author is not None and type(author) is not str:
+    elif author is not None and (type(author) is not str or _SURROGATE.search(author)):
         detail = "author is not a string"
     if detail is not None:
         return _rejected(detail, timeline if _is_id(timeline) else None, event if _is_id(event) else None)
@@ -156,7 +144,7 @@ def _rejected(detail: str, timeline: str | None = None, event: str | None = None
 
 
 def _is_id(value: Any) -> bool:
-    return type(value) is str and value != ""
+    return type(value) is str and value != "" and not _SURROGATE.search(value)
 
 
 def _distinct(ids: list[str]) -> list[str]:

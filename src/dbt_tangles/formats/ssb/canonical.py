@@ -49,9 +49,12 @@ _LITERALS = (("true", True), ("false", False), ("null", None))
 _CONSTANT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|(NaN|-?Infinity)')
 # The end of a parser message of Python, before the position.
 _MESSAGE_END = re.compile(r"(?: starting)?(?: at)?(?:: ?)?$")
-# A line of an object printed over several lines: an opening or closing bracket, or a key.
-_PRINTED_PART = re.compile(r'\s*(?:[{\[]|[}\]]+,?|"[^"\\]*(?:\\.[^"\\]*)*"\s*:.*)\s*', re.DOTALL)
-_PRINTED_HINT = "; a part of an object that is printed over several lines (ssb_log_format: pretty reads such SSB logs)"
+# A line of JSON printed over several lines: brackets, a key, or an element that a comma follows.
+_PRINTED_PART = re.compile(r'\s*(?:[{\[]|[}\]]+,?|"[^"\\]*(?:\\.[^"\\]*)*"\s*:.*|["{\[0-9tfn-].*,)\s*', re.DOTALL)
+_PRINTED_HINT = (
+    "; a part of an object or array that is printed over several lines: jq -c . writes each object in one line,"
+    " jq -c '.[]' each element of an array (ssb_log_format: pretty reads such SSB logs)"
+)
 
 
 class MalformedJsonError(ValueError):
@@ -114,6 +117,8 @@ def parse_exact(raw: bytes, number_of: Callable[[str], int | float] = float) -> 
 def json_fault(error: json.JSONDecodeError) -> str:
     """Describe the fault a parser found, and its column in characters from 1."""
     text = error.doc
+    if not text.strip("\ufeff \t\r\n") and "\ufeff" in text:
+        return "a byte order mark alone"
     if not text.strip("\0 \t\r\n"):
         return "NUL bytes alone, of UTF-16 or of a hole in the file" if "\0" in text else "empty line"
     message = _MESSAGE_END.sub("", error.msg)

@@ -1,0 +1,73 @@
+"""The argument LOG of commands: files, folders, globs, and `-` for the standard input."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from dbt_tangles.cli.page import escape_unprintable, quantity
+from dbt_tangles.cli.tables import CommandError
+
+if TYPE_CHECKING:
+    from dbt_tangles.lint.log_files import LogFile
+
+#: The argument that stands for the standard input.
+_DASH = "-"
+
+
+def find_logs(logs: Sequence[str]) -> dict[str, list[LogFile]]:
+    """List the files of each log.
+
+    Raises:
+        CommandError: Files are missing at a path.
+    """
+    # Imported here, because the readers of logs load slowly.
+    from dbt_tangles.lint import log_files
+
+    try:
+        return log_files.find_logs(logs)
+    except log_files.LogPathError as error:
+        raise CommandError(str(error)) from error
+
+
+def tell_numbers(found: dict[str, list[LogFile]]) -> None:
+    """Write to the standard error how many files a folder or glob has."""
+    for log, files in found.items():
+        if len(files) > 1 or os.path.isdir(log):
+            click.echo(escape_unprintable(f"{log}: {quantity(len(files), 'file{|s}')}"), err=True)
+
+
+@contextmanager
+def with_standard_input(logs: Sequence[str], folder: Path) -> Iterator[tuple[str, ...]]:
+    """Yield the logs; the standard input, if it is one of them, is a file in a folder until the context ends.
+
+    Raises:
+        CommandError: Another command uses the same folder for its standard input.
+    """
+    # Imported here, because the readers of logs load slowly.
+    from dbt_tangles.lint.log_files import STANDARD_INPUT
+
+    if _DASH not in logs:
+        yield tuple(logs)
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / STANDARD_INPUT
+    with path.open("ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise CommandError(f"{path}: another command reads its standard input here; wait for its end") from error
+        try:
+            file.truncate(0)
+            shutil.copyfileobj(click.get_binary_stream("stdin"), file)
+            file.flush()
+            yield tuple(str(path) if log == _DASH else log for log in logs)
+        finally:
+            path.unlink(missing_ok=True)
