@@ -63,7 +63,7 @@ edges as (
             and edges.previous_id = previous.message_id
     where
         edges.is_member_edge
-        and edges.tangle_name != 'feed'
+        and edges.tangle_name != 'ssb:feed'
         and {{ is_changed('edges.root_id', ref('int_tangle_versions')) }}
     group by edges.tangle_name, edges.root_id
 ),
@@ -124,7 +124,7 @@ where counts.candidate_count > 0
 union all
 
 select
-    'feed' as tangle_name,
+    'ssb:feed' as tangle_name,
     feeds.root_id,
     'present' as root_status,
     cast(feed_candidates.candidate_count as int) as candidate_count,

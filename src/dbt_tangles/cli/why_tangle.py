@@ -157,7 +157,7 @@ _NAMELESS = "claim without a tangle's name"
 _FORM = [
     "in it, content.tangles maps each tangle's name to {root, previous}: root is a message's id, previous a list of "
     "ids; in a tangle's first message both are null",
-    "the names legacy_thread and feed are reserved; the older fields are root (an id) and branch (ids)",
+    "the older fields are root (an id) and branch (ids)",
 ]
 _ROOTS = {
     "missing": "the root is not in the log",

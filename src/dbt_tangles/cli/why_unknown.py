@@ -14,7 +14,7 @@ _NEAR, _SHOWN = 3, 10
 
 #: References to ids: their name, the table, the column of the id, of the referring id, and of the place.
 _REFERENCES = [
-    ("tangle", "tangle_edges", "previous_id", "message_id", "tangle_name || ':' || root_id", "tangle_name <> 'feed'"),
+    ("tangle", "tangle_edges", "previous_id", "message_id", "tangle_name || ':' || root_id", "tangle_name <> 'ssb:feed'"),
     ("tangle root", "tangle_messages", "root_id", "message_id", "tangle_name", "message_id <> root_id"),
     ("feed", "ssb_messages", "previous_id", "message_id", "author", "true"),
     ("set", "set_links", "other_id", "message_id", "set_id", "true"),

@@ -142,7 +142,7 @@ def write_twins(root) -> Warehouse:
     warehouse = write(root)
     for table in ("tangle_messages", "tangle_edges", "tangles", "tangle_next", "tangle_missing"):
         rows = pq.read_table(warehouse.folder / table).to_pylist()
-        warehouse.write(table, *rows, *({**row, "tangle_name": "legacy_thread"} for row in rows))
+        warehouse.write(table, *rows, *({**row, "tangle_name": "ssb:legacy_thread"} for row in rows))
     return warehouse
 
 

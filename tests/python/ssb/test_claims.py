@@ -248,15 +248,14 @@ def test_claims_are_those_of_the_peers(log):
     assert seen == sum(map(len, candidates.values()))
 
 
-def test_the_name_of_the_feed_is_reserved():
-    """A named tangle that calls itself feed would stand beside the feed, under the same root."""
-    assert tangle_claims({"tangles": {"feed": {"root": "%r", "previous": ["%r"]}}}) == malformed(name=None)
+@pytest.mark.parametrize("key", ["feed", "legacy_thread", "ssb", "Ssb:feed", "x:y", ""])
+def test_every_key_is_a_name(key):
+    """No key is refused."""
+    assert tangle_claims({"tangles": {key: {"root": A, "previous": [B]}}}) == [(key, A, [B], False, None)]
 
 
-def test_the_name_of_the_older_fields_is_reserved():
-    """A named tangle that calls itself legacy_thread would mix with `root` and `branch`."""
-    content = {"tangles": {"legacy_thread": {"root": None, "previous": None}}, "root": "%r", "branch": "%b"}
-    assert tangle_claims(content) == [
-        (None, None, None, False, "malformed_tangle"),
-        ("legacy_thread", "%r", ["%b"], False, None),
-    ]
+@pytest.mark.parametrize("key", ["ssb:feed", "ssb:legacy_thread", "ssb:ssb:feed", "ssb:"])
+def test_a_key_cannot_be_a_name_of_ours(key):
+    """A named tangle that calls itself ssb:legacy_thread would mix with `root` and `branch`."""
+    content = {"tangles": {key: {"root": None, "previous": None}}, "root": A, "branch": B}
+    assert tangle_claims(content) == [(f"ssb:{key}", None, None, True, None), (LEGACY_THREAD, A, [B], False, None)]

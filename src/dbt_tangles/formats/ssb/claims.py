@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 from dbt_tangles.formats.ssb.ids import referenced_id
 
-LEGACY_THREAD = "legacy_thread"
-#: Reserved tangle names, not allowed in `content.tangles`: the older fields, and the feed itself.
-RESERVED = frozenset({LEGACY_THREAD, "feed"})
+#: The names of tangles that are not keys of `content.tangles` begin so; such a key gets this prefix once more.
+OWN_PREFIX = "ssb:"
+#: The tangle of the older fields `root` and `branch`.
+LEGACY_THREAD = f"{OWN_PREFIX}legacy_thread"
 MALFORMED_TANGLE = "malformed_tangle"
 
 
@@ -21,7 +22,7 @@ class Claim(NamedTuple):
     """A tangle claim of a content; an entry of the column ``claims``.
 
     Attributes:
-        tangle_name: The tangle; absent if the claim has no usable name.
+        tangle_name: The tangle; absent if ``tangles`` is not an object.
         root_id: The root; absent for a root claim, and where the content gives no message id.
         previous: The listed ids; absent for a root claim, and with a defect.
         is_root: Whether the message claims to be the root of a tangle.
@@ -39,8 +40,6 @@ class Claim(NamedTuple):
 IdOf = Callable[[str], str | None]
 
 _ABSENT: Any = object()
-#: `tangles` is not an object, or uses a reserved name.
-_NAMELESS = Claim(defect=MALFORMED_TANGLE)
 
 
 def tangle_claims(content: dict[str, Any], id_of: IdOf = referenced_id) -> list[Claim]:
@@ -60,9 +59,9 @@ def tangle_claims(content: dict[str, Any], id_of: IdOf = referenced_id) -> list[
     tangles = content.get("tangles")
     if type(tangles) is dict:
         for name, fields in tangles.items():
-            claims.append(_NAMELESS if name in RESERVED else _named_claim(name, fields, id_of))
+            claims.append(_named_claim(tangle_name(name), fields, id_of))
     elif tangles is not None:
-        claims.append(_NAMELESS)
+        claims.append(Claim(defect=MALFORMED_TANGLE))
     root = content.get("root")
     branch = content.get("branch", _ABSENT)
     if root is None and (branch is None or branch is _ABSENT):
@@ -72,6 +71,11 @@ def tangle_claims(content: dict[str, Any], id_of: IdOf = referenced_id) -> list[
         return claims
     claims.append(_candidate_claim(LEGACY_THREAD, root, [branch] if type(branch) is str else branch, id_of))
     return claims
+
+
+def tangle_name(key: str) -> str:
+    """Return the name of the tangle of a key of ``content.tangles``: the key, unless that could be a name of ours."""
+    return f"{OWN_PREFIX}{key}" if key.startswith(OWN_PREFIX) else key
 
 
 def _named_claim(name: str, fields: Any, id_of: IdOf) -> Claim:
