@@ -68,10 +68,12 @@ edges as (
     group by edges.tangle_name, edges.root_id
 ),
 
--- root_status tells an unusable root, which the log has, from a missing one.
+-- root_status tells a sealed or unusable root, which the log has, from a missing one.
 known_roots as (
-    select message_id
-    from {{ ref('ssb_messages') }}
+    select
+        messages.message_id,
+        {{ is_sealed('messages') }} as is_sealed
+    from {{ ref('ssb_messages') }} as messages
 ),
 
 feeds as (
@@ -99,6 +101,7 @@ select
     case
         when counts.has_root then 'present'
         when counts.is_too_large then 'too_large'
+        when known_roots.is_sealed then 'sealed'
         when known_roots.message_id is not null then 'unusable'
         else 'missing'
     end as root_status,

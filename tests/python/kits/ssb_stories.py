@@ -41,7 +41,7 @@ def add_names(log, alice, bob):
     # Tangles named as legacy threads and feeds are or were, beside a legacy thread with the same root.
     names = ("legacy_thread", "feed", "ssb:legacy_thread", "ssb:feed", "ssb")
     root = alice.publish(post(tangles=dict.fromkeys(names, ROOT_CLAIM)), 1)
-    replies = dict.fromkeys(names, {"root": root["key"], "previous": [root["key"]]})
+    replies = {name: {"root": root["key"], "previous": [root["key"]]} for name in names}
     log.good(root, alice.publish(post(root=root["key"], branch=root["key"], tangles=replies), 2))
     log.good(alice.publish(post(root=7, branch=7, tangles={"ssb:legacy_thread": 7}), 1))
 

@@ -96,12 +96,12 @@ def normalise(reference: str) -> str:
 def referenced_id(reference: str) -> str | None:
     """Return the id of the message that a string refers to.
 
-    Sigils and URIs of messages refer to messages: ``ssb:message/<format>/<url-safe base64>``, also with ``ssb://`` or with
-    colons in place of the slashes. A query (``?unbox=<key>``) or the fragment of a URI is not part of the id.
+    Such a string is a sigil or a URI: ``ssb:message/<format>/<url-safe base64>``, also with ``ssb://`` or with colons
+    in place of the slashes. A query (``?unbox=<key>``) or the fragment of a URI is not part of the id.
 
     Returns:
-        ``%<base64>.sha256`` for the formats ``classic`` and ``sha256``; for other formats, whose messages are never in a
-        classic log, the sigil or ``ssb:message/<format>/<base64>``. Absent if the string can be no message's id.
+        ``%<base64>.sha256`` for the formats ``classic`` and ``sha256``. For other formats, whose messages are never in
+        a classic log, the sigil or ``ssb:message/<format>/<base64>``. Absent if the string can be no message's id.
     """
     if match := _SIGIL.fullmatch(reference):
         digest, suffix = match.groups()
