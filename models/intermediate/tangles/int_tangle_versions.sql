@@ -1,5 +1,5 @@
--- The input rows of each root, as texts: its claims, whether the log has or shows the root, the feed that begins with it, and
--- the contents and strategies of records.
+-- The input rows of each root, as texts: its claims, whether the log has the root and shows its content, the feed that
+-- begins with it, and the contents and strategies of records.
 with types as (
     {{ select_tangle_types() }}
 ),
