@@ -212,6 +212,7 @@ class _Made:
             root_id=roots.filter(pa.array(waits)),
             missing_id=self.gone,
             is_in_log=same(False, count=missing),
+            is_sealed=same(False, count=missing),
             waiting_count=same(1, pa.int32(), missing),
             blocked_count=four,
             unlocks=four,

@@ -210,7 +210,7 @@ def _table(rng, root, start, previous, author, sequence, missing=None):
     edges = np.arange(offsets[-1]) + np.repeat(start[order] - offsets[:-1], lengths)
     asserted = START + 60_000.0 * (np.arange(n) + rng.normal(0, 20, n)).round()
     received = asserted + rng.exponential(30_000, n).round()
-    names = pa.array(["legacy_thread", "group", "members"])
+    names = pa.array(["ssb:legacy_thread", "group", "members"])
     is_root = root == np.arange(n)
     columns = {
         "graph_kind": names.take(pa.array(root[order] % 3)),

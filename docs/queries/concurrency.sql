@@ -9,7 +9,7 @@ select
     100 * sum(concurrent_count) / (count(*) * (count(*) - 1)) as percent_of_pairs,
     count(tie_broken_with) as ties
 from tangle_messages
-where is_member and tangle_name <> 'feed'
+where is_member and tangle_name <> 'ssb:feed'
 group by tangle_name, root_id
 having count(*) > 1 and count(concurrent_count) = count(*)
 order by messages desc, tangle_name, root_id

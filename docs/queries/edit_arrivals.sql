@@ -4,8 +4,7 @@ with kinds as (
         timeline_id,
         case
             when any_value(message_id) is null then 'event log'
-            when timeline_id = 'ssb:log' then timeline_id
-            else split_part(timeline_id, ':', 1)
+            else regexp_extract(timeline_id, '^(ssb:)?[^:]*')
         end as kind
     from timeline_events
     group by timeline_id

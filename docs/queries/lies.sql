@@ -9,7 +9,7 @@ with members as (
         author,
         asserted_at
     from tangle_messages semi join tangle_ancestors using (tangle_name, root_id)
-    where is_member and tangle_name <> 'feed'
+    where is_member and tangle_name <> 'ssb:feed'
 ),
 
 reversed as (

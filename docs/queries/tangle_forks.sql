@@ -8,7 +8,7 @@ with followers as (
         author,
         row_number() over (partition by tangle_name, root_id, previous_id order by received_position) > 1 as forks
     from tangle_edges join tangle_messages using (tangle_name, root_id, message_id)
-    where is_member_edge and tangle_name <> 'feed'
+    where is_member_edge and tangle_name <> 'ssb:feed'
 )
 
 select

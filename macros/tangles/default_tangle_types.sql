@@ -11,7 +11,7 @@
             'description': 'The epochs of a private group.',
         },
         {
-            'tangle_name': 'feed',
+            'tangle_name': 'ssb:feed',
             'previous_rule': 'feed',
             'writers': 'root_author',
             'description': "The verified chain of an author's feed.",
@@ -35,7 +35,7 @@
             'description': 'The messages of a private group.',
         },
         {
-            'tangle_name': 'legacy_thread',
+            'tangle_name': 'ssb:legacy_thread',
             'previous_rule': 'branch',
             'description': 'A thread of the older fields `root` and `branch`.',
         },

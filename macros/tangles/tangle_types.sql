@@ -78,8 +78,9 @@
     {%- for key in type if key not in keys -%}
         {% do faults.append('has the unknown key ' ~ key | tojson ~ ': the keys are ' ~ keys | join(', ')) %}
     {%- endfor -%}
-    {%- if type.tangle_name in ['feed', 'legacy_thread'] -%}
-        {% do faults.append('cannot be replaced, because its messages do not use content.tangles: choose another name') %}
+    {%- if type.tangle_name.startswith('ssb:') and not type.tangle_name.startswith('ssb:ssb:') -%}
+        {% do faults.append('has a name of the tangles that do not use content.tangles: choose another name; '
+            ~ 'for a key of content.tangles that begins with ssb: write one more ssb: before it') %}
     {%- endif -%}
     {%- for key in ['content_types', 'root_content_types'] if type.get(key) is not none -%}
         {%- if not is_text_list(type[key]) -%}

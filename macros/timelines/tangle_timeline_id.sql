@@ -1,13 +1,13 @@
 {#- Names and roots may hold any text, so the first `:` ends the name: within a name `:` is written `%3A`, and `%` is
-    written `%25` before `25` or `3A`. Only the tangle with the name `ssb` and the root `log` is
-    written `%25ssb:log`, because `ssb:log` is the timeline of the whole log. -#}
+    written `%25` before `25` or `3A`. The timelines that begin with `ssb:` are `ssb:log`, the whole log, and those of the
+    tangles `ssb:legacy_thread`: a key `ssb` of `content.tangles` is written `%25ssb`. -#}
 {% macro tangle_timeline_id(tangle_name='tangle_name', root_id='root_id') -%}
 concat(
-        if(
-            {{ tangle_name }} = 'ssb' and {{ root_id }} = 'log',
-            '%25ssb',
-            replace(replace(replace({{ tangle_name }}, '%25', '%2525'), '%3A', '%253A'), ':', '%3A')
-        ),
+        case {{ tangle_name }}
+            when 'ssb:legacy_thread' then 'ssb:legacy_thread'
+            when 'ssb' then '%25ssb'
+            else replace(replace(replace({{ tangle_name }}, '%25', '%2525'), '%3A', '%253A'), ':', '%3A')
+        end,
         ':',
         {{ root_id }}
     )

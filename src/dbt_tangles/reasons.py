@@ -248,11 +248,15 @@ class TangleReason(Reasons):
     )
     WRONG_TYPE = "wrong_type", "This tangle does not take messages of its content type."
     NOT_A_WRITER = "not_a_writer", "The type and the root of this tangle do not let its author write."
-    MISSING_ROOT = "missing_root", "The root that it names is not in the log, or is not usable."
+    MISSING_ROOT = (
+        "missing_root",
+        "The root that it names is not in the log, is sealed (encrypted) in this export, or is not usable.",
+    )
     EMPTY_PREVIOUS = "empty_previous", "It names a root, but its previous is empty."
     MISSING_PREVIOUS = (
         "missing_previous",
-        "A message in its previous is not in the log, or does not claim to belong to this tangle.",
+        "A message in its previous is not in the log, is sealed (encrypted) in this export, or does not claim to "
+        "belong to this tangle.",
     )
     CYCLE = "cycle", "It follows itself."
     PREVIOUS_SET_ASIDE = "previous_set_aside", "A message that it follows is set aside."

@@ -186,7 +186,7 @@ def test_figures_of_groups(tables, example):
 
 
 OF_EACH = {
-    "tangle": "select tangle_name as name, root_id as id from {tangles} where tangle_name <> 'feed'",
+    "tangle": "select tangle_name as name, root_id as id from {tangles} where tangle_name <> 'ssb:feed'",
     "feed": "select '' as name, author as id from {feeds}",
     "set": "select '' as name, set_id as id from {sets}",
     "group": "select distinct '' as name, group_id as id from {group_epochs}",

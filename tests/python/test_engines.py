@@ -173,8 +173,8 @@ def test_tangle_graph(built):
 
 
 def test_threads_are_tangles(built):
-    """Each thread is a `legacy_thread` tangle with all its messages as candidates."""
-    tangles = {row["root_id"]: row for row in built.rows("tangles") if row["tangle_name"] == "legacy_thread"}
+    """Each thread is a `ssb:legacy_thread` tangle with all its messages as candidates."""
+    tangles = {row["root_id"]: row for row in built.rows("tangles") if row["tangle_name"] == "ssb:legacy_thread"}
     for case in THREADS:
         root = next(m["key"] for m in case["thread"] if "root" not in m["value"]["content"])
         assert tangles[root]["candidate_count"] == len(case["thread"])
@@ -333,7 +333,7 @@ def test_edges(built, graphs):
     """Links and their redundancy."""
     found = defaultdict(set)
     for row in built.rows("tangle_edges"):
-        if row["is_member_edge"] and row["tangle_name"] != "feed":
+        if row["is_member_edge"] and row["tangle_name"] != "ssb:feed":
             found[row["tangle_name"], row["root_id"]].add(
                 tuple(map(row.get, ("message_id", "previous_id", "is_redundant")))
             )
@@ -407,7 +407,7 @@ def test_root_causes_and_missing_messages(built):
 def test_next_message_joins_its_tangle(built):
     """The message made from `tangle_next` becomes the only tip of its tangle, at the stated depth."""
     following = {(row["tangle_name"], row["root_id"]): row for row in built.rows("tangle_next")}
-    told = [row for row in built.rows("tangles") if row["tangle_name"] != "feed" and row["member_count"]]
+    told = [row for row in built.rows("tangles") if row["tangle_name"] != "ssb:feed" and row["member_count"]]
     assert following.keys() == {(row["tangle_name"], row["root_id"]) for row in told}
     rows = [row for row in built.candidates if (row["tangle_name"], row["root_id"]) in following]
     names = WALK_INPUT_SCHEMA.names[3:]

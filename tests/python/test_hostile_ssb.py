@@ -42,7 +42,9 @@ def test_verified_names(signed, verified):
     }
     assert {(name, 2, 1) for name in HOSTILE} <= tangles
     assert {(f"t{i}", 1, 1) for i in range(80)} <= tangles
-    assert [row for row in tangles if row[0] == "legacy_thread"] == [("legacy_thread", 2, 1)]
+    assert [row for row in tangles if row[0] == "ssb:legacy_thread"] == [("ssb:legacy_thread", 2, 1)]
+    own = ("legacy_thread", "feed", "ssb:ssb:legacy_thread", "ssb:ssb:feed", "ssb")
+    assert sorted(row for row in tangles if row[0] in own) == sorted((name, 2, 1) for name in own)
     assert [row for row in tangles if "\ufffd" in row[0]] == [("\ufffd", 1, 1)]
 
 
@@ -89,7 +91,7 @@ def test_trusted_names(trusted):
     for text in HOSTILE:
         row = tangles[text, f"%{text}"]
         assert (row["member_count"], row["tips"], row["edge_count"]) == (2, [f"%{text}/child"], 1)
-        assert tangles["legacy_thread", f"%{text}"]["member_count"] == 2
+        assert tangles["ssb:legacy_thread", f"%{text}"]["member_count"] == 2
     assert tangles["surrogate \ufffd", "%\ufffd"]["tips"] == ["%\ufffd/child"]
     assert tangles["long id", HUGE]["tips"] == ["%after a long id"]
     assert tangles[HUGE, "%long name"]["tips"] == ["%after a long name"]

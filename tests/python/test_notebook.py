@@ -35,7 +35,7 @@ def test_who_forks(answers, fixtures):
     members = {(r["tangle_name"], r["root_id"], r["message_id"]): r for r in fixtures.rows("tangle_messages")}
     followers = defaultdict(list)
     for edge in fixtures.rows("tangle_edges"):
-        if edge["is_member_edge"] and edge["tangle_name"] != "feed":
+        if edge["is_member_edge"] and edge["tangle_name"] != "ssb:feed":
             name, root = edge["tangle_name"], edge["root_id"]
             followers[name, root, edge["previous_id"]].append(members[name, root, edge["message_id"]])
     wrote, forks = set(), set()
@@ -96,10 +96,10 @@ def tangles(fixtures):
     """The members of each tangle but feeds by id, with their ancestors."""
     found = defaultdict(dict)
     for row in fixtures.rows("tangle_messages"):
-        if row["is_member"] and row["tangle_name"] != "feed":
+        if row["is_member"] and row["tangle_name"] != "ssb:feed":
             found[row["tangle_name"], row["root_id"]][row["message_id"]] = row | {"ancestors": set()}
     for row in fixtures.rows("tangle_ancestors"):
-        if row["tangle_name"] != "feed":
+        if row["tangle_name"] != "ssb:feed":
             found[row["tangle_name"], row["root_id"]][row["message_id"]]["ancestors"].add(row["ancestor_id"])
     return found
 

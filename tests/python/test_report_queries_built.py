@@ -24,8 +24,8 @@ SUBJECTS = {
     "set": """select set_id from set_items
         semi join (from set_messages where not (is_valid or is_held)) using (set_id) order by set_id""",
     "timeline": "select timeline_id from timeline_stats order by edits_per_event desc, timeline_id",
-    "name": "select tangle_name from tangle_missing where tangle_name <> 'feed' order by all",
-    "root": "select root_id from tangle_missing where tangle_name <> 'feed' order by tangle_name, root_id",
+    "name": "select tangle_name from tangle_missing where tangle_name <> 'ssb:feed' order by all",
+    "root": "select root_id from tangle_missing where tangle_name <> 'ssb:feed' order by tangle_name, root_id",
 }
 IDS = {
     "epochs": "select distinct epoch_id from group_epochs",

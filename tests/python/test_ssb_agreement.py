@@ -77,7 +77,7 @@ def test_chain(built):
 
 def test_tangles(built):
     log, tables = built
-    rows = [row for row in tables.rows("tangles") if row["tangle_name"] != "feed"]
+    rows = [row for row in tables.rows("tangles") if row["tangle_name"] != "ssb:feed"]
     tangles = {(row["tangle_name"], row["root_id"]): row for row in rows}
     members, aside = {}, {}
     for row in tables.rows("tangle_messages", ["tangle_name", "root_id", "message_id", "set_aside_reason"]):
@@ -88,7 +88,7 @@ def test_tangles(built):
             aside.setdefault(key, set()).add(row["message_id"])
     wrong = []
     for tangle in expectations(log, "tangles"):
-        name = {"old": "legacy_thread"}.get(tangle["tangle"], tangle["tangle"])
+        name = {"old": "ssb:legacy_thread"}.get(tangle["tangle"], tangle["tangle"])
         key = name, tangle["root"]
         ours = tangles.pop(key, None)
         said = ours and (ours["member_count"], ours["depth"], ours["tips"], ours["set_aside_count"])

@@ -48,9 +48,9 @@ def test_a_thread_of_two_kinds_has_one_row(warehouse, tmp_path):
     built = DbtProject(warehouse, "starter", folder, profiles_dir=folder)
     built.build("--select", "+largest_threads")
     kinds = {row["tangle_name"]: row["member_count"] for row in built.rows("tangles")}
-    assert (kinds["thread"], kinds["legacy_thread"]) == (2, 3)
+    assert (kinds["thread"], kinds["ssb:legacy_thread"]) == (2, 3)
     (row,) = built.rows("largest_threads")
-    assert (row["tangle_name"], row["member_count"]) == ("legacy_thread", 3)
+    assert (row["tangle_name"], row["member_count"]) == ("ssb:legacy_thread", 3)
 
     # A repeated run keeps all tables of tangles, plain ones too.
     again = built.invoke("run", "--select", "+largest_threads")

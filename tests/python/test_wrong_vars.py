@@ -121,7 +121,7 @@ WRONG_TYPES = {
     "a text": ("page", 'has "page", but must have types with a tangle_name'),
     "no name": ({"content_types": ["post"]}, "must have types with a tangle_name"),
     "an empty name": ({"tangle_name": ""}, "must have types with a tangle_name"),
-    "a reserved name": ({"tangle_name": "feed"}, 'the type "feed" cannot be replaced'),
+    "a reserved name": ({"tangle_name": "ssb:feed"}, 'the type "ssb:feed" has a name of the tangles that do not use'),
     "an unknown key": ({**NAMED, "content_type": ["post"]}, 'has the unknown key "content_type"'),
     "one content type": ({**NAMED, "content_types": "post"}, 'has the content_types "post", but must have a list'),
     "no content types": ({**NAMED, "root_content_types": []}, "has the root_content_types [], but must have a list"),

@@ -13,10 +13,10 @@ full join (
             root_id,
             count(*) as edge_count
         from {{ ref('tangle_edges') }}
-        where tangle_name = 'feed'
+        where tangle_name = 'ssb:feed'
         group by root_id
     ) as edges on tangles.root_id = edges.root_id
-    where tangles.tangle_name = 'feed'
+    where tangles.tangle_name = 'ssb:feed'
 ) as tangles on feeds.latest_message_id = tangles.tips[0]
 where
     (feeds.verified_length > 0 or tangles.root_id is not null)

@@ -19,7 +19,7 @@ legacy_roots as (
         from usable
             lateral view explode(usable.tangle_claims) exploded as claim
     ) as claims
-    where tangle_name = 'legacy_thread' and defect is null and root_id != message_id
+    where tangle_name = 'ssb:legacy_thread' and defect is null and root_id != message_id
 ),
 
 messages as (
@@ -32,7 +32,7 @@ messages as (
                 usable.tangle_claims,
                 array(
                     named_struct(
-                        'tangle_name', 'legacy_thread',
+                        'tangle_name', 'ssb:legacy_thread',
                         'root_id', cast(null as string),
                         'previous', cast(null as array<string>),
                         'is_root', true,

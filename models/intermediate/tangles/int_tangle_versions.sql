@@ -1,5 +1,5 @@
--- The input rows of each root, as texts: its claims, whether the log has the root, the feed that begins with it, and
--- the contents and strategies of records.
+-- The input rows of each root, as texts: its claims, whether the log has the root and shows its content, the feed that
+-- begins with it, and the contents and strategies of records.
 with types as (
     {{ select_tangle_types() }}
 ),
@@ -13,11 +13,13 @@ claims as (
     from {{ ref('int_tangle_claims') }}
 ),
 
--- tangles.root_status depends on whether the log has the root at all.
+-- tangles.root_status depends on whether the log has the root at all, and whether its content is sealed.
 roots_in_log as (
-    select distinct claims.root_id
+    select distinct
+        claims.root_id,
+        {{ is_sealed('messages') }} as is_sealed
     from claims
-    left semi join {{ ref('ssb_messages') }} as messages on claims.root_id = messages.message_id
+    inner join {{ ref('ssb_messages') }} as messages on claims.root_id = messages.message_id
 ),
 
 feeds as (
@@ -54,7 +56,7 @@ inputs as (
     select
         'known_root' as kind,
         root_id,
-        cast(null as string) as row_text
+        cast(is_sealed as string) as row_text
     from roots_in_log
 
     union all

@@ -12,7 +12,7 @@ where levels.claim_error is null and not levels.is_root
 union all
 
 select
-    'feed' as tangle_name,
+    'ssb:feed' as tangle_name,
     root_id,
     message_id,
     previous_id,

@@ -3,6 +3,7 @@ select
     missing.root_id,
     missing.missing_id,
     messages.message_id is not null as is_in_log,
+    coalesce({{ is_sealed('messages') }}, false) as is_sealed,
     missing.waiting_count,
     missing.blocked_count,
     missing.unlocks

@@ -4,4 +4,4 @@ select
     tips as previous,
     depth + 1 as depth
 from {{ ref('tangles') }}
-where member_count > 0 and tangle_name != 'feed'
+where member_count > 0 and tangle_name != 'ssb:feed'

@@ -63,15 +63,17 @@ edges as (
             and edges.previous_id = previous.message_id
     where
         edges.is_member_edge
-        and edges.tangle_name != 'feed'
+        and edges.tangle_name != 'ssb:feed'
         and {{ is_changed('edges.root_id', ref('int_tangle_versions')) }}
     group by edges.tangle_name, edges.root_id
 ),
 
--- root_status tells an unusable root, which the log has, from a missing one.
+-- root_status tells a sealed or unusable root, which the log has, from a missing one.
 known_roots as (
-    select message_id
-    from {{ ref('ssb_messages') }}
+    select
+        messages.message_id,
+        {{ is_sealed('messages') }} as is_sealed
+    from {{ ref('ssb_messages') }} as messages
 ),
 
 feeds as (
@@ -99,6 +101,7 @@ select
     case
         when counts.has_root then 'present'
         when counts.is_too_large then 'too_large'
+        when known_roots.is_sealed then 'sealed'
         when known_roots.message_id is not null then 'unusable'
         else 'missing'
     end as root_status,
@@ -124,7 +127,7 @@ where counts.candidate_count > 0
 union all
 
 select
-    'feed' as tangle_name,
+    'ssb:feed' as tangle_name,
     feeds.root_id,
     'present' as root_status,
     cast(feed_candidates.candidate_count as int) as candidate_count,

@@ -37,7 +37,7 @@ COMPARED = [
         "tangles",
         ("tangle_name", "root_id"),
         ("member_count", "set_aside_count", "tips"),
-        where="tangle_name <> 'feed'",
+        where="tangle_name <> 'ssb:feed'",
     ),
     Compared(
         "message{|s} in tangles",
@@ -96,7 +96,7 @@ def compare(pair: Pair, each: Compared, limit: int) -> dict | None:
 
 def without_tangle_name(column: str) -> str:
     """Write an SQL expression for a key without the tangle's name, so that tangles of one root share its value."""
-    return "regexp_replace(timeline_id, '^[^:]*:%', '%')" if column == "timeline_id" else column
+    return "regexp_replace(timeline_id, '^(ssb:)?[^:]*:%', '%')" if column == "timeline_id" else column
 
 
 def _shown(each: Compared, row: dict, side: str) -> dict:

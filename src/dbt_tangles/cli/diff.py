@@ -18,7 +18,7 @@ from dbt_tangles.cli.tables import CommandError, Pair, Tables
 #: The plural name of each comparison: its name for any number.
 _WORDS = {inflect(2, each.what): each.what for each in (*COMPARED, *ORDERS, SETTLED)}
 #: The id of a tangle's timeline: the tangle's name and root.
-_OF_TANGLE = re.compile(r"([^:]*):(%.*)", re.DOTALL)
+_OF_TANGLE = re.compile(r"((?:ssb:)?[^:]*):(%.*)", re.DOTALL)
 
 
 @click.command("diff")

@@ -1,4 +1,4 @@
-"""Finds duplicate tangles: `thread` and `legacy_thread` on one root, where posts carry both notations."""
+"""Finds duplicate tangles: `thread` and `ssb:legacy_thread` on one root, where posts carry both notations."""
 
 import json
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ def find_duplicates(tables: Tables) -> list[dict]:
     """
     alike = tables.rows(
         f"""select root_id, list(tangle_name) as names from {{tangles}}
-        where tangle_name in ('legacy_thread', 'thread')
+        where tangle_name in ('ssb:legacy_thread', 'thread')
         group by root_id, {_SAME} having count(*) > 1"""
     )
     if not alike:

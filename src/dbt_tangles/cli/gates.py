@@ -55,7 +55,7 @@ CONDITIONS = {
     ),
     "set_aside": Condition(
         {
-            # Equal tangles of one root, such as thread and legacy_thread, set a message aside once.
+            # Equal tangles of one root, such as thread and ssb:legacy_thread, set a message aside once.
             "tangle_messages": """select distinct
                 message_id || ' ' || set_aside_reason || ', root ' || coalesce(root_id, 'unknown') as what, 1 as n
             from {tangle_messages} where set_aside_reason is not null""",

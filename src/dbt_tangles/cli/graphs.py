@@ -61,7 +61,8 @@ def tangle(tables: Tables, name: str, root: str, limit: int) -> Graph:
     ]
     missing = tables.rows(query("tangle_missing"), ids=[edge.parent for edge in edges], **where)
     for row in missing:
-        nodes.append(Node(row["missing_id"], MISSING, words="no candidate" if row["is_in_log"] else "not in the log"))
+        there = "sealed in this export" if row["is_sealed"] else "no candidate"
+        nodes.append(Node(row["missing_id"], MISSING, words=there if row["is_in_log"] else "not in the log"))
     fields = record.read_fields(tables, name, root)
     return Graph("tangle", root, name, total + total_aside, nodes, edges, fields=fields)
 

@@ -11,7 +11,9 @@ _MOST_PIECES = 8
 #: An encoded id may be encoded again together with the link that contains it.
 _MOST_DECODED = 3
 
-_URI = re.compile(r"ssb:(?://)?(message|feed)/(classic|sha256|ed25519)/([A-Za-z0-9_+/-]{0,43})(=*)", re.I)
+_URI = re.compile(
+    r"ssb:(?://)?(message|feed)([/:])(classic|sha256|ed25519)\2([A-Za-z0-9_+/-]{0,43})=*(?:[?#].*)?", re.I | re.S
+)
 #: Kind and format of a URI: the template of the sigil.
 _SIGILS = {("message", "classic"): "%{}.sha256", ("message", "sha256"): "%{}.sha256"}
 _SIGILS |= {("feed", "classic"): "@{}.ed25519", ("feed", "ed25519"): "@{}.ed25519"}
@@ -27,13 +29,13 @@ _LINK = re.compile(r"[a-z][a-z0-9+.-]*://[^/]*", re.I)
 #: Whole ids within a longer text, except after a colon, where `NAME:ROOT` has its root.
 _WITHIN = re.compile(
     r"(?<!:)[%@][A-Za-z0-9_+/-]{43}=\.(?:sha256|ed25519)"
-    r"|(?<![\w:])ssb:(?://)?(?:message|feed)/[a-z0-9]+/[A-Za-z0-9_+/-]{43}=*"
+    r"|(?<![\w:])ssb:(?://)?(?:message|feed)[/:][a-z0-9]+[/:][A-Za-z0-9_+/-]{43}=*"
     r"|(?<![0-9A-Za-z:])[0-9a-fA-F]{64}:[0-9]{1,10}(?![0-9])"
     r"|(?<![0-9A-Za-z:])[1-9A-HJ-NP-Za-km-z]{43,44}(?![0-9A-Za-z])"
 )
 
 _MESSAGE = r"%|%?[A-Za-z0-9+/]{1,43}(?:=(?:\.[a-z0-9-]{0,16})?)?"
-_URIS = r"ssb:(?://)?[a-z-]{0,20}(?:/[A-Za-z0-9_+/=-]{0,200})?"
+_URIS = r"ssb:(?://)?[a-z-]{0,20}(?:[/:][A-Za-z0-9_+/:=-]{0,200})?"
 #: Patterns of ids and of their beginnings: messages and `NAME:ROOT`, feeds, pzp messages, nodes.
 _LOOKS = [
     re.compile(rf"(?:(?s:.+):(?=%|ssb:))?(?:{_MESSAGE}|{_URIS})"),
@@ -60,10 +62,10 @@ class Candidate(NamedTuple):
 def as_sigil(text: str) -> str:
     """Convert the URI of a classic message or feed, or its beginning, to a sigil; return other texts unchanged."""
     uri = _URI.fullmatch(text)
-    sigil = _SIGILS.get((uri[1].lower(), uri[2].lower())) if uri else None
+    sigil = _SIGILS.get((uri[1].lower(), uri[3].lower())) if uri else None
     if not sigil:
         return text
-    digest = _standard(uri[3])
+    digest = _standard(uri[4])
     return sigil.format(f"{digest}=") if len(digest) == 43 else f"{sigil[0]}{digest}"
 
 

@@ -113,14 +113,15 @@ def _tangle(tables: Tables, key: tuple[str, ...], differ: dict) -> list[str]:
             f"{row['n']:,} set aside: {row['reason']}. {messages.SET_ASIDE.get(row['reason'], '')}" for row in rows
         ]
         missing = tables.rows(
-            f"""select missing_id, unlocks from {{tangle_missing}} where tangle_name = $name and root_id = $root
-            and not is_in_log order by unlocks desc, missing_id limit {MOST}""",
+            f"""select missing_id, if(is_sealed, 'is decrypted', 'arrives') as happens, unlocks from {{tangle_missing}}
+            where tangle_name = $name and root_id = $root and unlocks > 0 and (is_sealed or not is_in_log)
+            order by unlocks desc, missing_id limit {MOST}""",
             **where,
         )
         said += [
-            f"once {row['missing_id']} arrives, {quantity(row['unlocks'], '{becomes a member|become members}')}"
+            f"once {row['missing_id']} {row['happens']}, "
+            + quantity(row["unlocks"], "{becomes a member|become members}")
             for row in missing
-            if row["unlocks"]
         ]
     return said
 

@@ -103,13 +103,22 @@ def _files(tables: Tables) -> list[dict]:
     return items
 
 
+#: By whether a message is sealed.
+_MISSING = {
+    False: "missing; once it arrives",
+    True: "sealed in this export; once a decrypted export shows that it is a member",
+}
+
+
 def _missing(tables: Tables) -> list[dict]:
     # Duplicate tangles of one root count once: they hold the same messages.
     rows = tables.rows(
-        f"""select missing_id, list_sort(list_distinct(flatten(list(names)))) as names, sum(unlocks)::bigint as unlocks
+        f"""select missing_id, list_sort(list_distinct(flatten(list(names)))) as names, sum(unlocks)::bigint as unlocks,
+            any_value(is_sealed) as is_sealed
         from (
-            select missing_id, root_id, unlocks, list(tangle_name) as names from {{tangle_missing}}
-            where not is_in_log and unlocks > 0 group by missing_id, root_id, unlocks, waiting_count, blocked_count
+            select missing_id, root_id, unlocks, is_sealed, list(tangle_name) as names from {{tangle_missing}}
+            where (is_sealed or not is_in_log) and unlocks > 0
+            group by missing_id, root_id, unlocks, is_sealed, waiting_count, blocked_count
         )
         group by missing_id order by unlocks desc, missing_id limit {_MOST}"""
     )
@@ -118,7 +127,7 @@ def _missing(tables: Tables) -> list[dict]:
         for row in rows
     ]
     return [
-        _item(f"a message is missing; once it arrives, {members}", "why", row["missing_id"])
+        _item(f"a message is {_MISSING[row['is_sealed']]}, {members}", "why", row["missing_id"])
         for row, members in zip(rows, gained, strict=True)
     ]
 

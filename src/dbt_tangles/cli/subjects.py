@@ -11,7 +11,7 @@ _MOST, _FEW = 11, 3
 _NAMED = re.compile(r"(.+):(%.*|ssb:.*)", re.DOTALL)
 #: Kind: the table, the column of ids, the expression for names, and a condition on the rows.
 KINDS = {
-    "tangle": ("tangles", "root_id", "tangle_name", "tangle_name <> 'feed'"),
+    "tangle": ("tangles", "root_id", "tangle_name", "tangle_name <> 'ssb:feed'"),
     "set": ("sets", "set_id", "coalesce(domain, '')", "true"),
     "group": ("group_epochs", "group_id", "''", "epoch_id = group_id"),
     "base": ("autobase_bases", "base_id", "''", "true"),

@@ -7,7 +7,7 @@ from dbt_tangles.cli.claims import claims_of
 from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, truncate
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.cli.why_feed import explain_feed, write_feed, write_next
-from dbt_tangles.cli.why_tangle import explain_tangles, write_tangles
+from dbt_tangles.cli.why_tangle import SEALED, explain_tangles, write_tangles
 from dbt_tangles.cli.why_unknown import awaiting, write_awaiting
 
 _COLUMNS = """message_id, author, sequence, previous_id, content_type, content, asserted_at, line_count, is_encrypted,
@@ -47,8 +47,13 @@ def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:
     answer["unknown"] = sorted({"feeds", "tangle_messages"} & tables.missing)
     answer["is_well"] = not answer["unknown"] and _is_well(answer)
     answer["claimed_by"] = claims_of(tables, [message_id], ["message"]).get(message_id, [])
-    answer["awaited_by"] = [] if message["is_usable"] else awaiting(tables, message_id)
+    is_shown = message["is_usable"] and not _is_sealed(message)
+    answer["awaited_by"] = [] if is_shown else awaiting(tables, message_id)
     return answer
+
+
+def _is_sealed(message: dict) -> bool:
+    return bool(message["is_usable"] and message["is_encrypted"] and not message["is_decrypted"])
 
 
 def _says_group(message: dict) -> bool:
@@ -112,10 +117,13 @@ def write(page: Page, answer: dict) -> None:
     if message["is_usable"] and "tangle_messages" in answer["unknown"]:
         page.line(("tangles: unknown, because the table tangle_messages is not built", DIM), indent=1)
     elif message["is_usable"]:
-        write_tangles(page, answer["id"], answer["tangles"], answer["only"])
+        if answer["tangles"] or not _is_sealed(message):
+            write_tangles(page, answer["id"], answer["tangles"], answer["only"])
+        if _is_sealed(message):
+            page.line(f"the tangles that it claims are unknown: {SEALED}", indent=1)
     else:
         page.line("tangles: it belongs to none, because it is not verified", indent=1)
-        write_awaiting(page, answer["awaited_by"])
+    write_awaiting(page, answer["awaited_by"])
     if answer["group"]:
         _write_group(page, answer["group"])
     if answer["feed"] and not answer["is_well"]:

@@ -67,7 +67,7 @@ def _explain(tables: Tables, message_id: str, row: dict) -> dict:
         )
         answer["record"] = record.explain_member(tables, message_id=message_id, **where)
         return answer
-    answer["causes"] = _explain_causes(tables, message_id, row, where, links)
+    answer["causes"] = _explain_causes(tables, message_id, {**row, "root_status": answer["root_status"]}, where, links)
     answer["next"] = tables.row(
         "select previous, depth from {tangle_next} where tangle_name = $name and root_id = $root", **where
     )
@@ -84,15 +84,19 @@ def _explain_causes(tables: Tables, message_id: str, row: dict, where: dict, lin
     missing = {
         row_of_missing.pop("missing_id"): row_of_missing
         for row_of_missing in tables.rows(
-            """select missing_id, is_in_log, waiting_count, blocked_count, unlocks from {tangle_missing}
+            """select missing_id, is_in_log, is_sealed, waiting_count, blocked_count, unlocks from {tangle_missing}
             where tangle_name = $name and root_id = $root and missing_id in (select unnest($ids))""",
             ids=causes,
             **where,
         )
     }
     bad = {message_id: row["set_aside_reason"]} if message_id in causes else {}
-    if unclear := [cause for cause in others if cause not in missing]:
+    unclear = [cause for cause in others if cause not in missing]
+    if unclear:
         bad |= _own_reasons(tables, unclear, where)
+    # The tangle misses its root, although no message lists it.
+    if where["root"] in unclear and where["root"] not in bad and row["root_status"] in ("sealed", "unusable"):
+        missing[where["root"]] = {"is_in_log": True, "is_sealed": row["root_status"] == "sealed"}
     for id_, claims in claims_of(tables, missing, ["message"]).items():
         missing[id_]["claimed_by"] = claims
     in_log = [id_ for id_, row_of_missing in missing.items() if row_of_missing["is_in_log"]]
@@ -123,7 +127,8 @@ def _errors(tables: Tables, ids: list[str]) -> dict[str, str | None]:
 def _cause(cause: str, root: str, paths: dict, bad: dict, missing: dict, message_id: str) -> dict:
     path = paths.get(cause) or ([message_id, cause] if cause == root else None)
     row_of_missing = {} if cause in bad else missing.get(cause, {})
-    trouble = bad.get(cause) or ("no_candidate" if row_of_missing.get("is_in_log") else "missing")
+    there = "sealed" if row_of_missing.get("is_sealed") else "no_candidate"
+    trouble = bad.get(cause) or (there if row_of_missing.get("is_in_log") else "missing")
     found = {"id": cause, "trouble": trouble, "path": path, **row_of_missing}
     return {**found, "words": _trouble(found)}
 
@@ -157,12 +162,22 @@ _NAMELESS = "claim without a tangle's name"
 _FORM = [
     "in it, content.tangles maps each tangle's name to {root, previous}: root is a message's id, previous a list of "
     "ids; in a tangle's first message both are null",
-    "the names legacy_thread and feed are reserved; the older fields are root (an id) and branch (ids)",
+    "the older fields are root (an id) and branch (ids)",
 ]
+#: Words for a message that is in the log, encrypted.
+SEALED = "in this export it is sealed (encrypted), and a decrypted export settles it"
 _ROOTS = {
     "missing": "the root is not in the log",
+    "sealed": f"the root is in the log: {SEALED}",
     "unusable": "the root is in the log, but it is not verified or does not start such a tangle",
     "too_large": "the tangle has more candidates than graph_limit allows",
+}
+
+
+#: Trouble of a message that may be a member: the remedy.
+_UNKNOWN = {
+    "missing": "get the missing messages from a peer",
+    "sealed": "build again with an export in which the sealed messages are decrypted",
 }
 
 
@@ -194,11 +209,12 @@ def _write_causes(page: Page, message_id: str, tangle: dict) -> None:
         page.line((f"there may be more: a build keeps the first {_MOST_CAUSES}", DIM), indent=2)
     page.line("what to do:", indent=2)
     again = "publish it with"
-    missing = [cause for cause in others if cause["trouble"] == "missing"]
-    if missing and len(missing) == len(others) and not own:
-        page.line("get the missing messages from a peer", indent=3)
+    troubles = {cause["trouble"] for cause in others}
+    if not own and troubles and troubles <= _UNKNOWN.keys():
+        for trouble in sorted(troubles):
+            page.line(_UNKNOWN[trouble], indent=3)
         again = "or publish it again, with"
-    if own or len(missing) < len(others):
+    elif own or others:
         page.line("publish a new message, because a signed message cannot be corrected", indent=3)
     if tangle["set_aside_reason"] == "malformed_tangle":
         for text in _FORM:
@@ -210,7 +226,7 @@ def _write_causes(page: Page, message_id: str, tangle: dict) -> None:
             indent=3,
         )
     elif tangle["root_id"]:
-        page.line("it cannot be published again before the root is in the log", indent=3)
+        page.line("it cannot be published again before the log shows the root", indent=3)
 
 
 def _trouble(cause: dict) -> str:
@@ -219,6 +235,8 @@ def _trouble(cause: dict) -> str:
         unlocks = f"; once it arrives, {quantity(unlocked, '{becomes a member|become members}')}" if unlocked else ""
         claimed = "".join(f"; {claim['words']}" for claim in cause.get("claimed_by", ())[:1])
         return f"not in the log{unlocks}{claimed}"
+    if cause["trouble"] == "sealed":
+        return f"in the log, and unknown: {SEALED}"
     if cause["trouble"] == "no_candidate":
         error = cause.get("check_error")
         if error:

@@ -12,9 +12,10 @@ from dbt_tangles.cli.tables import Tables
 _MOST = 100
 _NEAR, _SHOWN = 3, 10
 
+_TANGLE = "tangle_name || ':' || root_id"
 #: References to ids: their name, the table, the column of the id, of the referring id, and of the place.
 _REFERENCES = [
-    ("tangle", "tangle_edges", "previous_id", "message_id", "tangle_name || ':' || root_id", "tangle_name <> 'feed'"),
+    ("tangle", "tangle_edges", "previous_id", "message_id", _TANGLE, "tangle_name <> 'ssb:feed'"),
     ("tangle root", "tangle_messages", "root_id", "message_id", "tangle_name", "message_id <> root_id"),
     ("feed", "ssb_messages", "previous_id", "message_id", "author", "true"),
     ("set", "set_links", "other_id", "message_id", "set_id", "true"),
@@ -63,8 +64,8 @@ def explain(tables: Tables, given: str) -> dict:
 def awaiting(tables: Tables, id_: str) -> list[dict]:
     """List the rows of `tangle_missing` for an id; at most 100."""
     return tables.rows(
-        f"""select tangle_name, root_id, is_in_log, waiting_count, blocked_count, unlocks from {{tangle_missing}}
-        where missing_id = $id order by all limit {_MOST}""",
+        f"""select tangle_name, root_id, is_in_log, is_sealed, waiting_count, blocked_count, unlocks
+        from {{tangle_missing}} where missing_id = $id order by all limit {_MOST}""",
         id=id_,
     )
 
@@ -99,13 +100,16 @@ def write_awaiting(page: Page, rows: list[dict]) -> None:
     """Print the tangles that wait for an id; duplicate tangles of one root once, with both names."""
     for names, row in merge_equal(rows):
         there = "; it is in the log, but not a candidate of this tangle" if row["is_in_log"] else ""
+        once = "it arrives"
+        if row["is_sealed"]:
+            there, once = "", "a decrypted export shows that it is a member"
         page.line(
             f"tangle {join_names(names)} on ",
             (row["root_id"], ID),
             inflect(len(names), " wait{s|} for it: ")
             + f"{quantity(row['waiting_count'], 'message{ lists it|s list it} as previous')}, "
             f"{quantity(row['blocked_count'], '{is|are} set aside because of it')}, "
-            f"{quantity(row['unlocks'], '{becomes a member|become members} once it arrives')}{there}",
+            f"{quantity(row['unlocks'], '{becomes a member|become members} once')} {once}{there}",
             indent=1,
         )
 

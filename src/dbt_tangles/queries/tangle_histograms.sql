@@ -5,7 +5,7 @@ with counted as (
         case chart when 'sizes' then candidate_count else depth end as number,
         set_aside_count + invalid_claim_count as trouble
     from tangles cross join unnest(['sizes', 'depths']) as charts (chart)
-    where tangle_name <> 'feed'
+    where tangle_name <> 'ssb:feed'
 ),
 
 ranges as (

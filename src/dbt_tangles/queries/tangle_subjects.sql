@@ -18,7 +18,7 @@ with counted as (
         misordered_received_pairs,
         set_aside_count + invalid_claim_count as trouble
     from tangles
-    where tangle_name <> 'feed'
+    where tangle_name <> 'ssb:feed'
 ),
 
 ranked as (

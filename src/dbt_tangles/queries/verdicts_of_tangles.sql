@@ -1,6 +1,6 @@
 -- Report, verdicts: tangles by verdict.
 select
-    case when tangle_name = 'feed' then 'feed' else root_status end as verdict,
+    case when tangle_name = 'ssb:feed' then 'feed' else root_status end as verdict,
     count(*) as n
 from tangles
 group by verdict

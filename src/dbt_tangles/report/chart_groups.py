@@ -26,7 +26,7 @@ _IS_WELL = "set_aside_count + invalid_claim_count = 0"
 
 def _range_of(column: str) -> Grouping:
     words = f"{low_of(column)} || case when {_IS_WELL} then ' well' else ' troubled' end"
-    return Grouping("tangles", f"case when tangle_name = 'feed' then '' else {words} end")
+    return Grouping("tangles", f"case when tangle_name = 'ssb:feed' then '' else {words} end")
 
 
 #: Groupings by name: filters of the search take them like tables, and the groups like verdicts.
@@ -38,7 +38,7 @@ GROUPINGS: MappingProxyType[str, Grouping] = MappingProxyType(
         "merges": Grouping("tangle_messages", "case when is_merge then 'merges' else '' end"),
         "tangles_by_trouble": Grouping(
             "tangles",
-            f"case when tangle_name = 'feed' then '' when {_IS_WELL} then 'well' else 'troubled' end",
+            f"case when tangle_name = 'ssb:feed' then '' when {_IS_WELL} then 'well' else 'troubled' end",
         ),
         "tangles_by_size": _range_of("candidate_count"),
         "tangles_by_depth": _range_of("depth"),

@@ -71,7 +71,7 @@ def slice_messages(tables: Tables, ids: list[str]) -> Slice:
         kept.keep(table, "message_id in (select unnest($ids)) or claimed_key in (select unnest($ids))", ids=both)
     kept.keep(
         "tangle_edges",
-        f"""tangle_name <> 'feed' and {claimed} and (not is_member_edge
+        f"""tangle_name <> 'ssb:feed' and {claimed} and (not is_member_edge
             or message_id in (select unnest($ids)) or previous_id in (select unnest($ids)))""",
         names=names,
         roots=roots,

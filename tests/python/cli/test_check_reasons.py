@@ -33,8 +33,8 @@ DIFFERENCES = [
     (
         {**TANGLE, "members": 5},
         [
-            "1 set aside: missing_previous. A message in its previous is not in the log, or does not claim to belong "
-            "to this tangle.",
+            "1 set aside: missing_previous. A message in its previous is not in the log, is sealed (encrypted) in this "
+            "export, or does not claim to belong to this tangle.",
             "1 set aside: previous_set_aside. A message that it follows is set aside.",
             f"once {GONE} arrives, 2 become members",
         ],

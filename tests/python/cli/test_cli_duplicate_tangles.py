@@ -11,7 +11,7 @@ from cli_kit import Warehouse
 from cli_story import A1, A2, B1, B2, GONE
 from dbt_tangles.cli.cli import main
 
-BOTH = "legacy_thread and thread"
+BOTH = "ssb:legacy_thread and thread"
 
 
 @pytest.fixture
@@ -29,15 +29,15 @@ def change(warehouse: Warehouse, table: str, name: str, **values) -> None:
 def test_why(warehouse, id_):
     text = warehouse.ask("why", id_).stdout
     assert text.count("tangle ") == text.count(f"tangle {BOTH} on {story.ROOT}: ") == 1
-    assert [row["tangle_name"] for row in warehouse.json("why", id_)["tangles"]] == ["legacy_thread", "thread"]
-    for name in ("thread", "legacy_thread"):
+    assert [row["tangle_name"] for row in warehouse.json("why", id_)["tangles"]] == ["ssb:legacy_thread", "thread"]
+    for name in ("thread", "ssb:legacy_thread"):
         assert f"tangle {name} on {story.ROOT}: " in warehouse.ask("why", id_, "--in", name).stdout
 
 
 def test_why_shows_duplicate_tangles_that_differ(warehouse):
     change(warehouse, "tangle_messages", "thread", position=7)
     text = warehouse.ask("why", A1).stdout
-    assert f"tangle legacy_thread on {story.ROOT}: member, depth 1, position 1" in text
+    assert f"tangle ssb:legacy_thread on {story.ROOT}: member, depth 1, position 1" in text
     assert f"tangle thread on {story.ROOT}: member, depth 1, position 7" in text
 
 
@@ -67,12 +67,12 @@ def test_show(warehouse):
     assert alone.splitlines()[1:] == shown.stdout.splitlines()[1:]
     assert alone.startswith(f"tangle thread {story.ROOT}\n")
     answer = warehouse.json("show", "%root")
-    assert (answer["name"], answer["also"]) == ("legacy_thread", ["thread"])
+    assert (answer["name"], answer["also"]) == ("ssb:legacy_thread", ["thread"])
     assert warehouse.json("show", "thread:%root")["also"] == []
     assert f'digraph "tangle {BOTH} {story.ROOT}"' in warehouse.ask("show", "%root", "--format", "dot").stdout
     change(warehouse, "tangle_messages", "thread", is_tip=True)
     asked = warehouse.ask("show", "%root")
-    assert asked.exit_code == 2 and f"legacy_thread:{story.ROOT} --as tangle\n  thread:{story.ROOT}" in asked.stderr
+    assert asked.exit_code == 2 and f"ssb:legacy_thread:{story.ROOT} --as tangle\n  thread:{story.ROOT}" in asked.stderr
 
 
 def test_status(warehouse):
@@ -84,7 +84,7 @@ def test_status(warehouse):
     answer = warehouse.json("status")
     counts = {row["table"]: row for row in answer["counts"]}
     assert counts["tangle_messages"]["total"] == 10 and counts["tangle_messages"]["once"]["total"] == 5
-    assert answer["alike"] == [{"names": ["legacy_thread", "thread"], "roots": 1}]
+    assert answer["alike"] == [{"names": ["ssb:legacy_thread", "thread"], "roots": 1}]
 
 
 @pytest.mark.parametrize(("table", "value"), [("tangles", {"set_aside_count": 9}), ("tangle_messages", {"depth": 9})])
@@ -98,7 +98,7 @@ def test_status_counts_duplicate_tangles_that_differ(warehouse, table, value):
 
 def test_status_counts_tangles_whose_writer_faults_differ(warehouse):
     fault = {"root_id": story.ROOT, "message_id": A2, "fault": "redundant_previous"}
-    both = [{**fault, "tangle_name": name} for name in ("thread", "legacy_thread")]
+    both = [{**fault, "tangle_name": name} for name in ("thread", "ssb:legacy_thread")]
     warehouse.write("tangle_writer_faults", *both)
     assert "          1 writer fault in tangles: redundant_previous 1\n" in warehouse.ask("status").stdout
     warehouse.write("tangle_writer_faults", *both, {**both[0], "message_id": A1})
@@ -114,7 +114,7 @@ def diff(a: Warehouse, b: Warehouse, *options: str) -> tuple[str, dict]:
 
 def test_diff(warehouse, tmp_path):
     other = story.write_twins(tmp_path / "other")
-    names = ("thread", "legacy_thread")
+    names = ("thread", "ssb:legacy_thread")
     for name in names:
         change(other, "tangles", name, tips=[A1], member_count=2)
         change(other, "tangle_messages", name, depth=4, position=5)
@@ -129,7 +129,7 @@ def test_diff(warehouse, tmp_path):
     assert f"1 order of timelines differs\n              {BOTH} {root}: place 0" in text
     assert text.count(BOTH) == 3 + 5 and "more (--limit)" not in text
     assert tables["tangle_messages"]["differ"]["total"] == 10
-    assert [row["tangle_name"] for row in tables["tangles"]["differ"]["first"]] == ["legacy_thread", "thread"]
+    assert [row["tangle_name"] for row in tables["tangles"]["differ"]["first"]] == ["ssb:legacy_thread", "thread"]
     limited, _ = diff(warehouse, other, "--limit", "2")
     assert "… and 3 more" in limited and limited.count(BOTH) == 3 + 2
 
@@ -137,7 +137,7 @@ def test_diff(warehouse, tmp_path):
 def test_diff_of_duplicate_tangles_that_differ(warehouse, tmp_path):
     other = story.write_twins(tmp_path / "other")
     change(other, "tangles", "thread", member_count=2)
-    change(other, "tangles", "legacy_thread", member_count=4)
+    change(other, "tangles", "ssb:legacy_thread", member_count=4)
     text, _ = diff(warehouse, other)
     assert "2 tangles differ\n" in text and f"thread {'%rootAAAA'}: member_count 3 / 2" in text
-    assert "legacy_thread %rootAAAA: member_count 3 / 4" in text
+    assert "ssb:legacy_thread %rootAAAA: member_count 3 / 4" in text

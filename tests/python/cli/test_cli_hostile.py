@@ -88,14 +88,14 @@ def test_a_claim_that_is_no_object(tmp_path, name):
     warehouse.write(
         "tangle_messages",
         story.candidate(story.A1, story.ALICE, None, **claim),
-        story.candidate(story.A1, story.ALICE, 1, tangle_name="legacy_thread"),
+        story.candidate(story.A1, story.ALICE, 1, tangle_name="ssb:legacy_thread"),
     )
     said = {row["tangle_name"]: row for row in warehouse.json("why", story.A1)["tangles"]}
-    assert said.keys() == {name, "legacy_thread"}
+    assert said.keys() == {name, "ssb:legacy_thread"}
     assert [(cause["id"], cause["trouble"]) for cause in said[name]["causes"]] == [(story.A1, "malformed_tangle")]
     text = warehouse.ask("why", story.A1).stdout
     assert ("tangle thread, unreadable root" if name else "claim without a tangle's name, unreadable root") in text
-    assert "None" not in text and "tangle legacy_thread on" in text
+    assert "None" not in text and "tangle ssb:legacy_thread on" in text
     remedies = text.partition("what to do:\n")[2].splitlines()
     assert "publish a new message" in remedies[0] and "content.tangles maps each" in remedies[1]
     assert warehouse.ask("report", "--out", str(tmp_path / "report")).exit_code == 0

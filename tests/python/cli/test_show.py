@@ -210,7 +210,7 @@ def test_a_name_that_the_root_does_not_have(warehouse):
 def test_ambiguous_ids_list_all_meanings(warehouse):
     assert warehouse.ask("show", "%nobody").exit_code == 1
     tangle = {"tangle_name": "other", "root_id": story.ROOT, "root_status": "present"}
-    warehouse.write("tangles", tangle, {**tangle, "tangle_name": "thread"}, {**tangle, "tangle_name": "feed"})
+    warehouse.write("tangles", tangle, {**tangle, "tangle_name": "thread"}, {**tangle, "tangle_name": "ssb:feed"})
     result = warehouse.ask("show", "%root")
     assert result.exit_code == 2
     assert f"other:{story.ROOT} --as tangle" in result.stderr and "feed" not in result.stderr

@@ -269,6 +269,41 @@ def test_a_cause_that_is_in_the_log(tmp_path, error, said):
     assert said in text and "get the missing messages" not in text and "publish a new message" in text
 
 
+def test_a_cause_that_is_sealed(tmp_path):
+    """The log has a message only in its encrypted form; it may belong to the tangle."""
+    warehouse = story.write(tmp_path / "wh")
+    messages = [story.message(B1, story.BOB, 1), story.message(GONE, story.BOB, 2, is_encrypted=True)]
+    warehouse.write("ssb_messages", *messages)
+    sealed = {"is_in_log": True, "is_sealed": True, "waiting_count": 1, "blocked_count": 2, "unlocks": 2}
+    warehouse.write("tangle_missing", {"tangle_name": "thread", "root_id": story.ROOT, "missing_id": GONE, **sealed})
+    (tangle,) = warehouse.json("why", B1)["tangles"]
+    assert tangle["causes"][0]["trouble"] == "sealed"
+    text = warehouse.ask("why", B1).stdout
+    assert "in this export it is sealed" in text and "the sealed messages are decrypted" in text
+    assert "from a peer" not in text and "publish a new message" not in text
+    text = warehouse.ask("why", GONE).stdout
+    assert "the tangles that it claims are unknown" in text and "2 become members once a decrypted export" in text
+    assert "a message is sealed in this export" in warehouse.ask("status").stdout
+    assert GONE not in warehouse.ask("send", "--ask").stdout
+
+
+@pytest.mark.parametrize(
+    ("status", "trouble", "said"),
+    [
+        ("sealed", "sealed", "the sealed messages are decrypted"),
+        ("unusable", "no_candidate", "publish a new message"),
+    ],
+)
+def test_a_root_that_is_in_the_log_and_that_no_message_lists(tmp_path, status, trouble, said):
+    warehouse = story.write(tmp_path / "wh").write("tangle_next").write("tangle_edges").write("tangle_missing")
+    warehouse.write("tangles", {"tangle_name": "thread", "root_id": GONE, "root_status": status})
+    aside = {"root_id": GONE, "set_aside_reason": "missing_root", "blocked_by": [GONE]}
+    warehouse.write("tangle_messages", story.candidate(B1, story.BOB, None, **aside))
+    (tangle,) = warehouse.json("why", B1)["tangles"]
+    assert tangle["causes"][0]["trouble"] == trouble
+    assert said in warehouse.ask("why", B1).stdout
+
+
 def test_a_root_that_is_missing(tmp_path):
     """The message names the root, but its links do not lead there."""
     warehouse = story.write(tmp_path / "wh").write("tangle_next").write("tangle_edges")
@@ -278,7 +313,7 @@ def test_a_root_that_is_missing(tmp_path):
     (tangle,) = warehouse.json("why", B1)["tangles"]
     assert tangle["causes"][0]["path"] == [B1, GONE]
     text = warehouse.ask("why", B1).stdout
-    assert "the root is not in the log" in text and "it cannot be published again before the root is in the log" in text
+    assert "the root is not in the log" in text and "it cannot be published again before the log shows the root" in text
     assert "publish a new message" not in text
 
 

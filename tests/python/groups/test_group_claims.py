@@ -226,13 +226,13 @@ def test_a_root_init_has_only_a_fingerprint():
 
 
 def test_an_epoch_init_names_its_previous_epochs():
-    """Ids in the sigil form, repeated as listed, null for other values than strings."""
+    """Ids in the sigil form, repeated as listed, null for values that are not ids."""
     content = content_of(EPOCH_INIT)
     previous = content["tangles"]["epoch"]["previous"][:1]
     content["tangles"]["epoch"]["previous"] = [*previous, 7, "junk", *previous]
     message = group_claim(content)
     sigil = "%" + previous[0].rpartition("/")[2].replace("-", "+").replace("_", "/") + ".sha256"
-    assert message.previous_epochs == [sigil, None, "junk", sigil]
+    assert message.previous_epochs == [sigil, None, None, sigil]
     assert (message.group_uri, message.author_root) == tuple(content["recps"])
     assert message.epoch_root.startswith("%") and message.group_root.startswith("%")
     assert (message.epoch_id, message.feeds, message.unchecked_count) == (None, (), 2)

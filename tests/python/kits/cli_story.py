@@ -109,7 +109,7 @@ def write(root) -> Warehouse:
         {"tangle_name": "thread", "root_id": ROOT, "root_status": "present", "depth": 2, "tips": [A2], **counts},
     )
     warehouse.write("tangle_next", {"tangle_name": "thread", "root_id": ROOT, "previous": [A2], "depth": 3})
-    waiting = {"is_in_log": False, "waiting_count": 1, "blocked_count": 2, "unlocks": 2}
+    waiting = {"is_in_log": False, "is_sealed": False, "waiting_count": 1, "blocked_count": 2, "unlocks": 2}
     warehouse.write("tangle_missing", {"tangle_name": "thread", "root_id": ROOT, "missing_id": GONE, **waiting})
     warehouse.write("tangle_writer_faults")
     return warehouse
@@ -142,7 +142,7 @@ def write_twins(root) -> Warehouse:
     warehouse = write(root)
     for table in ("tangle_messages", "tangle_edges", "tangles", "tangle_next", "tangle_missing"):
         rows = pq.read_table(warehouse.folder / table).to_pylist()
-        warehouse.write(table, *rows, *({**row, "tangle_name": "legacy_thread"} for row in rows))
+        warehouse.write(table, *rows, *({**row, "tangle_name": "ssb:legacy_thread"} for row in rows))
     return warehouse
 
 

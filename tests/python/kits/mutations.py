@@ -322,7 +322,7 @@ class _Log:
         if operation < 3 and type(content) is dict:
             reply = {"root": self._any_id(), "previous": self._some_ids()}
             place = rng.choice((reply, {"root": None, "previous": None}))
-            names = ("thread", "group", "epoch", "members", "legacy_thread", "x:y", rng.choice(HOSTILE))
+            names = ("thread", "group", "epoch", "members", "feed", "ssb:legacy_thread", "x:y", rng.choice(HOSTILE))
             name = rng.choice(names)
             tangles = content.setdefault("tangles", {})
             tangles[name] = rng.choice((place, place, place, self._junk()))

@@ -38,11 +38,12 @@ def add_names(log, alice, bob):
     log.good(alice.publish(post(tangles={f"t{i}": ROOT_CLAIM for i in range(80)}), 1))
     log.good(alice.publish(post(tangles={"many": {"root": "%r", "previous": [f"%{i}" for i in range(400)]}}), 1))
 
-    # A tangle named as legacy threads are, beside a legacy thread with the same root.
-    root = alice.publish(post(tangles={"legacy_thread": ROOT_CLAIM}), 1)
-    reply = {"root": root["key"], "previous": [root["key"]]}
-    log.good(root, alice.publish(post(root=root["key"], branch=root["key"], tangles={"legacy_thread": reply}), 2))
-    log.good(alice.publish(post(root=7, branch=7, tangles={"legacy_thread": 7}), 1))
+    # Tangles named as legacy threads and feeds are or were, beside a legacy thread with the same root.
+    names = ("legacy_thread", "feed", "ssb:legacy_thread", "ssb:feed", "ssb")
+    root = alice.publish(post(tangles=dict.fromkeys(names, ROOT_CLAIM)), 1)
+    replies = {name: {"root": root["key"], "previous": [root["key"]]} for name in names}
+    log.good(root, alice.publish(post(root=root["key"], branch=root["key"], tangles=replies), 2))
+    log.good(alice.publish(post(root=7, branch=7, tangles={"ssb:legacy_thread": 7}), 1))
 
     # Lone surrogates have no UTF-8 form; these two names become equal without them.
     log.good(alice.publish(post(LONE, tangles={LONE: ROOT_CLAIM, OTHER_LONE: ROOT_CLAIM}), 1))

@@ -126,6 +126,6 @@ _COLUMNS = {
     "tangle_messages": {"is_member": False, "is_root": False, "is_tip": False, "is_fork": False, "is_merge": False},
     "tangles": {"candidate_count": 1, "member_count": 0, "set_aside_count": 1, "invalid_claim_count": 0, "depth": 0},
     "tangle_edges": {"is_member_edge": False, "is_redundant": False},
-    "tangle_missing": {"is_in_log": False, "waiting_count": 1, "blocked_count": 1, "unlocks": 1},
+    "tangle_missing": {"is_in_log": False, "is_sealed": False, "waiting_count": 1, "blocked_count": 1, "unlocks": 1},
     "feeds": {"message_count": 1, "max_sequence": 1, "verified_length": 0},
 }

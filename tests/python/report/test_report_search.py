@@ -43,7 +43,7 @@ def warehouse(tmp_path_factory):
     )
     tangle = pq.read_table(warehouse.folder / "tangles").to_pylist()[0]
     more = [tangle | {"root_id": f"%{n}", "candidate_count": n, "set_aside_count": n % 2, "depth": n} for n in range(9)]
-    warehouse.write("tangles", tangle, *more, tangle | {"tangle_name": "feed"})
+    warehouse.write("tangles", tangle, *more, tangle | {"tangle_name": "ssb:feed"})
     runs = [cli_story.run("none", 2), cli_story.run("two", 3, tables=["tangles.feeds", "tangles.b"])]
     warehouse.write("runs", *runs, cli_story.run("one", 4, tables=["tangles.sets"]))
     bad = {"is_usable": False, "is_signature_valid": False, "check_error": "bad_signature"}

@@ -23,7 +23,7 @@ def warehouse(tmp_path):
         {**thread, "root_id": story.sigil(f"other{n}"), "set_aside_count": 0, "candidate_count": n, "depth": n}
         for n in range(1, 9)
     ]
-    return warehouse.write("tangles", thread, *others, {**thread, "tangle_name": "feed", "candidate_count": 99})
+    return warehouse.write("tangles", thread, *others, {**thread, "tangle_name": "ssb:feed", "candidate_count": 99})
 
 
 def test_the_overview_counts_every_tangle(warehouse):

@@ -7,10 +7,11 @@ from collections import defaultdict
 import pytest
 
 from dbt_tangles.formats.ssb.claims import LEGACY_THREAD, MALFORMED_TANGLE, tangle_claims
+from dbt_tangles.formats.ssb.ids import normalise
 from ssb_kit import DATA, check, read_expected, read_lines
 
-A, B, C = (f"%{letter * 43}=.sha256" for letter in "ABC")
-A_URI = f"ssb:message/classic/{'A' * 43}"
+A, B, C = (f"%{letter * 43}=.sha256" for letter in "AEI")
+A_URI = f"ssb:message/classic/{'A' * 43}="
 B_URI = f"ssb:message/sha256/{'A' * 42}E="
 B_SIGIL = f"%{'A' * 42}E=.sha256"
 
@@ -45,9 +46,55 @@ def test_empty_previous_is_well_formed():
     assert named({"root": A, "previous": []}) == [("thread", A, [], False, None)]
 
 
-def test_repeated_previous_and_odd_ids_are_kept():
-    """Any string is an id, and the graph algorithms remove duplicates."""
-    assert named({"root": "x", "previous": ["", "", "\0"]}) == [("thread", "x", ["", "", "\0"], False, None)]
+def test_repeated_previous_is_kept():
+    """The graph algorithms remove duplicates."""
+    assert named({"root": A, "previous": [B, B, A]}) == [("thread", A, [B, B, A], False, None)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hello",
+        "",
+        "%",
+        "\0",
+        "\ud800",
+        f"@{'A' * 43}=.ed25519",
+        f"&{'A' * 43}=.sha256",
+        f"ssb:feed/ed25519/{'A' * 43}=",
+        f"https://viewer.example/{A}",
+        f" {A}",
+        f"%{'A' * 42}B=.sha256",
+    ],
+)
+def test_references_that_can_be_no_message_are_malformed(text):
+    """Such a root is not the root of any tangle, and nobody can send such a previous."""
+    assert named({"root": text, "previous": [A]}) == malformed()
+    assert named({"root": A, "previous": [B, text]}) == malformed(A)
+    assert legacy(root=text, branch=A) == malformed(name=LEGACY_THREAD)
+    assert legacy(root=A, branch=[text]) == malformed(A, LEGACY_THREAD)
+
+
+def test_ids_of_other_formats_may_be_awaited():
+    """Claims may name messages that are never in a classic log."""
+    ids = [f"ssb:message/bendybutt-v1/{'x' * 43}=", f"%{'x' * 43}=.bbmsg-v1", f"%{'x' * 43}=.cloaked"]
+    assert named({"root": ids[0], "previous": ids}) == [("thread", ids[0], ids, False, None)]
+
+
+def test_ids_of_free_choice():
+    """In a log without signatures, any string may be the id of a message."""
+    content = {"tangles": {"thread": {"root": "x", "previous": ["", "\0", A_URI]}}}
+    assert tangle_claims(content, normalise) == [("thread", "x", ["", "\0", A], False, None)]
+
+
+def test_uris_are_read_as_peers_read_them():
+    """Of the forms that name no message, only that of another format's message may be awaited."""
+    expected = json.loads((DATA / "message_uris.expect.json").read_text())
+    claims = {row["message_id"]: row["claims"][0] for row in check(read_lines("message_uris.jsonl"))}
+    for form, message_id, _, is_member in expected["member_by_ssb_uri2"]:
+        claim = claims[message_id]
+        assert (claim["root_id"] == expected["root"]) == is_member, form
+        assert (claim["defect"] is None) == (is_member or form == "bendy"), form
 
 
 def test_uris_are_normalised():
@@ -139,7 +186,7 @@ def test_neither_root_nor_branch_is_no_claim(fields):
         ({"root": 7}, None),
         ({"root": 7, "branch": B}, None),
         ({"root": {"link": A}, "branch": B}, None),
-        ({"root": "", "branch": False}, ""),
+        ({"root": "", "branch": False}, None),
     ],
 )
 def test_other_legacy_threads_are_malformed(fields, root):
@@ -201,15 +248,14 @@ def test_claims_are_those_of_the_peers(log):
     assert seen == sum(map(len, candidates.values()))
 
 
-def test_the_name_of_the_feed_is_reserved():
-    """A named tangle that calls itself feed would stand beside the feed, under the same root."""
-    assert tangle_claims({"tangles": {"feed": {"root": "%r", "previous": ["%r"]}}}) == malformed(name=None)
+@pytest.mark.parametrize("key", ["feed", "legacy_thread", "ssb", "Ssb:feed", "x:y", ""])
+def test_every_key_is_a_name(key):
+    """No key is refused."""
+    assert tangle_claims({"tangles": {key: {"root": A, "previous": [B]}}}) == [(key, A, [B], False, None)]
 
 
-def test_the_name_of_the_older_fields_is_reserved():
-    """A named tangle that calls itself legacy_thread would mix with `root` and `branch`."""
-    content = {"tangles": {"legacy_thread": {"root": None, "previous": None}}, "root": "%r", "branch": "%b"}
-    assert tangle_claims(content) == [
-        (None, None, None, False, "malformed_tangle"),
-        ("legacy_thread", "%r", ["%b"], False, None),
-    ]
+@pytest.mark.parametrize("key", ["ssb:feed", "ssb:legacy_thread", "ssb:ssb:feed", "ssb:"])
+def test_a_key_cannot_be_a_name_of_ours(key):
+    """A named tangle that calls itself ssb:legacy_thread would mix with `root` and `branch`."""
+    content = {"tangles": {key: {"root": None, "previous": None}}, "root": A, "branch": B}
+    assert tangle_claims(content) == [(f"ssb:{key}", None, None, True, None), (LEGACY_THREAD, A, [B], False, None)]

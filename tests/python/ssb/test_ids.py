@@ -5,11 +5,12 @@ import hashlib
 
 import pytest
 
-from dbt_tangles.formats.ssb.ids import hex_digests, message_id, normalise, sigil, sigils
+from dbt_tangles.formats.ssb.ids import hex_digests, message_id, normalise, referenced_id, sigil, sigils
 
 DIGEST = bytes(range(224, 256))
 SIGIL = f"%{base64.b64encode(DIGEST).decode()}.sha256"
-URL_SAFE = base64.urlsafe_b64encode(DIGEST).decode().rstrip("=")
+URL_SAFE = base64.urlsafe_b64encode(DIGEST).decode()
+WITHOUT_END, OTHER = URL_SAFE[:42], f"%{'x' * 43}="
 
 
 def test_id_of_ascii_hashes_the_text():
@@ -26,37 +27,64 @@ def test_id_hashes_the_low_byte_of_each_utf16_unit():
 
 
 @pytest.mark.parametrize("kind", ["classic", "sha256"])
-@pytest.mark.parametrize("scheme", ["ssb:message/", "ssb://message/"])
-@pytest.mark.parametrize("padding", ["", "=", "=="])
-def test_uri_becomes_sigil(scheme, kind, padding):
-    """Both kinds of message URI name a sha256, with or without padding."""
+@pytest.mark.parametrize("form", ["ssb:message/{}/{}", "ssb://message/{}/{}", "ssb:message:{}:{}"])
+@pytest.mark.parametrize("tail", ["", "?unbox=x", "?", "#part", "?a\nb"])
+def test_uri_becomes_sigil(form, kind, tail):
+    """Both kinds of message URI name a sha256; a query or fragment is not part of the id."""
     assert "-" in URL_SAFE and "_" in URL_SAFE
-    assert normalise(f"{scheme}{kind}/{URL_SAFE}{padding}") == SIGIL
+    assert normalise(form.format(kind, URL_SAFE) + tail) == SIGIL
+
+
+@pytest.mark.parametrize(
+    ("reference", "id_"),
+    [
+        (SIGIL, SIGIL),
+        (f"{SIGIL}?unbox=x.boxs", SIGIL),
+        (f"{OTHER}.bbmsg-v1?unbox=x", f"{OTHER}.bbmsg-v1"),
+        (f"{OTHER}.cloaked", f"{OTHER}.cloaked"),
+        (f"ssb:message/bendybutt-v1/{URL_SAFE}", f"ssb:message/bendybutt-v1/{URL_SAFE}"),
+        (f"ssb://message/gabbygrove-v1/{URL_SAFE}", f"ssb:message/gabbygrove-v1/{URL_SAFE}"),
+        (f"ssb:message:buttwoo-v1:{URL_SAFE}?unbox=x", f"ssb:message/buttwoo-v1/{URL_SAFE}"),
+    ],
+)
+def test_other_ids(reference, id_):
+    """Sigils, and the ids of other formats, which keep their format."""
+    assert normalise(reference) == referenced_id(reference) == id_
 
 
 @pytest.mark.parametrize(
     "reference",
     [
-        SIGIL,
         "",
         "%",
         "anything",
         "tangle",
-        f"ssb:message/bendybutt-v1/{URL_SAFE}",
+        f"%{WITHOUT_END}B=.sha256",
+        f"{SIGIL}\n",
+        f"{SIGIL}#part",
+        f"@{SIGIL[1:45]}.ed25519",
         f"ssb:feed/ed25519/{URL_SAFE}",
+        f"ssb:blob/sha256/{URL_SAFE}",
         f"ssb:message/sha256/{URL_SAFE}x",
         f"ssb:message/sha256/{URL_SAFE[:-1]}",
-        f"ssb:message/sha256/{URL_SAFE[:-1]}B",
-        f"ssb:message/sha256/{URL_SAFE}?unbox=x",
+        f"ssb:message/sha256/{URL_SAFE}=",
+        f"ssb:message/sha256/{WITHOUT_END}B=",
         f"ssb:message/sha256/{URL_SAFE}\n",
         f" ssb:message/sha256/{URL_SAFE}",
+        f"SSB:message/sha256/{URL_SAFE}",
+        f"ssb:message/sha256/{URL_SAFE[:-1]}%3D",
+        f"ssb:message/sha256/{SIGIL[1:45]}",
+        f"ssb:message:sha256/{URL_SAFE}",
+        f"ssb://message:sha256:{URL_SAFE}",
+        f"https://viewer.example/{SIGIL}",
         "ssb:message/sha256/" + "é" * 43,
         "\ud800",
     ],
 )
 def test_other_references_are_unchanged(reference):
-    """Other feed formats, near misses and sigils stay unchanged."""
+    """Feeds, blobs, links and near misses can be no message's id."""
     assert normalise(reference) == reference
+    assert referenced_id(reference) is None
 
 
 @pytest.mark.parametrize("digests", [[], [None], [DIGEST], [None, DIGEST, bytes(32), None, b"\xff" * 32]])

@@ -360,11 +360,11 @@ def test_unusable_lines_claim_nothing():
 def test_group_claims_hold_no_secret_and_no_surrogate():
     """Validated unchanged, stored without secrets: later entries of a list may be anything."""
     content = copy.deepcopy(EPOCH_INIT)
-    content["tangles"]["epoch"]["previous"] += [f"it is {SECRET}", None, "\ud800", RAW.hex()]
+    content["tangles"]["epoch"]["previous"] += [f"%{SECRET}.sha256", None, "\ud800", RAW.hex()]
     row = check_one(value_of(content))
     assert row["epoch_key"] == RAW
     claim = row["group_claim"]
-    assert claim["previous_epochs"][1:] == [f"it is {FINGERPRINT}", None, "\ufffd", FINGERPRINT]
+    assert claim["previous_epochs"][1:] == [f"%{FINGERPRINT}.sha256", None, None, None]
     assert claim["unchecked_count"] == 4
     assert row["claims"][1]["previous"] is None
 
@@ -376,7 +376,7 @@ def test_group_claims_hold_no_secret_and_no_surrogate():
 
 
 def test_the_type_and_claims_hold_no_secret():
-    """Names of tangles, roots and previous."""
+    """Names of tangles; a root or previous in place of which a fingerprint stands can be no id."""
     content = {
         "type": "group/" + ODD_SECRET[:-1],
         "key": ODD_SECRET,
@@ -387,9 +387,8 @@ def test_the_type_and_claims_hold_no_secret():
     row = check_one(value_of(content))
     assert row["content_type"] == "group/" + ODD_FINGERPRINT
     named, legacy = row["claims"]
-    assert (named["tangle_name"], named["root_id"]) == (ODD_FINGERPRINT, ODD_FINGERPRINT)
-    assert named["previous"] == [f"%{ODD_FINGERPRINT}.sha256"]
-    assert (legacy["root_id"], legacy["previous"]) == ("%" + ODD_FINGERPRINT, [ODD_FINGERPRINT])
+    assert (named["tangle_name"], named["root_id"], named["previous"]) == (ODD_FINGERPRINT, None, None)
+    assert (legacy["root_id"], legacy["previous"]) == (None, None)
 
 
 def test_previous_as_an_id_stays():

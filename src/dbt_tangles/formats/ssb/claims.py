@@ -6,13 +6,15 @@ Source: SSB improvement proposal "Tangles", "Tangle fields in messages"; ssb-thr
 ``root`` and ``branch``.
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from dbt_tangles.formats.ssb.ids import URI_SCHEME, normalise
+from dbt_tangles.formats.ssb.ids import referenced_id
 
-LEGACY_THREAD = "legacy_thread"
-#: Reserved tangle names, not allowed in `content.tangles`: the older fields, and the feed itself.
-RESERVED = frozenset({LEGACY_THREAD, "feed"})
+#: The names of tangles that are not keys of `content.tangles` begin so; such a key gets this prefix once more.
+OWN_PREFIX = "ssb:"
+#: The tangle of the older fields `root` and `branch`.
+LEGACY_THREAD = f"{OWN_PREFIX}legacy_thread"
 MALFORMED_TANGLE = "malformed_tangle"
 
 
@@ -20,8 +22,8 @@ class Claim(NamedTuple):
     """A tangle claim of a content; an entry of the column ``claims``.
 
     Attributes:
-        tangle_name: The tangle; absent if the claim has no usable name.
-        root_id: The root; absent for a root claim, and where the content gives no string.
+        tangle_name: The tangle; absent if ``tangles`` is not an object.
+        root_id: The root; absent for a root claim, and where the content gives no message id.
         previous: The listed ids; absent for a root claim, and with a defect.
         is_root: Whether the message claims to be the root of a tangle.
         defect: `MALFORMED_TANGLE`, if the fields are malformed.
@@ -34,20 +36,22 @@ class Claim(NamedTuple):
     defect: str | None = None
 
 
+#: Returns the id that a reference gives, or None if it can be no id.
+IdOf = Callable[[str], str | None]
+
 _ABSENT: Any = object()
-#: `tangles` is not an object, or uses a reserved name.
-_NAMELESS = Claim(defect=MALFORMED_TANGLE)
 
 
-def tangle_claims(content: dict[str, Any]) -> list[Claim]:
+def tangle_claims(content: dict[str, Any], id_of: IdOf = referenced_id) -> list[Claim]:
     """List the tangle claims of a content.
 
     Args:
         content: The content of a message, decrypted if it was encrypted; its fields may have any type.
+        id_of: Reads a reference; a claim with a reference that can be no message's id is malformed.
 
     Returns:
-        A claim for each key of ``content.tangles``, then the claim of ``root`` and ``branch``, if present. Message ids
-        are normalised; they may be any string, and previous may be empty or have duplicates.
+        A claim for each key of ``content.tangles``, then the claim of ``root`` and ``branch``, if present. Previous may
+        be empty or have duplicates.
     """
     if "tangles" not in content and "root" not in content and "branch" not in content:
         return []
@@ -55,9 +59,9 @@ def tangle_claims(content: dict[str, Any]) -> list[Claim]:
     tangles = content.get("tangles")
     if type(tangles) is dict:
         for name, fields in tangles.items():
-            claims.append(_NAMELESS if name in RESERVED else _named_claim(name, fields))
+            claims.append(_named_claim(tangle_name(name), fields, id_of))
     elif tangles is not None:
-        claims.append(_NAMELESS)
+        claims.append(Claim(defect=MALFORMED_TANGLE))
     root = content.get("root")
     branch = content.get("branch", _ABSENT)
     if root is None and (branch is None or branch is _ABSENT):
@@ -65,45 +69,38 @@ def tangle_claims(content: dict[str, Any]) -> list[Claim]:
     # A content with tangles may use a lone `root` for another purpose, as group/add-member does.
     if branch is _ABSENT and type(tangles) is dict:
         return claims
-    claims.append(_legacy_claim(root, branch))
+    claims.append(_candidate_claim(LEGACY_THREAD, root, [branch] if type(branch) is str else branch, id_of))
     return claims
 
 
-def _named_claim(name: str, fields: Any) -> Claim:
-    if type(fields) is dict:
-        root = fields.get("root", _ABSENT)
-        previous = fields.get("previous", _ABSENT)
-        if type(root) is str:
-            return _claim(name, normalise(root), _references(previous))
-        if root is None and previous is None:
-            return Claim(name, is_root=True)
-    return Claim(name, defect=MALFORMED_TANGLE)
+def tangle_name(key: str) -> str:
+    """Return the name of the tangle of a key of ``content.tangles``: the key, unless that could be a name of ours."""
+    return f"{OWN_PREFIX}{key}" if key.startswith(OWN_PREFIX) else key
 
 
-def _legacy_claim(root: Any, branch: Any) -> Claim:
-    if type(root) is not str:
-        return Claim(LEGACY_THREAD, defect=MALFORMED_TANGLE)
-    previous = _references([branch] if type(branch) is str else branch)
-    return _claim(LEGACY_THREAD, _legacy_id(root), previous and [_legacy_id(reference) for reference in previous])
+def _named_claim(name: str, fields: Any, id_of: IdOf) -> Claim:
+    if type(fields) is not dict:
+        return Claim(name, defect=MALFORMED_TANGLE)
+    root, previous = fields.get("root", _ABSENT), fields.get("previous", _ABSENT)
+    if root is None and previous is None:
+        return Claim(name, is_root=True)
+    return _candidate_claim(name, root, previous, id_of)
 
 
-def _claim(name: str, root_id: str, previous: list[str] | None) -> Claim:
-    return Claim(name, root_id, previous, defect=MALFORMED_TANGLE if previous is None else None)
+def _candidate_claim(name: str, root: Any, previous: Any, id_of: IdOf) -> Claim:
+    root_id = id_of(root) if type(root) is str else None
+    listed = None if root_id is None else _references(previous, id_of)
+    return Claim(name, root_id, listed, defect=MALFORMED_TANGLE if listed is None else None)
 
 
-def _references(value: Any) -> list[str] | None:
-    """Normalise an array of strings; reject any other value."""
+def _references(value: Any, id_of: IdOf) -> list[str] | None:
+    """Read an array of references; reject any other value."""
     if type(value) is not list:
         return None
-    are_sigils = True
+    references = []
     for reference in value:
-        if type(reference) is not str:
+        reference_id = id_of(reference) if type(reference) is str else None
+        if reference_id is None:
             return None
-        if reference >= URI_SCHEME:
-            are_sigils = False
-    return value if are_sigils else [normalise(reference) for reference in value]
-
-
-def _legacy_id(reference: str) -> str:
-    """Drop the decryption key that old links to private messages append to the id."""
-    return normalise(reference.partition("?unbox=")[0])
+        references.append(reference_id)
+    return references

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from dbt_tangles.formats.ssb.envelope import opening_key
-from dbt_tangles.formats.ssb.ids import normalise
+from dbt_tangles.formats.ssb.ids import referenced_id
 from dbt_tangles.formats.ssb.redact import fingerprint
 from dbt_tangles.kernel_runtime.row_schema import Int32
 from dbt_tangles.reasons import GroupReason
@@ -53,7 +53,7 @@ class GroupClaim(NamedTuple):
         group_root: Root of the group tangle; absent for a root init, whose own id is the root.
         epoch_root: Root of the epoch tangle; epoch inits only.
         previous_epochs: The previous of the epoch tangle of an epoch init, with duplicates; null stands for an entry
-            that is not a string. Absent for other kinds.
+            that is not a message id. Absent for other kinds.
         epoch_id: The epoch that an add or exclude belongs to, the root of its members tangle.
         key_fingerprint: Fingerprint of the epoch's secret: the new one (inits) or the one handed out (adds).
         feeds: The added or excluded feeds, as given, distinct, in their order; entries that are not strings are
@@ -181,9 +181,9 @@ def _init(content: dict[str, Any]) -> GroupClaim:
     return GroupClaim(
         kind,
         group_uri=content["recps"][0],
-        group_root=normalise(group["root"]),
-        epoch_root=normalise(epoch["root"]),
-        previous_epochs=[normalise(entry) if type(entry) is str else None for entry in epoch["previous"]],
+        group_root=referenced_id(group["root"]),
+        epoch_root=referenced_id(epoch["root"]),
+        previous_epochs=[referenced_id(entry) if type(entry) is str else None for entry in epoch["previous"]],
         key_fingerprint=key_fingerprint,
         author_root=content["recps"][1],
         unchecked_count=_unchecked(_MESSAGE, group["previous"]) + _unchecked(_MESSAGE, epoch["previous"]),
@@ -226,8 +226,8 @@ def _statement(kind: str, content: dict[str, Any], feeds: list[Any], unchecked_c
     return GroupClaim(
         kind,
         group_uri=content["recps"][0],
-        group_root=normalise(group["root"]),
-        epoch_id=normalise(members["root"]),
+        group_root=referenced_id(group["root"]),
+        epoch_id=referenced_id(members["root"]),
         feeds=tuple(dict.fromkeys(feed for feed in feeds if type(feed) is str)),
         unchecked_count=(
             unchecked_count + _unchecked(_MESSAGE, group["previous"]) + _unchecked(_MESSAGE, members["previous"])

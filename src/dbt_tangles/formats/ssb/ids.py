@@ -1,6 +1,7 @@
 """Message ids: computed from the canonical text, normalised to the sigil form, and built as columns.
 
-Source: SSB protocol guide, "message ID"; SSB URI specification, "message" URIs.
+Source: SSB protocol guide, "message ID"; SSB URI specification, "message" URIs; ssb-uri2, the forms that it takes;
+ssb-ref, links with a query.
 """
 
 import re
@@ -10,10 +11,13 @@ from hashlib import sha256
 import numpy as np
 import pyarrow as pa
 
-# The 43rd character encodes two bits of the hash and four zeros, as in every canonical base64 of 32 bytes.
-_MESSAGE_URI = re.compile(r"ssb:(?://)?message/(?:classic|sha256)/([A-Za-z0-9_-]{42}[AEIMQUYcgkosw048])=*")
-#: Strings below this one in code point order are not URIs; sigils are among them.
-URI_SCHEME = "ssb:"
+_SIGIL = re.compile(r"%([A-Za-z0-9+/]{43}=)\.([a-z0-9-]{1,20})(?:\?.*)?", re.DOTALL)
+_URI = re.compile(
+    r"ssb:(?:message:([a-z0-9-]{1,30}):|(?://)?message/([a-z0-9-]{1,30})/)([A-Za-z0-9_-]{43}=)(?:[?#].*)?", re.DOTALL
+)
+#: The 43rd character encodes two bits of the hash and four zeros, as in every canonical base64 of 32 bytes.
+_LAST_DIGITS = frozenset("AEIMQUYcgkosw048")
+_CLASSIC = frozenset({"classic", "sha256"})
 _TO_SIGIL_ALPHABET = str.maketrans("-_", "+/")
 
 
@@ -85,13 +89,26 @@ def _fixed_strings(texts: np.ndarray, digests: list[bytes | None]) -> pa.StringA
 
 
 def normalise(reference: str) -> str:
-    """Convert a message reference to the sigil form.
+    """Convert a message reference to the form of `referenced_id`; return every other string unchanged."""
+    return referenced_id(reference) or reference
+
+
+def referenced_id(reference: str) -> str | None:
+    """Return the id of the message that a string refers to.
+
+    Such a string is a sigil or a URI: ``ssb:message/<format>/<url-safe base64>``, also with ``ssb://`` or with colons
+    in place of the slashes. A query (``?unbox=<key>``) or the fragment of a URI is not part of the id.
 
     Returns:
-        ``%<base64>.sha256`` for the URIs ``ssb:message/classic/<url-safe base64>`` and ``ssb:message/sha256/...``
-        (``ssb://message/...`` too), with or without padding; every other string unchanged.
+        ``%<base64>.sha256`` for the formats ``classic`` and ``sha256``. For other formats, whose messages are never in
+        a classic log, the sigil or ``ssb:message/<format>/<base64>``. Absent if the string can be no message's id.
     """
-    if reference < URI_SCHEME:
-        return reference
-    uri = _MESSAGE_URI.fullmatch(reference)
-    return f"%{uri[1].translate(_TO_SIGIL_ALPHABET)}=.sha256" if uri else reference
+    if match := _SIGIL.fullmatch(reference):
+        digest, suffix = match.groups()
+        return None if suffix == "sha256" and digest[42] not in _LAST_DIGITS else f"%{digest}.{suffix}"
+    if match := _URI.fullmatch(reference):
+        digest, message_format = match[3], match[1] or match[2]
+        if message_format not in _CLASSIC:
+            return f"ssb:message/{message_format}/{digest}"
+        return f"%{digest.translate(_TO_SIGIL_ALPHABET)}.sha256" if digest[42] in _LAST_DIGITS else None
+    return None

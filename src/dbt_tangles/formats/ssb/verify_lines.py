@@ -19,7 +19,7 @@ from dbt_tangles.formats.ssb.canonical import TextTooLongError, canonical_bytes,
 from dbt_tangles.formats.ssb.claims import Claim, tangle_claims
 from dbt_tangles.formats.ssb.classic import MAX_UNITS, Reason, check_form, check_trusted
 from dbt_tangles.formats.ssb.group_claims import GroupClaim, epoch_key, group_claim, sealed_with
-from dbt_tangles.formats.ssb.ids import hashed_bytes, hex_digests, normalise, sigil, sigils, utf8_strings
+from dbt_tangles.formats.ssb.ids import hashed_bytes, hex_digests, normalise, referenced_id, sigil, sigils, utf8_strings
 from dbt_tangles.formats.ssb.redact import Redaction, has_secrets
 from dbt_tangles.formats.ssb.shapes import unwrap
 from dbt_tangles.formats.ssb.signature import HMAC_KEY_BYTES, is_valid
@@ -138,6 +138,8 @@ class _Verifier:
         self._max_line_bytes = options.max_line_bytes
         self._hmac_key = options.hmac_key
         self._is_verifying = options.verify_signatures
+        # Without signatures, the claimed key is the id: a message may have any string as its id.
+        self._id_of = referenced_id if options.verify_signatures else normalise
         self._verdicts = VerdictCache(self._GENERATION)
 
     def verify(self, lines: pa.Array, lengths: pa.Array) -> dict[str, pa.Array | Sequence[Any]]:
@@ -189,7 +191,7 @@ class _Verifier:
         if type(content) is dict:
             row.content_type = _string(content.get("type"))
             if row.check_error is None:
-                row.claims = tangle_claims(content)
+                row.claims = tangle_claims(content, self._id_of)
         return row
 
     def _check_form(self, row: _Line, value: dict[str, Any], units: int) -> Reason | None:

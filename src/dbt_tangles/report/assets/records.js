@@ -1,7 +1,7 @@
 "use strict";
 // The page of records: fields with their values, values in conflict by message, and messages that do not count.
 
-const STATUSES = { missing_root: "The root is not in the log.", malformed_root: "The root has a malformed field, so the record has no fields.", too_large: "The record is too large to be reduced." };
+const STATUSES = { missing_root: "The root is not in the log, or this export does not show it as a root.", malformed_root: "The root has a malformed field, so the record has no fields.", too_large: "The record is too large to be reduced." };
 
 /** Links to the pages of some ids, and the number of the others. */
 const idLinks = (ids, total) => [ids.map((id) => [link(addressOfId(id), said(id, "id")), " "]), total > ids.length ? `and ${count(total - ids.length)} more` : null].flat(2);

@@ -12,7 +12,7 @@ from (
         depth,
         row_number() over (partition by root_id order by member_count desc, tangle_name desc) as place
     from {{ ref('tangles', 'tangles') }}
-    where tangle_name in ('thread', 'legacy_thread')
+    where tangle_name in ('thread', 'ssb:legacy_thread')
 ) as threads
 where place = 1
 order by member_count desc, root_id asc
