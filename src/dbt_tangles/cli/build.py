@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,23 +28,11 @@ OWN_FOLDER = ".tangles"
 _GLOB = set("{}[]*?,\\")
 
 
-_ENGINE = click.option("--engine", type=click.Choice([*ENGINES]), help="Default: Sail if it is installed, else Spark.")
-_KIND = click.option(
-    "--kind", type=click.Choice([*LOG_VARS]), help="The kind of the logs, if their lines do not tell it."
-)
-_VAR = click.option(
-    "--var", "given", multiple=True, metavar="NAME=VALUE", help="A var of the project; may be repeated."
-)
-
-
-def with_build_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Decorate a command that builds: add the options `engine`, `kind` and `given`."""
-    return _ENGINE(_KIND(_VAR(function)))
-
-
 @click.command("build")
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
-@with_build_options
+@click.option("--engine", type=click.Choice([*ENGINES]), help="Default: Sail if it is installed, else Spark.")
+@click.option("--kind", type=click.Choice([*LOG_VARS]), help="The kind of the logs, if their lines do not tell it.")
+@click.option("--var", "given", multiple=True, metavar="NAME=VALUE", help="A var of the project; may be repeated.")
 @click.option("--tests/--no-tests", default=True, show_default=True, help="Run the data tests of the tables.")
 @click.option("--full-refresh", is_flag=True, help="Build every table in full.")
 @as_json

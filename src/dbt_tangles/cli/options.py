@@ -19,7 +19,7 @@ _WAREHOUSE = click.option(
     default="warehouse",
     show_default="TANGLES_WAREHOUSE, else warehouse",
     metavar="DIR",
-    type=click.Path(),  # For shell completion. `Tables` checks that it exists; `replay` also takes a URI.
+    type=click.Path(),  # For shell completion. `Tables` checks that it exists; `check` also takes a URI.
     help="The folder of the tables, as in profiles.yml.",
 )
 schema = click.option(

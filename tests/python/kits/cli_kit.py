@@ -31,7 +31,6 @@ _INTERNAL = {
     "int_tangle_depths": {**_NODE, "depth": "int", "is_frontier": "boolean"},
     "int_tangle_edges": {**_NODE},
     "int_tangle_levels": {**_NODE, "depth": "int"},
-    "int_tangle_versions": {"group_key": "string", "version": "bigint"},
     "int_set_entries": {"set_id": "string", "message_id": "string", "prev": "array<string>"},
     "int_pzp_messages": {
         "message_id": "string",
