@@ -55,7 +55,8 @@ def command(peer_file: TextIO | None, ask: bool, clock: bool, as_json: bool, war
     if unknown:
         shown = ", ".join(map(escape_unprintable, unknown[:_SHOWN]))
         words = quantity(len(unknown), "id{ is|s are} unknown here")
-        click.echo(f"tangles: {words} ({shown}); `tangles send --ask` lists all", err=True)
+        more = ", …" if len(unknown) > _SHOWN else ""
+        click.echo(f"tangles: {words} ({shown}{more}); --ask lists the ranges and messages to ask for", err=True)
     return FOUND
 
 
