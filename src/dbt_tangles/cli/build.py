@@ -10,7 +10,7 @@ import click
 
 from dbt_tangles.cli import gates, init, status
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
-from dbt_tangles.cli.page import escape_unprintable, join_names
+from dbt_tangles.cli.page import escape_line, join_names
 from dbt_tangles.cli.tables import CommandError, Tables
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _run(variables: dict[str, Any], target: str, place: Path, schema: str, **opt
 
 def _write(page: Any, answer: dict) -> None:
     if answer["error"]:
-        click.echo(f"tangles: {escape_unprintable(answer['error'])}", err=True)
+        click.echo(escape_line(f"tangles: {answer['error']}"), err=True)
     status.write(page, answer | {"conditions": None, "verified": None})
 
 

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 import duckdb
 
-from dbt_tangles.cli.page import escape_unprintable
+from dbt_tangles.cli.page import escape_line, to_json_text
 from dbt_tangles.cli.public_tables import ask
 from dbt_tangles.cli.tables import CommandError, Tables
 
@@ -75,7 +75,7 @@ def _copy(kept: BinaryIO, file: BinaryIO, form: str) -> None:
         raise CommandError("parquet is binary; give --out FILE or redirect the output")
     else:
         for line in kept:
-            file.write(f"{escape_unprintable(line.decode().removesuffix(chr(10)))}\n".encode())
+            file.write(f"{escape_line(line.decode().removesuffix(chr(10)))}\n".encode())
     file.flush()
 
 
@@ -163,7 +163,7 @@ def _write_jsonl(connection: duckdb.DuckDBPyConnection, query: str, values: dict
     cursor = connection.execute(query, values)
     names = _distinct([name for name, *_ in cursor.description])
     for rows in _batches(cursor):
-        lines = (json.dumps(dict(zip(names, map(to_json, row), strict=True))) for row in rows)
+        lines = (to_json_text(dict(zip(names, map(to_json, row), strict=True))) for row in rows)
         file.write("".join(f"{line}\n" for line in lines).encode())
 
 
