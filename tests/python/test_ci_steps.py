@@ -16,11 +16,13 @@ from fixtures.ssb.author import Author, to_line
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 HOOKS = {hook["id"]: hook for hook in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())}
 STEPS = ACTION["runs"]["steps"]
+WORKFLOWS = [path.read_text() for path in (ROOT / ".github" / "workflows").iterdir()]
+HOSTILE = "::add-path::/tmp\n::error::x\n ::debug::x\nx ##[add-path]/tmp"
 
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """A folder with a log, statements about it, and the programs `tangles` and `pip`, which notes its arguments."""
+    """A folder with a log, statements about it, and the programs `tangles`, and `make`, which notes its arguments."""
     folder = tmp_path_factory.mktemp("ci")
     alice = Author.from_seed("ci")
     messages = [alice.publish({"type": "post", "text": str(n)}, n) for n in range(3)]
@@ -32,7 +34,7 @@ def place(tmp_path_factory):
     programs = folder / "bin"
     programs.mkdir()
     tangles = f'#!/bin/sh\nexec {sys.executable} -m dbt_tangles.cli.cli "$@"\n'
-    for name, text in (("tangles", tangles), ("pip", '#!/bin/sh\nprintf "%s\\n" "$@" > pip.txt\n')):
+    for name, text in (("tangles", tangles), ("make", '#!/bin/sh\nprintf "%s\\n" "$@" > make.txt\n')):
         (programs / name).write_text(text)
         (programs / name).chmod(0o755)
     return folder
@@ -56,7 +58,7 @@ def run_action(place, begin: str = "", **given: str) -> tuple[list[str], subproc
     given = {name.replace("_", "-"): value for name, value in given.items()}
     assert given.keys() <= ACTION["inputs"].keys()
     inputs = {name: given.get(name, about.get("default", "")) for name, about in ACTION["inputs"].items()}
-    inputs["engine"] = {"local": "spark", "sail": "sail"}[ENGINE]
+    inputs["engine"] = given.get("engine", {"local": "spark", "sail": "sail"}[ENGINE])
     names, done = [], None
     first = [step["name"] for step in STEPS].index(begin) if begin else 0
     for step in STEPS[first:]:
@@ -75,6 +77,20 @@ def run_action(place, begin: str = "", **given: str) -> tuple[list[str], subproc
     return names, done
 
 
+def obeyed(output: str) -> list[str]:
+    """List the lines that a runner takes as commands."""
+    found, token = [], None
+    for line in output.splitlines():
+        if token:
+            token = None if line == f"::{token}::" else token
+        elif stop := re.fullmatch(r"::stop-commands::([0-9a-f]{64})", line):
+            token = stop[1]
+        elif line.lstrip().startswith("::") or "##[" in line:
+            found.append(line)
+    assert token is None
+    return found
+
+
 def test_scripts_take_inputs_from_the_environment_alone():
     """A script with an expression in it would run the input as code."""
     assert ACTION["runs"]["using"] == "composite"
@@ -84,16 +100,31 @@ def test_scripts_take_inputs_from_the_environment_alone():
 
 def test_a_sound_log(place):
     names, done = run_action(place, log="\na log.jsonl\n\n")
-    assert names == ["Install tangles", "Judge the log"] and (done.returncode, done.stdout) == (0, "")
-    command, *folders = (place / "pip.txt").read_text().splitlines()
-    assert command == "install" and len(folders) == 2
-    assert all(os.path.isfile(os.path.join(folder.partition("[")[0], "pyproject.toml")) for folder in folders)
+    assert names == ["Install tangles", "Judge the log"] and done.returncode == 0
+    assert obeyed(done.stdout) == [] and done.stderr == ""
+
+
+def test_the_installation_takes_locked_packages(place):
+    """`make` installs the lock files, and the distributions without their requirements."""
+    for engine, target in (("sail", ".venv/sail"), ("spark", ".venv/installed")):
+        run_action(place, log="a log.jsonl", engine=engine, lint="false")
+        assert (place / "make.txt").read_text().split() == ["--directory", str(ROOT), target]
+        recipe = subprocess.run(["make", "-nB", "-C", ROOT, target], capture_output=True, text=True, check=True).stdout
+        installs = [line for line in recipe.splitlines() if "pip install" in line]
+        assert len(installs) > 1 and all("--no-deps" in line for line in installs)
+        assert all("--require-hashes" in line or "--no-build-isolation" in line for line in installs)
+
+
+def test_actions_of_others_are_commits():
+    for text in (*WORKFLOWS, (ROOT / "docs/how-to/ci-gate.md").read_text()):
+        used = re.findall(r"uses: (?!OWNER/tangles@COMMIT\n)(.+)", text)
+        assert used and [each for each in used if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[0-9.]+", each)] == []
 
 
 def test_findings_are_annotations(place):
     names, done = run_action(place, log="a log.jsonl\ndamaged.jsonl", expectations="right.jsonl")
     assert names[-1] == "Judge the log" and done.returncode == 1
-    (line,) = done.stdout.splitlines()
+    (line,) = obeyed(done.stdout)
     assert line.startswith("::error file=damaged.jsonl,line=2,title=not_a_message::")
     assert run_action(place, log="damaged.jsonl", ignore="bad_signature\nnot_a_message", kind="ssb")[1].returncode == 0
 
@@ -102,8 +133,43 @@ def test_hostile_inputs_stay_texts(place):
     """Inputs are never run or taken as options."""
     for log in ("--help", "$(touch hacked)", "`touch hacked`", "; touch hacked"):
         _, done = run_action(place, log=log)
-        assert done.returncode == 2 and "does not exist" in done.stderr
+        assert done.returncode == 2 and "does not exist" in done.stdout
     assert not (place / "hacked").exists()
+
+
+def test_texts_of_logs_are_no_commands(place):
+    """Names of files, ids and statements reach the output, and the runner obeys the annotations alone."""
+    event = {"timeline": HOSTILE, "event": HOSTILE, "after": [], "arrival": 1}
+    name = "::set-env name=x::y, ##[add-path]z%0A::error::.jsonl"
+    lines = (json.dumps(event), json.dumps(event | {"arrival": 2, "after": ["x"]}), "::error::no JSON")
+    (place / name).write_text("\n".join(lines) + "\n")
+    _, done = run_action(place, log=name)
+    found = obeyed(done.stdout)
+    assert done.returncode == 1 and len(found) > 1
+    file = "%3A%3Aset-env name=x%3A%3Ay%2C ##\\x5badd-path]z%250A%3A%3Aerror%3A%3A.jsonl"
+    assert [line for line in found if not line.startswith(f"::error file={file},") or "##[" in line] == []
+
+
+def test_each_command_has_a_token_of_its_own(place):
+    stops = [run_action(place, log="a log.jsonl")[1].stdout.splitlines()[0] for _ in range(2)]
+    assert stops[0] != stops[1]
+
+
+@pytest.mark.parametrize(
+    ("minutes", "code", "said"),
+    [("0.01", 124, "::error::tangles: stopped after 0.01 minutes"), ("x", 2, "not a number")],
+)
+def test_a_command_has_a_time_limit(place, minutes, code, said):
+    command = [sys.executable, ROOT / ".ci" / "action_step.py", "sh", "-c", "echo '::error::x' >&2; sleep 60"]
+    done = subprocess.run(
+        command, env=environment(place) | {"MINUTES": minutes}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == code and said in done.stdout and done.stderr == ""
+    assert [line for line in obeyed(done.stdout) if "stopped after" not in line] == []
+
+
+def test_every_step_has_a_time_limit():
+    assert all("action_step.py" in step["run"] and "MINUTES" in step["env"] for step in STEPS)
 
 
 def test_expectations_and_conditions(place):

@@ -377,7 +377,7 @@ EXAMPLES = re.findall(r"```console\n\$ tangles ([^\n]+)\n(.+?)```", COMMANDS, re
 
 
 def test_commands_page_has_examples():
-    assert {words.split()[0] for words, _ in EXAMPLES} == {"why", "status", "show", "replay"}
+    assert {words.split()[0] for words, _ in EXAMPLES} == {"why", "status", "show", "check"}
 
 
 @pytest.mark.parametrize(("words", "shown"), EXAMPLES)

@@ -25,7 +25,7 @@ def test_the_readme_is_short():
 
 def test_there_are_commands_to_run():
     assert len(SHOWS) == 8 and len(set(SHOWS)) == 6
-    assert {command.split()[0] for command in ASKS} == {"status", "why", "show", "replay", "report", "sql"}
+    assert {command.split()[0] for command in ASKS} == {"status", "why", "show", "check", "report", "sql"}
 
 
 @pytest.mark.parametrize("command", sorted(set(SHOWS)))
@@ -51,11 +51,6 @@ def test_ask(fixtures, command, tmp_path, monkeypatch):
     environment = {"TANGLES_WAREHOUSE": str(fixtures.warehouse), "TANGLES_SCHEMA": fixtures.schema}
     result = CliRunner().invoke(main, shlex.split(command), env=environment)
     assert result.exit_code == 0 and result.stdout.count("\n") > 0, result.output
-
-
-def test_replay_of_updates(fixtures):
-    environment = {"TANGLES_WAREHOUSE": str(fixtures.warehouse), "TANGLES_SCHEMA": fixtures.schema}
-    assert CliRunner().invoke(main, ["replay", "--updates"], env=environment).exit_code == 0
 
 
 def test_rounds_of_the_example(fixtures):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ import click
 from dbt_tangles.cli import gates, init, status
 from dbt_tangles.cli.log_arguments import find_logs, tell_numbers, with_standard_input
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
-from dbt_tangles.cli.page import escape_unprintable, join_names
+from dbt_tangles.cli.page import escape_line, join_names
 from dbt_tangles.cli.tables import CommandError, Tables
 
 if TYPE_CHECKING:
@@ -30,23 +29,11 @@ OWN_FOLDER = ".tangles"
 _GLOB = set("{}[]*?,\\")
 
 
-_ENGINE = click.option("--engine", type=click.Choice([*ENGINES]), help="Default: Sail if it is installed, else Spark.")
-_KIND = click.option(
-    "--kind", type=click.Choice([*LOG_VARS]), help="The kind of the logs, if their lines do not tell it."
-)
-_VAR = click.option(
-    "--var", "given", multiple=True, metavar="NAME=VALUE", help="A var of the project; may be repeated."
-)
-
-
-def with_build_options(function: Callable[..., None]) -> Callable[..., None]:
-    """Decorate a command that builds: add the options `engine`, `kind` and `given`."""
-    return _ENGINE(_KIND(_VAR(function)))
-
-
 @click.command("build")
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
-@with_build_options
+@click.option("--engine", type=click.Choice([*ENGINES]), help="Default: Sail if it is installed, else Spark.")
+@click.option("--kind", type=click.Choice([*LOG_VARS]), help="The kind of the logs, if their lines do not tell it.")
+@click.option("--var", "given", multiple=True, metavar="NAME=VALUE", help="A var of the project; may be repeated.")
 @click.option("--tests/--no-tests", default=True, show_default=True, help="Run the data tests of the tables.")
 @click.option("--full-refresh", is_flag=True, help="Build every table in full.")
 @as_json
@@ -113,7 +100,7 @@ def _run(variables: dict[str, Any], target: str, place: Path, schema: str, **opt
 
 def _write(page: Any, answer: dict) -> None:
     if answer["error"]:
-        click.echo(f"tangles: {escape_unprintable(answer['error'])}", err=True)
+        click.echo(escape_line(f"tangles: {answer['error']}"), err=True)
     status.write(page, answer | {"conditions": None, "verified": None})
 
 

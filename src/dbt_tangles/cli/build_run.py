@@ -13,7 +13,7 @@ from dbt.cli.main import dbtRunner
 from dbt_common.events.base_types import EventMsg
 
 from dbt_tangles.cli import init
-from dbt_tangles.cli.page import escape_unprintable, quantity, truncate
+from dbt_tangles.cli.page import escape_line, quantity, truncate
 
 #: Var of a log: the folders of models that its messages go through, with the words for their end.
 AREAS = {
@@ -89,7 +89,7 @@ def _words(error: BaseException | None) -> str:
 
 
 def _say(words: str) -> None:
-    click.echo(escape_unprintable(words), err=True)
+    click.echo(escape_line(words), err=True)
 
 
 class Progress:

@@ -1,4 +1,4 @@
-"""`tangles check`: compares the statements of a peer about its log with the tables."""
+"""`tangles check`: compares a peer's statements with the tables, or the tables' edit scripts with their orders."""
 
 import tempfile
 from collections import Counter
@@ -32,7 +32,12 @@ def _explain_lines() -> str:
 
 
 @click.command("check", epilog=_explain_lines())
-@click.argument("answers", type=click.File(encoding="utf-8", errors="backslashreplace"), metavar="PEER_ANSWERS.jsonl")
+@click.argument(
+    "answers",
+    type=click.File(encoding="utf-8", errors="backslashreplace"),
+    required=False,
+    metavar="[PEER_ANSWERS.jsonl]",
+)
 @click.option(
     "--log",
     "logs",
@@ -42,20 +47,34 @@ def _explain_lines() -> str:
 )
 @as_json
 @with_tables
-def command(answers: TextIO, logs: tuple[str, ...], as_json: bool, warehouse: str, schema: str) -> int:
+def command(answers: TextIO | None, logs: tuple[str, ...], as_json: bool, warehouse: str, schema: str) -> int:
     """Compare the statements of a peer about its log with the tables. `-` reads from the standard input.
 
-    Exit code 0: all lines agree; 1: a line differs, or its subject is not in the tables; 2: a line cannot be read.
+    Without a file, check the tables themselves: the scripts of timeline_edits must lead to the orders of
+    timeline_events, and timeline_updates back from them. The warehouse may then also be a URI.
+
+    Exit code 0: all agree; 1: a line or a timeline differs, or the subject of a line is not in the tables; 2: a line or
+    a table cannot be read.
     """
     if not logs:
-        return _check(Tables(warehouse, schema), answers, as_json)
+        return _check(answers, warehouse, schema, as_json)
     from dbt_tangles.cli.build import build_tables
 
     with tempfile.TemporaryDirectory() as place:
-        return _check(build_tables(logs, place, schema), answers, as_json)
+        build_tables(logs, place, schema)
+        return _check(answers, place, schema, as_json)
 
 
-def _check(tables: Tables, answers: TextIO, as_json: bool) -> int:
+def _check(answers: TextIO | None, warehouse: str, schema: str, as_json: bool) -> int:
+    if answers:
+        return _check_statements(Tables(warehouse, schema), answers, as_json)
+    # Imported here, because statements do not need it.
+    from dbt_tangles.cli.check_edits import check_edits
+
+    return check_edits(warehouse, schema, as_json)
+
+
+def _check_statements(tables: Tables, answers: TextIO, as_json: bool) -> int:
     counts: Counter[str] = Counter()
     kept = []
     for each in check(tables, answers):

@@ -14,14 +14,11 @@ COMMANDS = {
     "why": "dbt_tangles.cli.why",
     "status": "dbt_tangles.cli.status",
     "show": "dbt_tangles.cli.show",
-    "replay": "dbt_tangles.cli.replay",
     "diff": "dbt_tangles.cli.diff",
     "check": "dbt_tangles.cli.check",
     "report": "dbt_tangles.report.command",
     "build": "dbt_tangles.cli.build",
     "sql": "dbt_tangles.cli.sql",
-    "export": "dbt_tangles.cli.export",
-    "watch": "dbt_tangles.cli.watch",
     "send": "dbt_tangles.cli.send",
     "follow": "dbt_tangles.cli.follow",
     "lint": "dbt_tangles.cli.lint",
@@ -54,7 +51,7 @@ def _first_sentence(command: click.Command | None) -> str:
 def main() -> None:
     """Query the tables of a tangles warehouse: where each message belongs, and why it was set aside.
 
-    All commands but build and watch only read the tables. They may run while a build replaces tables.
+    All commands but build only read the tables. They may run while a build replaces tables.
     """
     # A terminal that cannot show a character gets an escape in its place.
     for stream in (sys.stdout, sys.stderr):

@@ -7,7 +7,7 @@ import click
 
 from dbt_tangles.algorithms.timeline.replica import Command, EditError
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_json_line, with_tables
-from dbt_tangles.cli.page import escape_unprintable, quantity
+from dbt_tangles.cli.page import escape_line, quantity
 from dbt_tangles.cli.sqlite_replica import SqliteReplica
 from dbt_tangles.cli.tables import CommandError, Tables
 
@@ -43,7 +43,7 @@ def command(timeline: str, path: str, every: float | None, as_json: bool, wareho
                 raise CommandError(f"{tables.folder}: {name} is not built; build it with all tables that it reads")
         step = bring_up_to_date(tables, replica, timeline)
         if step is None:
-            click.echo(f"tangles: {escape_unprintable(timeline)}: timeline_events has no such timeline", err=True)
+            click.echo(escape_line(f"tangles: {timeline}: timeline_events has no such timeline"), err=True)
             return NOT_FOUND
         if step.way != "unchanged" or not every:
             _print(step, as_json)
@@ -146,6 +146,8 @@ def _print(step: Step, as_json: bool) -> None:
         "load": "loaded",
     }
     click.echo(
-        f"{escape_unprintable(step.timeline_id)}: {words[step.way]}, {quantity(step.rows_written, 'row{|s}')} written; "
-        f"{quantity(step.events, 'event{|s}')}"
+        escape_line(
+            f"{step.timeline_id}: {words[step.way]}, {quantity(step.rows_written, 'row{|s}')} written; "
+            f"{quantity(step.events, 'event{|s}')}"
+        )
     )

@@ -3,7 +3,7 @@
 import re
 
 from dbt_tangles.cli.graph import ASIDE, IN, MISSING, Graph, Node, label
-from dbt_tangles.cli.page import escape_unprintable
+from dbt_tangles.cli.page import escape_line
 
 _DASHED = {"supersedes", "redundant", "lipmaa"}
 _HARMLESS = re.compile(r"[^\w .,:/%@+=()-]", re.ASCII)
@@ -38,7 +38,7 @@ def mermaid(graph: Graph) -> str:
 
 
 def _title(graph: Graph) -> str:
-    return escape_unprintable(" ".join(filter(None, (graph.kind, graph.all_names, graph.id))))
+    return escape_line(" ".join(filter(None, (graph.kind, graph.all_names, graph.id))))
 
 
 def _numbers(graph: Graph) -> dict[str, int]:
@@ -52,7 +52,7 @@ def _others(graph: Graph, numbers: dict[str, int]) -> list[tuple[str, int]]:
 
 
 def _label(node: Node) -> str:
-    return escape_unprintable(" ".join([label(node.id), *node.marks, node.words]).strip())
+    return escape_line(" ".join([label(node.id), *node.marks, node.words]).strip())
 
 
 def _quoted(text: str) -> str:

@@ -1,14 +1,13 @@
 """Options of all commands (warehouse, schema, --json), exit codes, and the output of answers."""
 
 import functools
-import json
 import sys
 from collections.abc import Callable
 from typing import Any, TextIO
 
 import click
 
-from dbt_tangles.cli.page import DIM, Page, escape_unprintable, print_json
+from dbt_tangles.cli.page import DIM, Page, escape_line, print_json, to_json_text
 from dbt_tangles.cli.tables import CommandError, Tables
 
 FOUND, NOT_FOUND, USAGE = 0, 1, 2
@@ -19,7 +18,7 @@ _WAREHOUSE = click.option(
     default="warehouse",
     show_default="TANGLES_WAREHOUSE, else warehouse",
     metavar="DIR",
-    type=click.Path(),  # For shell completion. `Tables` checks that it exists; `replay` also takes a URI.
+    type=click.Path(),  # For shell completion. `Tables` checks that it exists; `check` also takes a URI.
     help="The folder of the tables, as in profiles.yml.",
 )
 schema = click.option(
@@ -59,7 +58,7 @@ def with_exit_code(function: Callable[..., int]) -> Callable[..., None]:
         try:
             code = function(*args, **values)
         except CommandError as error:
-            click.echo("\n".join(map(escape_unprintable, f"tangles: {error}".splitlines())), err=True)
+            click.echo("\n".join(map(escape_line, f"tangles: {error}".splitlines())), err=True)
             code = USAGE
         sys.exit(code)
 
@@ -88,7 +87,7 @@ def print_json_answer(answer: dict) -> None:
 
 def print_json_line(answer: dict) -> None:
     """Print one of several JSON answers of the current command on a line, with the name of its schema."""
-    click.echo(json.dumps({"schema": schema_name(), **answer}))
+    click.echo(to_json_text({"schema": schema_name(), **answer}))
 
 
 def print_answer(tables: Tables, answer: dict, write: Callable[[Page, dict], None], as_json: bool) -> None:

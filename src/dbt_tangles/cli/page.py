@@ -1,4 +1,4 @@
-"""Prints answers on a terminal. All text goes through `plain`, because logs may hold terminal control sequences."""
+"""Prints answers on a terminal. Texts are escaped: logs may hold commands of terminals and of GitHub Actions."""
 
 import json
 import re
@@ -10,6 +10,7 @@ Piece = str | tuple[str, str]
 
 GOOD, BAD, DIM, STRONG, ID = "green", "red", "dim", "bold", "cyan"
 _SHOWN = 10
+_COLONS = re.compile(r"^( *)::")
 _FORMS = re.compile(r"\{([^{}|]*)\|([^{}|]*)\}")
 
 
@@ -39,6 +40,24 @@ def escape_unprintable(text: object) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def escape_line(text: object) -> str:
+    """Escape a line of output: unprintable characters, and the signs of a workflow command of GitHub Actions.
+
+    The runner of a workflow obeys a line that begins with `::`.
+    """
+    return _COLONS.sub(r"\1:\\x3a", escape_brackets(escape_unprintable(text)))
+
+
+def escape_brackets(text: str) -> str:
+    """Escape every `##[`, with which a workflow command may begin at any place of a line."""
+    return text.replace("##[", r"##\x5b")
+
+
+def to_json_text(value: Any, **options: Any) -> str:
+    """Write a value as JSON in ASCII, without control characters and signs of a workflow command."""
+    return json.dumps(value, **options).replace("##[", "##\\u005b")
+
+
 def truncate(text: str, length: int = 60) -> str:
     """Truncate a text to a number of characters."""
     return text if len(text) <= length else text[: length - 1] + "…"
@@ -66,6 +85,8 @@ class Page:
         for piece in pieces:
             text, style = (piece, "") if isinstance(piece, str) else piece
             line.append(escape_unprintable(text), style)
+        if (escaped := escape_line(line.plain)) != line.plain:
+            line = self._text(escaped)
         self.console.print(line)
 
     def ids(self, label: str, ids: Iterable[str], indent: int = 0, none: str | None = None) -> None:
@@ -86,5 +107,5 @@ class Page:
 
 
 def print_json(value: Any, file: TextIO | None = None) -> None:
-    """Print a value as JSON in ASCII, so that no control character reaches a terminal."""
-    print(json.dumps(value, indent=2, default=str), file=file)
+    """Print a value as JSON, see `to_json_text`."""
+    print(to_json_text(value, indent=2, default=str), file=file)

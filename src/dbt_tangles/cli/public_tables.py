@@ -86,16 +86,3 @@ def check_query(query: str) -> duckdb.Statement:
     if len(statements) != 1 or statements[0].type not in _QUERIES:
         raise CommandError("the query must be a single select; other statements are refused")
     return statements[0]
-
-
-def require_public(tables: Tables, name: str) -> None:
-    """Check that a public table of this name is built.
-
-    Raises:
-        CommandError: It is not public, or not built.
-    """
-    names = public_names()
-    if name not in names:
-        raise CommandError(f"{name!r} is not a public table; give one of {', '.join(names)}")
-    if not tables.files(name):
-        raise CommandError(f"{tables.folder}: {name} is not built; build it with all tables that it reads")

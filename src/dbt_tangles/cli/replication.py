@@ -13,10 +13,12 @@ from dbt_tangles.cli.options import name_of
 from dbt_tangles.cli.pasted_ids import as_sigil
 from dbt_tangles.cli.tables import CommandError, Tables, is_unicode
 
-#: Author: the length of the author's feed that a replica has.
+#: Author: the length of the author's feed that a replica has, or `NOT_REPLICATED`.
 Clock = dict[str, int]
 
+NOT_REPLICATED = -1
 MAX_LENGTH = 2**31 - 1
+_MOST_CHARACTERS = 64 * 2**20
 #: The messages that a message follows in the tangles that it claims.
 _LINKS = """list_distinct(flatten([
     list_concat([claim.root_id], coalesce(claim.previous, [])) for claim in tangle_claims if claim.defect is null]))"""
@@ -49,11 +51,14 @@ def read_peer(file: TextIO) -> Peer:
     """Read a peer's statement: `{author: length}`, a list of ids, or an answer of `tangles send --clock`.
 
     Raises:
-        CommandError: The text is neither.
+        CommandError: The text is neither, or too long.
     """
     wanted = 'give {"AUTHOR": LENGTH, ...}, ["ID", ...] or the output of `tangles send --clock`'
+    text = file.read(_MOST_CHARACTERS + 1)
+    if len(text) > _MOST_CHARACTERS:
+        raise CommandError(f"{name_of(file)}: has more than {_MOST_CHARACTERS:,} characters; {wanted}")
     try:
-        said: Any = json.load(file)
+        said: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise CommandError(f"{name_of(file)}: not JSON ({error}); {wanted}") from error
     if isinstance(said, dict):
@@ -62,10 +67,17 @@ def read_peer(file: TextIO) -> Peer:
         return Peer(None, [as_sigil(each) for each in said])
     if not isinstance(said, dict):
         raise CommandError(f"{name_of(file)}: neither a clock nor a list of ids; {wanted}")
-    for author, length in said.items():
-        if type(length) is not int or not 0 <= length <= MAX_LENGTH:
-            raise CommandError(f"{name_of(file)}: the length of {author!r} is not a whole number from 0; {wanted}")
-    return Peer(said, [])
+    clock: Clock = {}
+    for key, length in said.items():
+        author = as_sigil(key)
+        if type(length) is not int or not NOT_REPLICATED <= length <= MAX_LENGTH:
+            raise CommandError(
+                f"{name_of(file)}: the length of {key!r} is not a whole number from 0, or {NOT_REPLICATED} for a feed "
+                f"that the peer does not replicate; {wanted}"
+            )
+        if clock.setdefault(author, length) != length:
+            raise CommandError(f"{name_of(file)}: {author!r} has two lengths, as a sigil and as a URI; keep one")
+    return Peer(clock, [])
 
 
 def own_clock(tables: Tables) -> Clock:
@@ -75,13 +87,13 @@ def own_clock(tables: Tables) -> Clock:
 
 
 def clock_of(tables: Tables, peer: Peer) -> tuple[Clock, list[str]]:
-    """Derive a peer's clock, and list the ids that it names and the warehouse lacks.
+    """Derive a peer's clock, and list the ids of authors or messages that it names and the warehouse lacks.
 
     A peer that names ids has the messages that these follow, in feeds and in tangles. If it names a message of an
     author, its latest named message ends that author's feed.
     """
     if peer.clock is not None:
-        return peer.clock, []
+        return peer.clock, _unknown(tables, "select author as id from {feeds}", peer.clock)
     messages = {message.message_id: message for message in _in_chain(tables, {})}
     at = {(message.author, message.sequence): message for message in messages.values()}
     tips = [tip for tip in dict.fromkeys(peer.tips) if tip in messages]
@@ -96,15 +108,16 @@ def clock_of(tables: Tables, peer: Peer) -> tuple[Clock, list[str]]:
             links = at[last.author, sequence].links if (last.author, sequence) in at else []
             due += [messages[link] for link in links if link in messages]
         _raise_length(clock, last)
-    return clock | named, _unknown(tables, peer.tips)
+    return clock | named, _unknown(tables, "select message_id as id from {ssb_messages}", peer.tips)
 
 
-def _unknown(tables: Tables, ids: list[str]) -> list[str]:
+def _unknown(tables: Tables, sql: str, ids: Iterable[str]) -> list[str]:
+    """List the ids that a query of all known ids lacks."""
     rows = tables.rows(
-        "select message_id from {ssb_messages} where message_id in (select unnest($ids))",
+        f"select id from ({sql}) where id in (select unnest($ids))",
         ids=list(filter(is_unicode, ids)),
     )
-    known = {row["message_id"] for row in rows}
+    known = {row["id"] for row in rows}
     return [id_ for id_ in dict.fromkeys(ids) if id_ not in known]
 
 
@@ -159,7 +172,11 @@ def _topological(followers: list[list[int]], waiting: list[int]) -> Iterable[int
 
 def _in_chain(tables: Tables, clock: Clock) -> list[Message]:
     """List the messages in chains behind a clock, by author and sequence."""
-    known = {author: length for author, length in clock.items() if is_unicode(author)}
+    known = {
+        author: MAX_LENGTH if length == NOT_REPLICATED else length
+        for author, length in clock.items()
+        if is_unicode(author)
+    }
     rows = tables.rows(
         f"""with clock as (select unnest($authors) as author, unnest($lengths) as length)
         select chain.message_id, chain.author, chain.sequence, {_LINKS} as links

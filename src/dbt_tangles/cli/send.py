@@ -8,7 +8,7 @@ import click
 
 from dbt_tangles.cli import replication
 from dbt_tangles.cli.options import FOUND, as_json, print_json_answer, print_json_line, with_tables
-from dbt_tangles.cli.page import escape_unprintable, quantity
+from dbt_tangles.cli.page import escape_line, quantity
 from dbt_tangles.cli.tables import CommandError, Tables
 
 _SHOWN = 3
@@ -53,9 +53,11 @@ def command(peer_file: TextIO | None, ask: bool, clock: bool, as_json: bool, war
     messages = replication.lacking(tables, peer_clock)
     _write(({"message_id": m.message_id, "author": m.author, "sequence": m.sequence} for m in messages), as_json)
     if unknown:
-        shown = ", ".join(map(escape_unprintable, unknown[:_SHOWN]))
+        shown = ", ".join(unknown[:_SHOWN])
         words = quantity(len(unknown), "id{ is|s are} unknown here")
-        click.echo(f"tangles: {words} ({shown}); `tangles send --ask` lists all", err=True)
+        more = ", …" if len(unknown) > _SHOWN else ""
+        said = f"tangles: {words} ({shown}{more}); --ask lists the ranges and messages to ask for"
+        click.echo(escape_line(said), err=True)
     return FOUND
 
 
@@ -65,4 +67,4 @@ def _write(rows: Iterable[dict], as_json: bool) -> None:
             if as_json:
                 print_json_line(row)
             else:
-                click.echo(" ".join(escape_unprintable(str(value)) for value in row.values()))
+                click.echo(escape_line(" ".join(map(str, row.values()))))

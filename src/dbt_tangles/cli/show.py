@@ -8,7 +8,7 @@ import click
 from dbt_tangles.cli import complete, formats, graphs, subjects, terminal_graph
 from dbt_tangles.cli.graph import Graph
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, limit_option, print_answer, with_tables
-from dbt_tangles.cli.page import Page, escape_unprintable
+from dbt_tangles.cli.page import Page, escape_line
 from dbt_tangles.cli.subjects import Subject
 from dbt_tangles.cli.tables import CommandError, Tables
 
@@ -53,9 +53,9 @@ def command(given: str, kind: str | None, form: str, as_json: bool, limit: int, 
         if tables.missing >= {table for table, *_ in subjects.KINDS.values()}:
             raise CommandError(f"{tables.folder}: no table with graphs is built; build tangles or another one")
         wanted = kind or "tangle, set, group, base, timeline or feed"
-        click.echo(escape_unprintable(f"tangles: no {wanted} matches {given}"), err=True)
+        click.echo(escape_line(f"tangles: no {wanted} matches {given}"), err=True)
         if others := subjects.other_names(tables, given):
-            click.echo(escape_unprintable(f"tangles on this root: {', '.join(others)}"), err=True)
+            click.echo(escape_line(f"tangles on this root: {', '.join(others)}"), err=True)
         if tables.missing:
             click.echo(f"tables that are not built: {', '.join(sorted(tables.missing))}", err=True)
         return NOT_FOUND

@@ -1,14 +1,17 @@
 """`tangles sql`: runs a query of the user on the public tables."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
 import duckdb
+from click.core import ParameterSource
 
 from dbt_tangles.cli.options import FOUND, as_json, limit_option, print_json_answer, with_tables
 from dbt_tangles.cli.page import DIM, STRONG, Page, escape_unprintable, quantity, truncate
 from dbt_tangles.cli.public_tables import ask, value_names
+from dbt_tangles.cli.row_files import FORMATS, format_of, to_json, write_rows
 from dbt_tangles.cli.tables import CommandError, Tables
 
 _WIDEST = 80
@@ -24,16 +27,37 @@ _WIDEST = 80
     help="The value of $NAME in QUERY, in JSON or as plain text; may be repeated.",
 )
 @limit_option(1000, "the first N rows")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write all rows to this file, in the format of its suffix: .csv, .jsonl or .parquet.",
+)
+@click.option("--format", "form", type=click.Choice(FORMATS), help="The format of --out, by default of stdout.")
 @as_json
 @with_tables
-def command(query: str, given: tuple[str, ...], limit: int, as_json: bool, warehouse: str, schema: str) -> int:
+def command(
+    query: str,
+    given: tuple[str, ...],
+    limit: int,
+    out: Path | None,
+    form: str | None,
+    as_json: bool,
+    **place: str,
+) -> int:
     """Run a query on the public tables, with DuckDB.
 
     Each public table is a view of its name. QUERY is one select: it reads these tables, and cannot read other files,
-    load extensions, use a network or write. `tangles export` writes whole tables.
+    load extensions, use a network or write. In CSV, arrays and structs are JSON, and null is an empty cell.
     """
-    tables = Tables(warehouse, schema)
+    is_limited = click.get_current_context().get_parameter_source("limit") != ParameterSource.DEFAULT
+    if (out or form) and (as_json or is_limited):
+        raise click.UsageError("--out and --format write all rows; give them without --json and --limit")
+    tables = Tables(**place)
     values = _read_values(given, value_names(query))
+    if out or form:
+        write_rows(tables, query, values, form or format_of(out), out)
+        return FOUND
     columns, rows = ask(tables, query, lambda connection: _read(connection.execute(query, values), limit))
     is_cut = len(rows) > limit
     rows = rows[:limit]
@@ -69,19 +93,6 @@ def _read_values(given: tuple[str, ...], wanted: set[str]) -> dict[str, Any]:
 def _read(cursor: duckdb.DuckDBPyConnection, limit: int) -> tuple[list[dict], list[list[Any]]]:
     columns = [{"name": name, "type": str(type_)} for name, type_, *_ in cursor.description]
     return columns, [[*map(to_json, row)] for row in cursor.fetchmany(limit + 1)]
-
-
-def to_json(value: Any) -> Any:
-    """Convert a value of DuckDB to a JSON value: times and decimals to text, bytes to hex, maps to objects."""
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if value - value == 0 else str(value)
-    if isinstance(value, list | tuple):
-        return [*map(to_json, value)]
-    if isinstance(value, dict):
-        return {str(key): to_json(each) for key, each in value.items()}
-    return value.hex() if isinstance(value, bytes) else str(value)
 
 
 def _write(page: Page, names: list[str], rows: list[list[Any]], is_cut: bool) -> None:

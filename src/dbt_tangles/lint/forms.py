@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import cache
 from urllib.parse import quote
 
-from dbt_tangles.cli.page import escape_unprintable, truncate
+from dbt_tangles.cli.page import escape_brackets, escape_line, escape_unprintable, truncate
 from dbt_tangles.lint.findings import Finding
 from dbt_tangles.lint.log_kinds import AUTOBASE, EVENTS, PZP, SSB
 from dbt_tangles.reasons import EventReason, meanings
@@ -41,18 +41,19 @@ def detail(finding: Finding) -> str:
     own = f"({finding.detail})" if finding.detail and not is_repeated else ""
     words = " ".join(filter(None, [meaning(finding.kind, finding.reason), own]))
     many = f" [{finding.line_count:,} times]" if finding.line_count > 1 and finding.detail is None else ""
-    return truncate(escape_unprintable(words), MOST_DETAIL) + many
+    return truncate(escape_line(words), MOST_DETAIL) + many
 
 
 def as_text(finding: Finding) -> str:
     """Write a finding as `FILE:LINE: reason: detail`."""
-    return f"{escape_unprintable(finding.file)}:{finding.line}: {finding.reason}: {detail(finding)}"
+    return escape_line(f"{finding.file}:{finding.line}: {finding.reason}: {detail(finding)}")
 
 
 def as_github(finding: Finding) -> str:
     """Write a finding as an error annotation of GitHub Actions."""
     file = _escaped(escape_unprintable(finding.file)).replace(":", "%3A").replace(",", "%2C")
-    return f"::error file={file},line={finding.line},title={finding.reason}::{_escaped(detail(finding))}"
+    line = f"::error file={file},line={finding.line},title={finding.reason}::{_escaped(detail(finding))}"
+    return escape_brackets(line)
 
 
 def _escaped(text: str) -> str:
@@ -86,4 +87,5 @@ def as_sarif(findings: Iterable[Finding], version: str) -> dict:
 
 
 def _uri(file: str) -> str:
-    return quote(file.encode("utf-8", "surrogateescape"))
+    path = quote(file.encode("utf-8", "surrogateescape"))
+    return f"file://{path}" if file.startswith("/") else path

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from dbt_tangles.cli.options import FOUND, with_tables
-from dbt_tangles.cli.page import escape_unprintable, quantity
+from dbt_tangles.cli.page import escape_line, quantity
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report import single_file
 from dbt_tangles.report.build import build
@@ -64,7 +64,7 @@ def command(out: str, limit: int, nodes: int, is_single: bool, warehouse: str, s
             folder = build(tables, Path(out), Limits(limit, nodes), tell)
             shards = quantity(folder.shards, "shard{|s}")
             said = f"{folder.path / 'index.html'}: {shards}, {folder.bytes / 1e6:,.1f} MB of data"
-    click.echo(escape_unprintable(said))
+    click.echo(escape_line(said))
     if tables.missing:
         click.echo(
             f"tables that are not built, so the report lacks their rows: {', '.join(sorted(tables.missing))}", err=True

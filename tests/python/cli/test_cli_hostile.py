@@ -6,13 +6,25 @@ import pytest
 
 import cli_story as story
 from cli_kit import HOSTILE, Warehouse, assert_harmless
-from dbt_tangles.cli.page import escape_unprintable
+from dbt_tangles.cli.page import Page, escape_line, escape_unprintable, print_json
 
 
 def test_plain():
     assert escape_unprintable("\x1b[31m") == r"\x1b[31m"
     assert escape_unprintable("a\nb\u202e\ud800\x9b") == r"a\nb\u202e\ud800\x9b"
     assert escape_unprintable("日本 ünïcode 🐚") == "日本 ünïcode 🐚"
+
+
+def test_commands_of_workflows(capsys):
+    """They are escaped at the places where a runner looks for them; a line of pieces is one line."""
+    assert escape_line("::add-path::x") == r":\x3aadd-path::x" and escape_line("  ::x::") == r"  :\x3ax::"
+    assert escape_line("a::b ##[group]") == r"a::b ##\x5bgroup]" and escape_line("a ::b") == "a ::b"
+    assert escape_line("\n::x") == r"\n::x"
+    Page().line(":", (":add-path::x##", "bold"), "[x", indent=1)
+    print_json({"##[x": "::x"})
+    line, *rest = capsys.readouterr().out.splitlines()
+    assert line == r"  :\x3aadd-path::x##\x5bx"
+    assert "##[" not in "".join(rest) and json.loads("".join(rest)) == {"##[x": "::x"}
 
 
 @pytest.fixture

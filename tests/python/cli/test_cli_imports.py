@@ -31,6 +31,7 @@ finally:
         ["check", "answers.jsonl"],
         ["send", "--clock"],
         ["sql", "select * from feeds"],
+        ["sql", "from feeds", "--format", "csv"],
         ["status", "--fail-on", "forks"],
     ],
     ids=" ".join,
@@ -38,7 +39,8 @@ finally:
 def test_commands_import_only_the_modules_that_they_need(tmp_path, words):
     warehouse = story.write(tmp_path / "wh")
     (tmp_path / "answers.jsonl").write_text(json.dumps({"feed": story.ALICE, "sequence": 9}))
-    for form in ([], ["--json"]) if words[0] in ("why", "status", "check", "sql") else ([],):
+    has_json = words[0] in ("why", "status", "check", "sql") and "--format" not in words
+    for form in ([], ["--json"]) if has_json else ([],):
         slow = [*SLOW, "rich"] if form else SLOW
         command = [sys.executable, "-c", PROGRAM.format(slow=slow), words[0], "--warehouse", str(warehouse.root)]
         done = subprocess.run([*command, *words[1:], *form], cwd=tmp_path, capture_output=True, text=True, check=False)

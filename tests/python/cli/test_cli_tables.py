@@ -179,7 +179,7 @@ def test_a_warehouse_that_holds_other_schemas_names_them(tmp_path):
     warehouse.folder.rename(tmp_path / "wh" / "shop_tangles.db")
     for folder in ("archive.db/orders", "shop_secret.db/stg_ssb__lines", "empty.db/.views", "logs/tangles"):
         (tmp_path / "wh" / folder).mkdir(parents=True)
-    for command in (["status"], ["why", cli_story.A1], ["replay"], ["report", "--out", str(tmp_path / "report")]):
+    for command in (["status"], ["why", cli_story.A1], ["check"], ["report", "--out", str(tmp_path / "report")]):
         result = warehouse.ask(*command)
         assert result.exit_code == 2
         assert result.stderr == (

@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
+from urllib.parse import unquote_to_bytes, urlsplit
 
 import pytest
 from click.testing import CliRunner
@@ -179,7 +181,19 @@ def test_sarif(feed):
     assert log["version"] == "2.1.0" and run["tool"]["driver"]["name"] == "tangles"
     assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [result["ruleId"]] == ["not_a_message"]
     place = result["locations"][0]["physicalLocation"]
-    assert place == {"artifactLocation": {"uri": str(feed)}, "region": {"startLine": 4}}
+    assert place == {"artifactLocation": {"uri": feed.as_uri()}, "region": {"startLine": 4}}
+
+
+@pytest.mark.parametrize("name", ["a b%#?.jsonl", "ü:x.jsonl"])
+def test_places_in_sarif_are_uris(tmp_path, monkeypatch, name):
+    """A relative path stays relative; its colon begins no scheme."""
+    write(tmp_path / name, EVENT | {"after": 1})
+    monkeypatch.chdir(tmp_path)
+    for path in (tmp_path / name, Path(name)):
+        (result,) = json.loads(lint(path, "--format", "sarif").stdout)["runs"][0]["results"]
+        uri = urlsplit(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"])
+        assert uri.scheme == ("file" if path.is_absolute() else "") and not uri.netloc + uri.query + uri.fragment
+        assert os.fsdecode(unquote_to_bytes(uri.path)) == str(path)
 
 
 def test_annotations(tmp_path):

@@ -19,7 +19,7 @@ def claim(root: str, *previous: str) -> dict:
 
 def write_log(root, posts: list[tuple[str, list[str]]]) -> tuple[Warehouse, list[dict]]:
     """Write feeds from (author, linked ids) in order of publication; a message's id is its author and sequence."""
-    warehouse, messages, lengths = Warehouse(root), [], dict.fromkeys(AUTHORS, 0)
+    warehouse, messages, lengths = Warehouse(root), [], {author: 0 for author, _ in posts}
     for author, links in posts:
         sequence = lengths[author] = lengths[author] + 1
         claims = [claim(links[0], *links[1:])] if links else []
@@ -78,6 +78,72 @@ def test_ids_that_are_unknown(log, tmp_path):
     assert result.exit_code == 0 and "1 id is unknown here (%new)" in result.stderr
     assert result.stdout.splitlines() == ["%@a2 @a 2", "%@c1 @c 1", "%@a3 @a 3"]
     assert send(log, tmp_path, ["%new", "%@b1"], "--ask") == [{"message_id": "%new"}]
+
+
+FEED = "BJxYxZO2IKj3+j3kqo1xz1VoII+JCO8CCka2dztT0NQ="
+OTHER = "SnedqDp0lJUjx+WFt5NMdV7nOX1xNyCRIvAoIPKdZd0="
+
+
+def url_safe(digest: str) -> str:
+    return digest.replace("+", "-").replace("/", "_")
+
+
+@pytest.fixture
+def of_feed(tmp_path) -> Warehouse:
+    """Three messages of one feed."""
+    return write_log(tmp_path / "wh", [(f"@{FEED}.ed25519", [])] * 3)[0]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        f"@{FEED}.ed25519",
+        f"ssb:feed/classic/{url_safe(FEED)}",
+        f"ssb:feed/ed25519/{url_safe(FEED)}",
+        f"ssb://feed/ed25519/{url_safe(FEED)}",
+    ],
+)
+def test_keys_of_a_clock_may_be_uris(of_feed, tmp_path, key):
+    assert ids(send(of_feed, tmp_path, {key: 2})) == [f"%@{FEED}.ed255193"]
+    assert send(of_feed, tmp_path, {key: 5}, "--ask") == [
+        {"author": f"@{FEED}.ed25519", "from_sequence": 4, "to_sequence": 5}
+    ]
+
+
+def test_a_feed_with_two_lengths(of_feed, tmp_path):
+    (tmp_path / "peer.json").write_text(json.dumps({f"@{FEED}.ed25519": 1, f"ssb:feed/classic/{url_safe(FEED)}": 2}))
+    result = of_feed.ask("send", "--to", str(tmp_path / "peer.json"))
+    assert result.exit_code == 2 and "has two lengths, as a sigil and as a URI; keep one" in result.stderr
+
+
+@pytest.mark.parametrize("key", ["foo", f" @{FEED}.ed25519", f"ssb:feed/ed25519/{url_safe(OTHER)}", "\ud800"])
+@pytest.mark.parametrize("length", [-1, 0, 3])
+def test_keys_that_are_unknown(of_feed, tmp_path, key, length):
+    """They are reported as unknown ids are; the peer gets all that the clock leaves open."""
+    (tmp_path / "peer.json").write_text(json.dumps({key: length, f"@{FEED}.ed25519": 1}))
+    result = of_feed.ask("send", "--to", str(tmp_path / "peer.json"))
+    assert result.exit_code == 0 and result.stdout.count("\n") == 2
+    shown = {"\ud800": "\\ud800", f"ssb:feed/ed25519/{url_safe(OTHER)}": f"@{OTHER}.ed25519"}.get(key, key)
+    assert f"1 id is unknown here ({shown})" in result.stderr
+
+
+def test_many_unknown_keys(log, tmp_path):
+    (tmp_path / "peer.json").write_text(json.dumps({f"@{n}": n for n in range(9)}))
+    result = log.ask("send", "--to", str(tmp_path / "peer.json"))
+    assert "9 ids are unknown here (@0, @1, @2, …); --ask lists" in result.stderr
+
+
+def test_feeds_that_a_peer_does_not_replicate(log, tmp_path):
+    """Their messages are neither sent nor asked for."""
+    assert ids(send(log, tmp_path, {"@a": -1, "@b": 0})) == ["%@b1", "%@c1"]
+    assert send(log, tmp_path, {"@a": -1, "@b": -1, "@c": -1, "@z": -1}) == []
+    assert send(log, tmp_path, {"@a": -1, "@z": -1}, "--ask") == []
+
+
+@pytest.mark.parametrize("words", [[], ["--ask"]])
+def test_a_statement_without_end(log, words):
+    result = log.ask("send", "--to", "/dev/zero", *words)
+    assert result.exit_code == 2 and "/dev/zero: has more than 67,108,864 characters" in result.stderr
 
 
 def test_ranges_to_ask(log, tmp_path):
@@ -150,7 +216,7 @@ def test_any_replica_can_apply(tmp_path_factory, data):
         ("{", "not JSON"),
         ("[" * 100_000, "not JSON"),
         ("1", "neither a clock nor a list"),
-        ('{"@a": -1}', "not a whole number"),
+        ('{"@a": -2}', "not a whole number"),
         ('{"@a": true}', "not a whole number"),
         ('{"@a": 1e99}', "not a whole number"),
         ("[1]", "neither a clock nor a list"),

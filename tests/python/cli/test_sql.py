@@ -1,19 +1,13 @@
-"""`tangles sql` and `tangles export`: results and forms, and what a query must not reach."""
+"""`tangles sql`: printed results, and what a query must not reach."""
 
-import csv
-import io
-import json
 from datetime import datetime, timezone
 
-import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
 import cli_story as story
 from cli_kit import HOSTILE, Warehouse, assert_harmless
 from conftest import ROOT
 from dbt_tangles.cli import public_tables
-from dbt_tangles.cli.cli import main
 from dbt_tangles.cli.tables import CommandError, Tables
 
 
@@ -189,61 +183,6 @@ def test_hostile_texts(tmp_path):
         for words in ([], ["--json"]):
             assert_harmless(warehouse.ask("sql", query, *words))
     assert warehouse.json("sql", "select author from feeds")["rows"] == [[HOSTILE]]
-
-
-def export(warehouse: Warehouse, *words: str) -> bytes:
-    result = CliRunner().invoke(main, ["export", "--warehouse", str(warehouse.root), *words])
-    assert result.exit_code == 0, result.output
-    return result.stdout_bytes
-
-
-def test_export(warehouse):
-    rows = list(csv.DictReader(io.StringIO(export(warehouse, "tangle_messages").decode())))
-    assert {row["message_id"] for row in rows if row["is_member"] == "true"} == {story.ROOT, story.A1, story.A2}
-    by_id = {row["message_id"]: row for row in rows}
-    assert json.loads(by_id[story.B1]["blocked_by"]) == [story.GONE] and by_id[story.B1]["depth"] == ""
-    lines = [json.loads(line) for line in export(warehouse, "tangle_messages", "--format", "jsonl").splitlines()]
-    assert {row["message_id"]: row["depth"] for row in lines} == {
-        **{story.ROOT: 0, story.A1: 1, story.A2: 2},
-        **{story.B1: None, story.B2: None},
-    }
-
-
-def test_export_to_parquet(warehouse, tmp_path):
-    """The file has the rows and columns of the table."""
-    out = tmp_path / "out.parquet"
-    out.write_text("old")
-    assert export(warehouse, "tangle_messages", "--format", "parquet", "--out", str(out)) == b""
-    expected = pq.read_table(warehouse.folder / "tangle_messages")
-    assert pq.read_table(out).to_pylist() == expected.to_pylist()
-    assert pq.read_table(out).column_names == expected.column_names
-    assert pq.read_table(io.BytesIO(export(warehouse, "feeds", "--format", "parquet"))).num_rows == 2
-    assert {path.name for path in tmp_path.iterdir()} == {"w'h", "out.parquet"}
-
-
-def test_export_keeps_texts_of_logs(tmp_path):
-    """CSV and JSON hold the texts as they are; JSON escapes them."""
-    warehouse = Warehouse(tmp_path / "wh").write("feeds", story.feed(HOSTILE, 1, HOSTILE))
-    text = export(warehouse, "feeds").decode()
-    (row,) = csv.DictReader(io.StringIO(text, newline=""))
-    assert row["author"] == HOSTILE
-    lines = export(warehouse, "feeds", "--format", "jsonl").decode()
-    assert lines.rstrip("\n").isprintable() and json.loads(lines)["author"] == HOSTILE
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["stg_ssb__lines"], "is not a public table"),
-        (["feeds; drop view feeds"], "is not a public table"),
-        (["sets"], "is not built"),
-        (["feeds", "--out", "w'h/x.csv"], "is inside the warehouse"),
-        (["feeds", "--out", "no/folder/x.csv"], "cannot be written"),
-    ],
-)
-def test_wrong_exports(warehouse, words, said):
-    result = warehouse.ask("export", *words)
-    assert result.exit_code == 2 and said in result.stderr and result.stdout == ""
 
 
 def test_a_query_that_fails_is_named(tmp_path):

@@ -31,7 +31,6 @@ _INTERNAL = {
     "int_tangle_depths": {**_NODE, "depth": "int", "is_frontier": "boolean"},
     "int_tangle_edges": {**_NODE},
     "int_tangle_levels": {**_NODE, "depth": "int"},
-    "int_tangle_versions": {"group_key": "string", "version": "bigint"},
     "int_set_entries": {"set_id": "string", "message_id": "string", "prev": "array<string>"},
     "int_pzp_messages": {
         "message_id": "string",
@@ -45,13 +44,16 @@ _INTERNAL = {
 }
 
 
-#: A hostile text of a log: terminal controls, markup and quotes.
-HOSTILE = "\x1b[31m\x07[red]x[/red]:smile:\r\n\x9b2J\u202e\u2028\x00'\"--"
+#: A hostile text of a log: commands of workflows, terminal controls, markup and quotes.
+HOSTILE = "::add-path::##[add-path]\x1b[31m\x07[red]x[/red]:smile:\r\n\x9b2J\u202e\u2028\x00'\"--"
 
 
 def assert_harmless(result) -> None:
-    """Assert that the output has only printable characters and line ends."""
+    """Assert that the output has only printable characters and line ends, and no command of a workflow."""
     assert not [c for c in result.output if c != "\n" and not c.isprintable()], result.output
+    assert "##[" not in result.output, result.output
+    begun = [line for line in result.output.splitlines() if line.lstrip().startswith("::")]
+    assert [line for line in begun if not line.startswith("::error file=")] == []
 
 
 def _parts(text: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Replays published edits and compares the result with the published order, for the command `tangles replay`.
+"""Replays published edits and compares the result with the published order, for `tangles check`.
 
 A `Replica` applies each timeline's edits and must end with the order of `timeline_events`. The tables are parquet files
 in a folder or behind a URI. The replay needs no Spark and validates all values that it reads.
@@ -56,27 +56,25 @@ class Sorted(NamedTuple):
         )
 
 
-def read(folder: str, name: str, types: dict[str, pa.DataType], timelines: list[str] | None = None) -> pa.Table:
+def read(folder: str, name: str, types: dict[str, pa.DataType]) -> pa.Table:
     """Read a table's columns.
 
     Args:
         folder: Path or URI of the folder with the tables.
         name: The table.
         types: Its columns and their types.
-        timelines: Read only these timelines.
 
     Raises:
         TableError: The table is missing or unreadable, or a column is missing, has another type, or holds a null.
     """
     # Spark has a scheme of its own for the same store.
     where = f"{folder.rstrip('/')}/{name}".replace("s3a://", "s3://", 1)
-    wanted = None if timelines is None else ds.field("timeline_id").isin(timelines)
     try:
         dataset = ds.dataset(where, format="parquet")
         missing = [column for column in types if column not in dataset.schema.names]
         if missing:
             raise TableError(f"{where}: no column {missing[0]}; is that a table of this project?")
-        table = dataset.to_table(columns=list(types), filter=wanted).cast(pa.schema(list(types.items())))
+        table = dataset.to_table(columns=list(types)).cast(pa.schema(list(types.items())))
         table.validate(full=True)
     except FileNotFoundError:
         hint = "build it with `dbt build`, or name the warehouse with --warehouse"
@@ -230,35 +228,25 @@ class Report(NamedTuple):
         return self.timelines - len(self.differ) - self.without_edits
 
 
-def replay(
-    folder: str,
-    timelines: list[str] | None = None,
-    with_updates: bool = False,
-    begin: Callable[[int], Callable[[int], object]] = lambda _: lambda _: None,
-) -> Report:
-    """Replay the edits of timelines, and compare with their published order.
+def replay(folder: str, begin: Callable[[int], Callable[[int], object]] = lambda _: lambda _: None) -> Report:
+    """Replay the edits of timelines, compare with their published order, and undo the latest updates.
 
     Args:
         folder: Path or URI of the folder with the tables.
-        timelines: Replay only these timelines.
-        with_updates: Also follow `timeline_updates` backwards.
         begin: Called with the number of commands; returns a function that is called with the number of further
             replayed commands.
 
     Raises:
-        TableError: The tables cannot be replayed, or lack a requested timeline.
+        TableError: The tables cannot be replayed.
     """
-    tables = [read(folder, "timeline_events", EVENTS, timelines)]
-    tables.append(read(folder, "timeline_edits", EDITS, timelines))
-    if with_updates:
-        tables.append(read(folder, "timeline_updates", UPDATES, timelines))
-    names, (events, edits, *updates) = by_timeline(tables, [["position"], ["batch", "step"], ["step"]][: len(tables)])
-    unknown = sorted(set(timelines or ()) - set(names))
-    if unknown:
-        hint = "`tangles sql 'select timeline_id from timeline_stats'` lists them"
-        raise TableError(f"{folder}: there is no timeline {unknown[0]!r}; {hint}")
+    tables = [
+        read(folder, "timeline_events", EVENTS),
+        read(folder, "timeline_edits", EDITS),
+        read(folder, "timeline_updates", UPDATES),
+    ]
     if len(tables[0]) and not len(tables[1]):
         raise TableError(f"{folder}/timeline_edits: there are no edits; build with `edit_batch_size` above 0")
+    names, (events, edits, updates) = by_timeline(tables, [["position"], ["batch", "step"], ["step"]])
     unwritten = without_edits(folder)
     differ, left_out = {}, 0
     advance = begin(len(tables[1]))
@@ -268,8 +256,8 @@ def replay(
             left_out += 1
         else:
             wrong = check_edits(events, edits, timeline, advance)
-        if wrong is None and updates:
-            wrong = check_updates(events, updates[0], timeline)
+        if wrong is None:
+            wrong = check_updates(events, updates, timeline)
         if wrong is not None:
             differ[name] = wrong
     return Report(len(names), len(tables[0]), len(tables[1]), left_out, differ)

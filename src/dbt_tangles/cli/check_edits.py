@@ -1,16 +1,15 @@
-"""`tangles replay`: applies the published edit scripts and compares the result with the published order."""
+"""Replays the edit scripts of a warehouse with a progress bar, for `tangles check` without a file."""
 
 import re
 import sys
 from pathlib import Path
 
-import click
 from rich.console import Console
 from rich.progress import Progress
 
 from dbt_tangles.algorithms.timeline.verify_edits import Report, TableError, replay
 from dbt_tangles.cli.missing_tables import describe_missing_tables
-from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_json_answer, with_tables
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, print_json_answer
 from dbt_tangles.cli.page import Page, quantity
 from dbt_tangles.cli.tables import CommandError
 
@@ -18,15 +17,11 @@ _SHOWN = 20
 _URI = re.compile(r"[a-z][a-z0-9+.-]*:/")
 
 
-@click.command("replay")
-@click.option("--timeline", "timelines", multiple=True, metavar="ID", help="Replay only this timeline; repeatable.")
-@click.option("--updates", is_flag=True, help="Also undo the steps of timeline_updates, from last to first.")
-@as_json
-@with_tables
-def command(timelines: tuple[str, ...], updates: bool, as_json: bool, warehouse: str, schema: str) -> int:
-    """Replay timeline_edits and compare the resulting orders with timeline_events.
+def check_edits(warehouse: str, schema: str, as_json: bool) -> int:
+    """Print whether the edit scripts lead to the published orders, and back from them; return the exit code.
 
-    The warehouse may also be a URI. Exit code 0: all timelines agree; 1: some differ.
+    Raises:
+        CommandError: The tables are missing or malformed, or have no edit scripts.
     """
     folder = f"{warehouse.rstrip('/')}/{schema}.db"
     if not _URI.match(folder) and not Path(folder).is_dir():
@@ -40,11 +35,11 @@ def command(timelines: tuple[str, ...], updates: bool, as_json: bool, warehouse:
             return lambda further: progress.advance(task, further)
 
         try:
-            report = replay(folder, [*timelines] or None, updates, begin)
+            report = replay(folder, begin)
         except TableError as error:
             raise CommandError(str(error)) from error
     if as_json:
-        print_json_answer({**report._asdict(), "agree": report.agree})
+        print_json_answer({"edits": {**report._asdict(), "agree": report.agree}})
     else:
         _write(Page(), report)
     return NOT_FOUND if report.differ else FOUND

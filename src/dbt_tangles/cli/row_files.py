@@ -1,0 +1,190 @@
+"""Writes the rows of a query as CSV, JSON lines or parquet, to a file, a pipe or the standard output."""
+
+import csv
+import io
+import json
+import os
+import secrets
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import duckdb
+
+from dbt_tangles.cli.page import escape_line, to_json_text
+from dbt_tangles.cli.public_tables import ask
+from dbt_tangles.cli.tables import CommandError, Tables
+
+FORMATS = ("csv", "jsonl", "parquet")
+_ROWS = 10_000
+
+
+def format_of(out: Path) -> str:
+    """Return the format that the suffix of a file names.
+
+    Raises:
+        CommandError: The suffix names no format.
+    """
+    form = out.suffix.lower().removeprefix(".")
+    if form not in FORMATS:
+        raise CommandError(f"{out}: the suffix names no format; end it in .csv, .jsonl or .parquet, or give --format")
+    return form
+
+
+def write_rows(tables: Tables, query: str, values: dict[str, Any], form: str, out: Path | None) -> None:
+    """Write the rows of a query to a file, or to the standard output.
+
+    A regular file is replaced once it is complete. Any other file, such as a pipe, is written in place.
+
+    Args:
+        tables: The warehouse's tables.
+        query: One `select`.
+        values: The values of its names `$name`.
+        form: One of `FORMATS`.
+        out: The file; None for the standard output.
+
+    Raises:
+        CommandError: The query fails, or the file cannot be written.
+    """
+    if out and out.absolute().resolve().is_relative_to(tables.folder.parent.resolve()):
+        raise CommandError(f"{out}: is inside the warehouse; give a file outside of it")
+    # The result is kept until it is complete, because a build may replace the table meanwhile.
+    with tempfile.TemporaryFile() as kept:
+        ask(tables, query, lambda connection: _WRITE[form](connection, query, values, _emptied(kept)))
+        kept.seek(0)
+        with suppress(BrokenPipeError), _output(out) as file:
+            _copy(kept, file, form)
+
+
+def _emptied(file: BinaryIO) -> BinaryIO:
+    file.seek(0)
+    file.truncate()
+    return file
+
+
+def _copy(kept: BinaryIO, file: BinaryIO, form: str) -> None:
+    """Copy the result; a terminal gets escaped lines, because texts of a log may hold its commands."""
+    if not file.isatty():
+        while piece := kept.read(2**20):
+            file.write(piece)
+    elif form == "parquet":
+        raise CommandError("parquet is binary; give --out FILE or redirect the output")
+    else:
+        for line in kept:
+            file.write(f"{escape_line(line.decode().removesuffix(chr(10)))}\n".encode())
+    file.flush()
+
+
+@contextmanager
+def _output(out: Path | None) -> Iterator[BinaryIO]:
+    try:
+        if out is None or _is_standard_output(out):
+            yield sys.stdout.buffer
+        elif out.exists() and not out.is_file():
+            with out.open("wb") as file:
+                yield file
+        else:
+            with _replacing(Path(os.path.realpath(out))) as file:
+                yield file
+    except BrokenPipeError:  # The reader has left.
+        raise
+    except OSError as error:
+        raise CommandError(f"{out or 'the standard output'}: cannot be written: {error.strerror or error}") from error
+
+
+def _is_standard_output(out: Path) -> bool:
+    """Whether a path leads to the file that the standard output writes, as `/dev/stdout` does."""
+    try:
+        return os.path.samestat(out.stat(), os.fstat(sys.stdout.fileno()))
+    except (OSError, ValueError):
+        return False
+
+
+@contextmanager
+def _replacing(target: Path) -> Iterator[BinaryIO]:
+    """Write a new file of a random name beside a target; it replaces the target once it is complete."""
+    partial = target.with_name(f".{secrets.token_hex(16)}.partial")
+    file = partial.open("xb")  # Fails where the name exists, be it as a link.
+    try:
+        with file:
+            yield file
+        os.replace(partial, target)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def to_json(value: Any) -> Any:
+    """Convert a value of DuckDB to a JSON value: times and decimals to text, bytes to hex, maps to objects."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if value - value == 0 else str(value)
+    if isinstance(value, list | tuple):
+        return [*map(to_json, value)]
+    if isinstance(value, dict):
+        return {str(key): to_json(each) for key, each in value.items()}
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def _distinct(names: list[str]) -> list[str]:
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
+        raise CommandError(f"two columns of the query have the name {twice[0]!r}; rename one with `as`")
+    return names
+
+
+def _batches(cursor: duckdb.DuckDBPyConnection) -> Iterator[list[tuple]]:
+    while rows := cursor.fetchmany(_ROWS):
+        yield rows
+
+
+def _write_csv(connection: duckdb.DuckDBPyConnection, query: str, values: dict[str, Any], file: BinaryIO) -> None:
+    cursor = connection.execute(query, values)
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_distinct([name for name, *_ in cursor.description]))
+    for rows in _batches(cursor):
+        writer.writerows([*map(_csv_cell, row)] for row in rows)
+    text.detach()
+
+
+def _csv_cell(value: object) -> object:
+    value = to_json(value)
+    if isinstance(value, bool | list | dict):
+        return json.dumps(value, ensure_ascii=False)
+    return value
+
+
+def _write_jsonl(connection: duckdb.DuckDBPyConnection, query: str, values: dict[str, Any], file: BinaryIO) -> None:
+    cursor = connection.execute(query, values)
+    names = _distinct([name for name, *_ in cursor.description])
+    for rows in _batches(cursor):
+        lines = (to_json_text(dict(zip(names, map(to_json, row), strict=True))) for row in rows)
+        file.write("".join(f"{line}\n" for line in lines).encode())
+
+
+def _write_parquet(connection: duckdb.DuckDBPyConnection, query: str, values: dict[str, Any], file: BinaryIO) -> None:
+    # Imported here, because the other formats do not need it.
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    relation = connection.sql(query, params=values)
+    _distinct(relation.columns)
+    reader = pa.RecordBatchReader.from_stream(relation)
+    try:
+        with pq.ParquetWriter(file, reader.schema, compression="zstd") as writer:
+            for batch in reader:
+                writer.write_table(pa.Table.from_batches([batch]))
+    except pa.ArrowNotImplementedError as error:
+        raise CommandError(f"parquet cannot hold a column of the query: {error}; cast it, or write csv") from error
+
+
+_WRITE: dict[str, Callable[[duckdb.DuckDBPyConnection, str, dict[str, Any], BinaryIO], None]] = {
+    "csv": _write_csv,
+    "jsonl": _write_jsonl,
+    "parquet": _write_parquet,
+}
