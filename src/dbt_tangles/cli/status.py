@@ -9,6 +9,7 @@ from dbt_tangles.cli import gates, problems, rounds, runs, verdict_counts, verif
 from dbt_tangles.cli.duplicate_tangles import find_duplicates, later_duplicates
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
 from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, join_names, quantity
+from dbt_tangles.cli.suggest import suggest
 from dbt_tangles.cli.tables import Tables
 
 _WORSE = {"error", "interrupted", "fail"}
@@ -21,7 +22,7 @@ _MOST_BROKEN, _MOST_NAMES = 5, 5
     "--target-path",
     envvar="DBT_TARGET_PATH",
     default="target",
-    show_default="DBT_TARGET_PATH, else target",
+    show_default="DBT_TARGET_PATH, else target; also the folder of tangles build",
     metavar="DIR",
     help="The folder to which dbt writes its results.",
 )
@@ -53,17 +54,25 @@ def command(
         found = verify.verify(tables)
         print_answer(tables, {"tables": str(tables.folder), "verified": found}, verify.write, as_json)
         return NOT_FOUND if found["damaged"] else FOUND
-    answer = describe(tables, target_path)
+    targets = [Path(target_path)]
+    if click.get_current_context().get_parameter_source("target_path") != click.core.ParameterSource.COMMANDLINE:
+        targets.append(runs.own_target(tables.folder.parent))
+    answer = describe(tables, *targets)
     answer["conditions"] = gates.check(tables, conditions) if conditions else None
     answer["verified"] = verify.verify(tables) if verifies else None
     print_answer(tables, answer, write, as_json)
     return NOT_FOUND if _is_bad(answer) else FOUND
 
 
-def describe(tables: Tables, target_path: str) -> dict:
-    """Collect the answer: runs, tests, counts and problems."""
+def describe(tables: Tables, *targets: Path) -> dict:
+    """Collect the answer: runs, tests, counts and problems.
+
+    Args:
+        tables: The tables.
+        targets: The folders to which dbt may have written the results of the tests.
+    """
     last = runs.last_runs(tables)
-    results = runs.results_of(Path(target_path))
+    results = runs.latest_results(targets, last)
     duplicates = find_duplicates(tables)
     return {
         "tables": str(tables.folder),
@@ -72,7 +81,10 @@ def describe(tables: Tables, target_path: str) -> dict:
         "counts": verdict_counts.count(tables, later_duplicates(duplicates)),
         "alike": _alike(duplicates),
         "rounds": rounds.find_rounds(tables),
-        "look_at": problems.find(tables, last, results),
+        "look_at": [
+            {"words": each["words"], "ask": each["ask"] and suggest(each["ask"])}
+            for each in problems.find(tables, last, results)
+        ],
     }
 
 
@@ -88,7 +100,7 @@ def write(page: Page, answer: dict) -> None:
     """Print the answer."""
     page.line((answer["tables"], STRONG))
     for run in answer["runs"]:
-        if run["tables"] or run is answer["runs"][0]:
+        if run["tables"] or run["changed_tables"] or run is answer["runs"][0]:
             _write_run(page, run, answer["tests"])
     _write_tests(page, answer["tests"])
     for row in answer["counts"]:
@@ -125,7 +137,7 @@ def _write_run(page: Page, run: dict, results: dict | None) -> None:
     page.line(
         f"run of {run['started_at']} UTC: ",
         (run["status"], style),
-        f"{took}; it wrote {quantity(run['tables'], 'of the tables')}",
+        f"{took}; it wrote {quantity(run['changed_tables'], 'of the tables')}",
     )
     if not run["inputs"]:
         page.line(("input: the fixtures", DIM), indent=1)

@@ -5,6 +5,7 @@ select
     is_full,
     project_version,
     len(tables) as tables,
+    len(changed_tables) as changed_tables,
     strftime(make_timestamp(epoch_us(started_at)), '%Y-%m-%d %H:%M:%S') as started_at,
     strftime(make_timestamp(epoch_us(finished_at)), '%Y-%m-%d %H:%M:%S') as finished_at,
     round((epoch_us(finished_at) - epoch_us(started_at)) / 1e6, 1) as seconds,
