@@ -59,7 +59,7 @@ def _runs(runs: list[dict], results: dict | None) -> list[dict]:
     if not runs:
         return []
     last, *_ = runs
-    built = [run for run in runs if run["tables"]]
+    built = [run for run in runs if run["current_tables"]]
     items = []
     if last["status"] == "running":
         items.append(_item(f"a build is running since {last['started_at']}: a table is from it or from an older run"))
@@ -84,9 +84,7 @@ def _broken(run: dict, results: dict | None) -> str:
 def _tests(runs: list[dict], results: dict | None) -> list[dict]:
     """List the failed tests of the last run, or of a later command of dbt; a later run may have mended older faults."""
     if results is None or (
-        runs
-        and results["run_id"] != runs[0]["run_id"]
-        and results["at"][:19].replace("T", " ") < runs[0]["started_at"]
+        runs and results["run_id"] != runs[0]["run_id"] and results["at"][:19].replace("T", " ") < runs[0]["started_at"]
     ):
         return []
     bad = [test for test in results["failed"] if test["status"] != "warn"]
@@ -180,7 +178,8 @@ def _few(names: list[str]) -> str:
 
 def _awaited(tables: Tables) -> list[dict]:
     rows = tables.rows(
-        f"""select id, count(*) as n, count(*) over () as total from (select unnest(awaited_ids) as id from {{set_messages}})
+        f"""select id, count(*) as n, count(*) over () as total
+        from (select unnest(awaited_ids) as id from {{set_messages}})
         group by id order by n desc, id limit {_MOST}"""
     )
     return [

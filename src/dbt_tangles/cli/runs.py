@@ -25,8 +25,8 @@ _HEADING = re.compile(r"\w+( \w+)? Error in .*")
 def last_runs(tables: Tables) -> list[dict]:
     """Return the latest 10 runs, the last first.
 
-    `tables` is the number of tables that a run was the last to build or to find unchanged, `changed_tables` the number
-    of those whose rows it was the last to change. A run that ended without noting its end has the status `interrupted`.
+    `tables` is the number of tables whose rows a run was the last to change, `current_tables` the number of those that
+    it was the last to build or to find unchanged. A run that ended without noting its end has the status `interrupted`.
     """
     rows = tables.rows(query("runs"))
     if any(row["status"] == "running" for row in rows) and not is_building(tables):

@@ -7,8 +7,9 @@ from typing import TextIO
 import click
 
 from dbt_tangles.cli import replication
-from dbt_tangles.cli.options import FOUND, as_json, print_json_answer, print_json_line, with_tables
+from dbt_tangles.cli.options import FOUND, as_json, name_of, print_json_answer, print_json_line, with_tables
 from dbt_tangles.cli.page import escape_unprintable, quantity
+from dbt_tangles.cli.suggest import Ask, suggest
 from dbt_tangles.cli.tables import CommandError, Tables
 
 _SHOWN = 3
@@ -55,7 +56,9 @@ def command(peer_file: TextIO | None, ask: bool, clock: bool, as_json: bool, war
     if unknown:
         shown = ", ".join(map(escape_unprintable, unknown[:_SHOWN]))
         words = quantity(len(unknown), "id{ is|s are} unknown here")
-        click.echo(f"tangles: {words} ({shown}); `tangles send --ask` lists all", err=True)
+        given = name_of(peer_file)
+        ask_all = Ask("send", options=("--to", "-" if given == "<stdin>" else given, "--ask"))
+        click.echo(f"tangles: {words} ({shown}); `{suggest(ask_all)}` lists all", err=True)
     return FOUND
 
 

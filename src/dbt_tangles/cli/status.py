@@ -76,7 +76,7 @@ def describe(tables: Tables, *targets: Path) -> dict:
     duplicates = find_duplicates(tables)
     return {
         "tables": str(tables.folder),
-        "runs": last,
+        "runs": [{name: value for name, value in run.items() if name != "current_tables"} for run in last],
         "tests": results and {**results, "is_of_these_tables": any(results["run_id"] == run["run_id"] for run in last)},
         "counts": verdict_counts.count(tables, later_duplicates(duplicates)),
         "alike": _alike(duplicates),
@@ -100,7 +100,7 @@ def write(page: Page, answer: dict) -> None:
     """Print the answer."""
     page.line((answer["tables"], STRONG))
     for run in answer["runs"]:
-        if run["tables"] or run["changed_tables"] or run is answer["runs"][0]:
+        if run["tables"] or run is answer["runs"][0]:
             _write_run(page, run, answer["tests"])
     _write_tests(page, answer["tests"])
     for row in answer["counts"]:
@@ -137,7 +137,7 @@ def _write_run(page: Page, run: dict, results: dict | None) -> None:
     page.line(
         f"run of {run['started_at']} UTC: ",
         (run["status"], style),
-        f"{took}; it wrote {quantity(run['changed_tables'], 'of the tables')}",
+        f"{took}; it wrote {quantity(run['tables'], 'of the tables')}",
     )
     if not run["inputs"]:
         page.line(("input: the fixtures", DIM), indent=1)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import click
+from click.core import ParameterSource
 
 #: The options that name the tables, as parameters of a command.
 _PLACES = ("warehouse", "schema")
@@ -57,13 +58,16 @@ def words_of(ask: Ask, places: Sequence[str]) -> str:
 
 
 def place_options() -> list[str]:
-    """Return the options of the tables that the user has given to the current command, or set in the environment."""
+    """Return the options of the tables that lead a command to the tables of the current one."""
     context = click.get_current_context(silent=True)
     given = []
-    for name in _PLACES:
-        source = context.get_parameter_source(name) if context else None
-        if source in (click.core.ParameterSource.COMMANDLINE, click.core.ParameterSource.ENVIRONMENT):
-            given += [f"--{name}", context.params[name]]
+    for option in context.command.params if context else []:
+        if option.name not in _PLACES or context.get_parameter_source(option.name) == ParameterSource.DEFAULT:
+            continue
+        value = context.params[option.name]
+        # Without an option, the environment comes before the default.
+        if {value} != {option.default, os.environ.get(option.envvar, option.default)}:
+            given += [f"--{option.name}", value]
     return given
 
 

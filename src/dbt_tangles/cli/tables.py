@@ -147,8 +147,11 @@ class Tables:
                 # A build has just replaced the table, and the listed files are gone.
                 only = None
                 if not tries_left:
+                    from dbt_tangles.cli.suggest import Ask, suggest
+
+                    verify = suggest(Ask("status", options=("--verify",)))
                     raise CommandError(
-                        f"{self.folder}: a table cannot be read: {error}\n`tangles status --verify` lists damaged files"
+                        f"{self.folder}: a table cannot be read: {error}\n`{verify}` lists damaged files"
                     ) from error
             except (duckdb.BinderException, duckdb.CatalogException) as error:
                 named = ", ".join(sorted(names))

@@ -110,6 +110,7 @@ def _write(folder: Folder, tables: Tables, limits: Limits, tell: Callable[[int, 
             "missing": sorted(tables.missing),
             "limits": limits._asdict(),
             "queries": queries.by_place(),
+            "places": links.places(),
             "pages": {name: data["total"] for name, data in pages.items()},
             "kinds": {
                 name: {"total": kind.total, "parts": [part.entry for part in kind.parts]}

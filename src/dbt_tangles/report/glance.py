@@ -11,7 +11,7 @@ from dbt_tangles.reasons import COLUMNS, meanings
 from dbt_tangles.report.file_names import file_name
 
 BINS = 60
-_OF_RUNS = ("run_id", "status", "started_at", "seconds", "tables", "written", "inputs")
+_OF_RUNS = ("run_id", "status", "started_at", "seconds", "tables", "current_tables", "written", "inputs")
 #: Verdicts that are no problem.
 WELL = frozenset(
     (

@@ -40,7 +40,7 @@ function runsOf(runs, id) {
 
 async function showGlance(page, index, section, run) {
   const data = await tangles.load("glance");
-  const last = data.runs.find((run) => run.tables) || data.runs[0];
+  const last = data.runs.find((run) => run.current_tables) || data.runs[0];
   const part = (title, ...content) => h("section", { class: "card" }, h("h2", {}, title), ...content);
   const well = new Set(data.well), log = (table) => table.replace("_rejects", "").replace("timeline", "event");
   const entriesOf = (table, verdict) => (table.endsWith("_rejects") ? addressOf("rejects", [], { log: log(table), reason: verdict }) : addressOf("search", [], { table, verdict }));
