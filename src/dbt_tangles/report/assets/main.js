@@ -5,7 +5,7 @@
 function viewsOf(index) {
   const kinds = Object.keys(VIEWS).filter((name) => index.kinds[name] && index.kinds[name].total);
   const pages = Object.keys(PAGES).filter((name) => index.pages[name]);
-  return [["glance", "At a glance"], ...kinds.map((name) => [name, VIEWS[name][0], index.kinds[name].parts.length]), ...pages.map((name) => [name, PAGES[name][0], index.pages[name]])];
+  return [["glance", "At a glance"], ...kinds.map((name) => [name, VIEWS[name][0], index.kinds[name].total]), ...pages.map((name) => [name, PAGES[name][0], index.pages[name]])];
 }
 
 /** Name the chosen node in the address, without loading the view again. */

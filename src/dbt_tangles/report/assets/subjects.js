@@ -18,7 +18,7 @@ const showCommand = (index, kind, id) => h("p", {}, "Ask the warehouse: ", comma
 
 /** Show a subject, by its id or the beginning of it; `id` is empty for the first one, `node` is the chosen node, `mode` is `read` for the text of a tangle. */
 async function showSubject(page, index, kind, id, node, mode) {
-  const found = index.kinds[kind], part = id ? named(found.parts, id, (each) => each.key) : found.parts[0];
+  const found = index.kinds[kind], part = id ? named(found.parts, id, (each) => each.key) || found.parts.find((each) => each.also?.includes(id)) : found.parts[0];
   const place = h("div", { class: "subject" });
   page.append(h("div", { class: "columns" }, listOf(kind, found, part, mode), place));
   const current = page.querySelector("[aria-current]");
