@@ -91,6 +91,12 @@ def test_tables_are_below_the_warehouse(folder, built):
     assert {path.name for path in folder.iterdir()} == {"log.jsonl", "events.jsonl", "warehouse"}
 
 
+def test_status_finds_the_results_of_the_build(folder, built, tmp_path):
+    words = [*COMMAND, "status", "--warehouse", str(folder / "warehouse")]
+    done = subprocess.run(words, cwd=tmp_path, env=CLEAN, capture_output=True, text=True, check=True)
+    assert "no results found" not in done.stdout and ": none ran\n" in done.stdout
+
+
 def test_a_wrong_value_is_refused_by_name(folder, built):
     done = build(folder, "log.jsonl", "--var", "edit_batch_size=x")
     assert (done.returncode, done.stdout) == (2, "")
