@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import click
+
 from dbt_tangles.cli import init
 from dbt_tangles.cli.suggest import Ask, place_options, suggest
 
@@ -18,7 +20,8 @@ _OURS = ("runs", "ssb_messages", "pzp_messages", "autobase_nodes", "timeline_eve
 def build_instruction(warehouse: Path) -> str:
     """Name the command that builds tables in a warehouse: in an installed package, or in a clone of the project."""
     # The arguments of `tangles diff` are warehouses, and no options.
-    named = [] if place_options() or warehouse == Path("warehouse") else ["--warehouse", str(warehouse)]
+    is_argument = click.get_current_context(silent=True) is not None and not place_options()
+    named = ["--warehouse", str(warehouse)] if is_argument and warehouse != Path("warehouse") else []
     build = f"run `{suggest(Ask.of('build', 'LOG', *named))}`"
     if init.project_folder().is_relative_to(init.HERE):
         return f"{build}, or `dbt build` in your project (`tangles init DIR` makes one)"

@@ -57,16 +57,24 @@ def words_of(ask: Ask, places: Sequence[str]) -> str:
     return " ".join(map(quote, [ask.command, *words]))
 
 
-def place_options() -> list[str]:
-    """Return the options of the tables that lead a command to the tables of the current one."""
+def place_options(is_same_shell: bool = True) -> list[str]:
+    """Return the options that lead a command to the tables of the current one.
+
+    Args:
+        is_same_shell: Whether the command will run in the shell of the current one, which has the same environment.
+    """
     context = click.get_current_context(silent=True)
     given = []
     for option in context.command.params if context else []:
-        if option.name not in _PLACES or context.get_parameter_source(option.name) == ParameterSource.DEFAULT:
+        source = context.get_parameter_source(option.name)
+        is_given = source == ParameterSource.COMMANDLINE
+        if option.name not in _PLACES or not (
+            is_given or (source == ParameterSource.ENVIRONMENT and not is_same_shell)
+        ):
             continue
         value = context.params[option.name]
-        # Without an option, the environment comes before the default.
-        if {value} != {option.default, os.environ.get(option.envvar, option.default)}:
+        # The default needs no option, unless the environment overrides it.
+        if value != option.default or (is_same_shell and os.environ.get(option.envvar, value) != value):
             given += [f"--{option.name}", value]
     return given
 

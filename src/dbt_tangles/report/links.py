@@ -19,7 +19,7 @@ def add_links(problems: list[dict], files: FileNames) -> list[dict]:
 
 def places() -> list[str]:
     """Return the options of the tables for the commands of a report, which names no folder of the machine."""
-    return [file_name(word) for word in place_options()]
+    return [file_name(word) for word in place_options(is_same_shell=False)]
 
 
 def _link(problem: dict) -> dict:

@@ -7,6 +7,7 @@ import shlex
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -15,6 +16,7 @@ import cli_story as story
 from cli_kit import HOSTILE, Warehouse
 from dbt_tangles.cli.cli import main
 from dbt_tangles.cli.suggest import Ask, quote, words_of
+from report_kit import shard
 
 ODD = HOSTILE.replace("\x00", "") + "'\\ $(reboot) `x`"
 
@@ -75,14 +77,22 @@ def test_each_suggestion_of_status_finds_its_problem(warehouse, tmp_path):
 
 
 def test_a_suggestion_repeats_the_options_of_the_tables(warehouse):
-    """The environment counts as an option, because it may have been set for one command only."""
+    """The environment stays as it is in the shell, unless an option overrides it."""
     (warehouse.root / "tangles.db").rename(warehouse.root / "other.db")
-    for words, env in [
-        (("--warehouse", "my wh", "--schema", "other"), {}),
-        ((), {"TANGLES_WAREHOUSE": "my wh", "TANGLES_SCHEMA": "other"}),
-    ]:
-        for ask in suggested("status", "--json", *words, env=env):
-            assert "--warehouse 'my wh' --schema other" in ask
+    options = "--warehouse", "my wh", "--schema", "other"
+    for env in ({}, {"TANGLES_WAREHOUSE": "elsewhere", "TANGLES_SCHEMA": "another"}):
+        asks = suggested("status", "--json", *options, env=env)
+        assert asks and all("--warehouse 'my wh' --schema other" in ask for ask in asks)
+    asks = suggested("status", "--json", env={"TANGLES_WAREHOUSE": "my wh", "TANGLES_SCHEMA": "other"})
+    assert asks and not [ask for ask in asks if "--warehouse" in ask or "--schema" in ask]
+    # A build sets the variables of its own process.
+    asks = suggested("status", "--json", *options, env={"TANGLES_WAREHOUSE": "my wh", "TANGLES_SCHEMA": "other"})
+    assert asks and all("--warehouse 'my wh' --schema other" in ask for ask in asks)
+    # A report is read elsewhere, too.
+    for words, env in ((options, {}), ((), {"TANGLES_WAREHOUSE": "my wh", "TANGLES_SCHEMA": "other"})):
+        assert CliRunner().invoke(main, ["report", "--out", "report", *words], env=env).exit_code == 0
+        (problem, *_) = shard(Path("report"), "glance")["look_at"]
+        assert "--warehouse 'my wh' --schema other" in problem["ask"]
 
 
 def test_no_options_for_the_default_tables(warehouse, tmp_path):
