@@ -41,6 +41,8 @@ Values are JSON or plain text: `--value root=%AQ…`, `--value 'ids=["%AQ…", "
 | `off_chain`, `commands` | the most messages off a chain, and the most commands of a playback |
 | `first`, `width`, `bins` | over time: the start and width of the columns in milliseconds, and their number |
 
+The report counts equal tangles of one root once, as `tangles status` does; these queries count each of them.
+
 The list "To look at" is that of `tangles status`. The search joins all tables that are built
 (`report/search_index.py`).
 

@@ -68,6 +68,17 @@ def test_a_table_that_comes_out_the_same_has_not_changed(folders):
     assert (table.run_id, table.changed_in) == ("third", "third")
 
 
+def test_a_table_with_the_same_rows_in_other_files_has_not_changed(folders):
+    counts = dict.fromkeys(("rows_added", "rows_changed", "rows_removed"), 0)
+    publish(folders, "rows", "first", count=lambda: counts | {"rows_added": 2})
+    publish(folders, "swor", "second", count=lambda: counts)
+    (table,) = folders.published("s")
+    assert (table.run_id, table.changed_in, table.changes["rows_added"]) == ("second", "first", 2)
+    publish(folders, "more", "third", count=lambda: counts | {"rows_added": 1})
+    (table,) = folders.published("s")
+    assert (table.changed_in, table.changes["rows_added"]) == ("third", 1)
+
+
 def test_a_reused_table_has_the_run_that_reused_it(folders):
     before = publish(folders, "rows", "first", count=lambda: {"rows_added": 1})
     later = ORIGIN._replace(groups={"history": "h 0", "since": 1, "upto": 3})

@@ -107,6 +107,12 @@ def test_the_standard_input_is_a_log(folder, built):
     assert not (folder / "warehouse" / ".tangles" / "<stdin>").exists()
 
 
+def test_status_finds_the_results_of_the_build(folder, built, tmp_path):
+    words = [*COMMAND, "status", "--warehouse", str(folder / "warehouse")]
+    done = subprocess.run(words, cwd=tmp_path, env=CLEAN, capture_output=True, text=True, check=True)
+    assert "no results found" not in done.stdout and ": none ran\n" in done.stdout
+
+
 def test_a_wrong_value_is_refused_by_name(folder, built):
     done = build(folder, "log.jsonl", "--var", "edit_batch_size=x")
     assert (done.returncode, done.stdout) == (2, "")

@@ -230,6 +230,37 @@ def test_hooks_leave_other_runs_alone(consumer):
     assert "var 'tangle_engine' is \"steam\"" in refused(result)
 
 
+def last_run(consumer: DbtProject) -> tuple[str, int, str]:
+    """Return the status of the last run, the exit code of `tangles status` and its answer."""
+    schema = f"{consumer.schema}_tangles"
+    rows = installed_in(consumer, "tangles").rows("runs", ["started_at", "status"])
+    place = ["--warehouse", str(consumer.warehouse), "--schema", schema]
+    target = consumer.warehouse / "target" / consumer.schema
+    result = CliRunner().invoke(main, ["status", *place, "--target-path", str(target)])
+    return max(rows, key=lambda row: row["started_at"])["status"], result.exit_code, result.output
+
+
+def test_only_our_nodes_decide_whether_a_run_failed(consumer):
+    """A failed model of the installing project fails our run only if ours are skipped, and until they are built."""
+    models = consumer.project_dir / "models"
+    beside, input_ = models / "broken.sql", models / "event_lines.sql"
+    before = input_.read_text()
+    try:
+        beside.write_text("select no_such_column")
+        assert not consumer.invoke("run", "--select", "broken", "stg_tables__lines").success
+        status, code, said = last_run(consumer)
+        assert (status, code) == ("success", 0) and "broken" not in said
+        input_.write_text("select no_such_column as raw")
+        assert not consumer.invoke("run", "--select", "event_lines", "stg_tables__lines").success
+        status, code, said = last_run(consumer)
+        assert (status, code) == ("error", 1) and "1 step was skipped" in said
+    finally:
+        beside.unlink()
+        input_.write_text(before)
+    assert consumer.invoke("run", "--select", "event_lines", "stg_tables__lines").success
+    assert last_run(consumer)[:2] == ("success", 0)
+
+
 def test_folders_take_the_settings_of_the_installing_project(settled):
     """Models and tests take schemas, tags, file formats and materializations from the installing project."""
     of = {node.name: node for node in ours(settled[1])}

@@ -12,6 +12,7 @@ from dbt_tangles.cli import gates, init, status
 from dbt_tangles.cli.log_arguments import find_logs, tell_numbers, with_standard_input
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
 from dbt_tangles.cli.page import escape_line, join_names
+from dbt_tangles.cli.runs import OWN_FOLDER, own_target
 from dbt_tangles.cli.tables import CommandError, Tables
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ ENGINES = {"sail": ("sail", "pysail"), "spark": ("local", "pyspark")}
 LOG_VARS = {"ssb": "ssb_log", "pzp": "pzp_log", "autobase": "autobase_log", "events": "event_log"}
 #: Exit code after SIGINT, as in shells.
 INTERRUPTED = 130
-#: The folder in the warehouse for the files of dbt: parsed project, results and log.
-OWN_FOLDER = ".tangles"
 #: Characters with a meaning in the globs of Spark.
 _GLOB = set("{}[]*?,\\")
 
@@ -63,7 +62,7 @@ def command(
         click.echo(f"tangles: {place}: interrupted; run the command again to build the remaining tables", err=True)
         return INTERRUPTED
     tables = Tables(place, schema)
-    answer = status.describe(tables, str(place / OWN_FOLDER / "target"))
+    answer = status.describe(tables, own_target(place))
     print_answer(tables, {**answer, "error": outcome.error, "is_success": outcome.is_success}, _write, as_json)
     return FOUND if outcome.is_success and not gates.has_failed(answer["runs"]) else NOT_FOUND
 

@@ -64,7 +64,7 @@ def command(a: str, b: str, limit: int, as_json: bool, schema: str) -> int:
 
 def _vars(pair: Pair) -> dict[str, list]:
     """Return the vars whose values differ between the last runs of the two; an empty dict if a run is unknown."""
-    runs = [next((run for run in last_runs(tables) if run["tables"]), None) for tables in (pair.a, pair.b)]
+    runs = [next((run for run in last_runs(tables) if run["current_tables"]), None) for tables in (pair.a, pair.b)]
     if not all(runs):
         return {}
     one, other = (run["vars"] for run in runs)

@@ -1,15 +1,23 @@
 """`tangles follow`: keeps a replica of a timeline in an SQLite file (ScuttleSort 2022-05-09, figure 1)."""
 
 import time
-from typing import NamedTuple
+from collections.abc import Callable
+from contextlib import nullcontext, suppress
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 import click
 
 from dbt_tangles.algorithms.timeline.replica import Command, EditError
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_json_line, with_tables
 from dbt_tangles.cli.page import escape_line, quantity
-from dbt_tangles.cli.sqlite_replica import SqliteReplica
+from dbt_tangles.cli.sqlite_replica import LockedError, SqliteReplica
 from dbt_tangles.cli.tables import CommandError, Tables
+
+T = TypeVar("T")
+#: The longest time in seconds for which a look at the tables waits for a lock, and the pause between two tries.
+MOST_SECONDS, _PAUSE = 30.0, 0.2
 
 
 class Step(NamedTuple):
@@ -33,26 +41,64 @@ def command(timeline: str, path: str, every: float | None, as_json: bool, wareho
     """Keep a timeline in an SQLite file, by the commands of timeline_updates.
 
     The view `positions` of the file has the order, the table `events` the contents of SSB messages. A file that has
-    missed publications, or is new, catches up from timeline_events. Exit code 1: there is no such timeline.
+    missed publications, or is new, catches up from timeline_events. While another program has locked the file, the
+    command waits for at most 30 s; with --every it then goes on. Exit code 1: there is no such timeline.
     """
-    replica = SqliteReplica(path)
-    while True:
-        tables = Tables(warehouse, schema)
-        for name in ("timeline_events", "timeline_updates"):
-            if not tables.has(name):
-                raise CommandError(f"{tables.folder}: {name} is not built; build it with all tables that it reads")
-        step = bring_up_to_date(tables, replica, timeline)
-        if step is None:
-            click.echo(escape_line(f"tangles: {timeline}: timeline_events has no such timeline"), err=True)
-            return NOT_FOUND
-        if step.way != "unchanged" or not every:
-            _print(step, as_json)
-        if not every:
-            return FOUND
-        try:
+    _check_place(Path(path), Path(warehouse))
+    replica = None
+    with suppress(KeyboardInterrupt) if every else nullcontext():
+        while True:
+            try:
+                replica = replica or _wait(path, partial(SqliteReplica, path))
+                step = _wait(path, partial(_look, warehouse, schema, replica, timeline))
+            except LockedError as error:
+                if not every:
+                    raise
+                click.echo(escape_line(f"tangles: {error}; the next try is in {every:g} s"), err=True)
+            else:
+                if step is None:
+                    click.echo(escape_line(f"tangles: {timeline}: timeline_events has no such timeline"), err=True)
+                    return NOT_FOUND
+                if step.way != "unchanged" or not every:
+                    _print(step, as_json)
+                if not every:
+                    return FOUND
             time.sleep(every)
-        except KeyboardInterrupt:
-            return FOUND
+    return FOUND
+
+
+def _check_place(path: Path, warehouse: Path) -> None:
+    """Refuse a file inside the warehouse: builds move and remove the folders there."""
+    if path.resolve().is_relative_to(warehouse.resolve()):
+        raise CommandError(f"{path}: the file is inside the warehouse {warehouse}; name a file outside of it")
+
+
+def _wait(path: str, attempt: Callable[[], T]) -> T:
+    """Return the result of an attempt; while another program has locked the file, say so once and try again.
+
+    Raises:
+        LockedError: The file is locked for 30 seconds.
+    """
+    end, is_told = time.monotonic() + MOST_SECONDS, False
+    while True:
+        try:
+            return attempt()
+        except LockedError:
+            if time.monotonic() >= end:
+                raise
+            if not is_told:
+                words = f"another program has locked the file; waiting for it, at most {MOST_SECONDS:g} s"
+                click.echo(escape_line(f"tangles: {path}: {words}"), err=True)
+            is_told = True
+            time.sleep(_PAUSE)
+
+
+def _look(warehouse: str, schema: str, replica: SqliteReplica, timeline: str) -> Step | None:
+    tables = Tables(warehouse, schema)
+    for name in ("timeline_events", "timeline_updates"):
+        if not tables.has(name):
+            raise CommandError(f"{tables.folder}: {name} is not built; build it with all tables that it reads")
+    return bring_up_to_date(tables, replica, timeline)
 
 
 def bring_up_to_date(tables: Tables, replica: SqliteReplica, timeline_id: str) -> Step | None:

@@ -53,6 +53,12 @@ CONDITIONS = {
             where status = 'forked'"""
         }
     ),
+    "gaps": Condition(
+        {
+            "feeds": """select 'feed ' || author || ' at sequence ' || gap_sequence as what, 1 as n from {feeds}
+            where gap_sequence is not null"""
+        }
+    ),
     "set_aside": Condition(
         {
             # Equal tangles of one root, such as thread and ssb:legacy_thread, set a message aside once.

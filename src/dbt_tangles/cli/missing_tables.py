@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import click
+
 from dbt_tangles.cli import init
+from dbt_tangles.cli.suggest import Ask, place_options, suggest
 
 _MOST = 20
 #: A place such as s3a://bucket/tables; a path on this machine has lost the second slash of it.
@@ -14,12 +17,15 @@ _URI = re.compile(r"[A-Za-z][\w+.-]+:/")
 _OURS = ("runs", "ssb_messages", "pzp_messages", "autobase_nodes", "timeline_events")
 
 
-def build_instruction() -> str:
-    """Name the command that builds tables: one for an installed package, another for a clone of the project."""
-    is_from_wheel = init.project_folder().is_relative_to(init.HERE)
-    if is_from_wheel:
-        return "run `tangles build LOG`, or `dbt build` in your project (`tangles init DIR` makes one)"
-    return "run `make build` in the clone, or `tangles build LOG`"
+def build_instruction(warehouse: Path) -> str:
+    """Name the command that builds tables in a warehouse: in an installed package, or in a clone of the project."""
+    # The arguments of `tangles diff` are warehouses, and no options.
+    is_argument = click.get_current_context(silent=True) is not None and not place_options()
+    named = ["--warehouse", str(warehouse)] if is_argument and warehouse != Path("warehouse") else []
+    build = f"run `{suggest(Ask.of('build', 'LOG', *named))}`"
+    if init.project_folder().is_relative_to(init.HERE):
+        return f"{build}, or `dbt build` in your project (`tangles init DIR` makes one)"
+    return build if named or place_options() else f"run `make build` in the clone, or {build.removeprefix('run ')}"
 
 
 def describe_missing_tables(warehouse: Path, schema: str) -> str:
@@ -32,7 +38,7 @@ def describe_missing_tables(warehouse: Path, schema: str) -> str:
             f"{warehouse}: the commands read warehouses of folders on this machine; "
             "query tables in an object store with Spark or another engine of their format"
         )
-    remedy = f"{build_instruction()}, or name another folder with --warehouse DIR"
+    remedy = f"{build_instruction(warehouse)}, or name another folder with --warehouse DIR"
     if not warehouse.is_dir():
         return f"{warehouse}: the folder does not exist; {remedy}"
     held = {folder.stem: _tables_in(folder) for folder in sorted(warehouse.glob("*.db")) if folder.is_dir()}

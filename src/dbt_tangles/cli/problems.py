@@ -1,10 +1,9 @@
 """Lists the problems in the tables, the most urgent first, each with the command that explains it."""
 
-import shlex
-
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.messages import FILES
 from dbt_tangles.cli.page import join_names, quantity
+from dbt_tangles.cli.suggest import Ask
 from dbt_tangles.cli.tables import Tables
 
 _MOST = 3
@@ -18,15 +17,21 @@ _REJECTS = {
 
 
 def find(tables: Tables, runs: list[dict], results: dict | None) -> list[dict]:
-    """List the problems, the most urgent first: each with `words` and, if one helps, the next command as `ask`."""
+    """List the problems, the most urgent first.
+
+    Returns:
+        For each its `words`; `ask`, the next command, if one helps; and `page`, the page of the report that lists all
+        problems of its kind, where the problem stands for several.
+    """
     return [
         *_rejects(tables),
         *_runs(runs, results),
-        *_tests(results),
+        *_tests(runs, results),
         *_files(tables),
         *_missing(tables),
         *_awaited(tables),
         *_forks(tables),
+        *_gaps(tables),
         *_groups(tables),
         *_sets(tables),
         *_bases(tables),
@@ -34,15 +39,27 @@ def find(tables: Tables, runs: list[dict], results: dict | None) -> list[dict]:
 
 
 def _item(words: str, *ask: str) -> dict:
-    # Quoted for a shell, because people copy commands and a log may choose any name.
-    return {"words": words, "ask": shlex.join(["tangles", *ask]) if ask else None}
+    return {"words": words, "ask": Ask.of(*ask) if ask else None, "page": None}
+
+
+def _more(rows: list[dict], words: str, page: str, sql: str) -> list[dict]:
+    """Say how many problems of a kind are not listed, and give the query that lists all.
+
+    Args:
+        rows: The listed problems; `total` counts all.
+        words: The words for the others.
+        page: The page of the report that has them.
+        sql: The query.
+    """
+    left = rows[0]["total"] - len(rows) if rows else 0
+    return [{**_item(quantity(left, words), "sql", sql), "page": page}] if left > 0 else []
 
 
 def _runs(runs: list[dict], results: dict | None) -> list[dict]:
     if not runs:
         return []
     last, *_ = runs
-    built = [run for run in runs if run["tables"]]
+    built = [run for run in runs if run["current_tables"]]
     items = []
     if last["status"] == "running":
         items.append(_item(f"a build is running since {last['started_at']}: a table is from it or from an older run"))
@@ -64,34 +81,55 @@ def _broken(run: dict, results: dict | None) -> str:
     return f": {', '.join(names[:_MOST])}{more}" if names else ""
 
 
-def _tests(tests: dict | None) -> list[dict]:
-    bad = [test for test in (tests or {}).get("failed", []) if test["status"] != "warn"]
+def _tests(runs: list[dict], results: dict | None) -> list[dict]:
+    """List the failed tests of the last run, or of a later command of dbt; a later run may have mended older faults."""
+    if results is None or (
+        runs and results["run_id"] != runs[0]["run_id"] and results["at"][:19].replace("T", " ") < runs[0]["started_at"]
+    ):
+        return []
+    bad = [test for test in results["failed"] if test["status"] != "warn"]
     return [_item(f"test {test['name']}: {test['status']}") for test in bad]
 
 
 def _rejects(tables: Tables) -> list[dict]:
-    """Count the rejected lines by log and reason, the most frequent reasons of each log; faults of files apart."""
+    """Count the rejected lines by log and reason, the most frequent reasons of each log first; faults of files apart.
+
+    The frequent reasons have the place of their first line. The others are named together.
+    """
     items = []
     for table, (log, meaning) in _REJECTS.items():
         rows = tables.rows(
-            f"""select reason, count(*) as n, min(struct_pack(file := source_file, line := line)) as first
+            f"""select reason, sum(greatest(line_count, 1))::bigint as n, min(
+                struct_pack(file := source_file, line := line)) filter (where source_file is not null) as first
             from {{{table}}} where reason not in (select unnest($faults))
-            group by reason order by n desc, reason limit {_MOST}""",
+            group by reason order by n desc, reason""",
             faults=[*FILES],
         )
-        for row in rows:
+        for row in rows[:_MOST]:
             said = f"{quantity(row['n'], f'rejected line{{|s}} of the {log} log')}, {row['reason']}: "
-            place = f"{row['first']['file']}:{row['first']['line']}"
-            items.append(_item(said + meaning(row["reason"]), "why", "--line", place))
+            words = said + meaning(row["reason"])
+            # An order that is too large is no line of a file.
+            place = [f"{row['first']['file']}:{row['first']['line']}"] if row["first"] else []
+            items.append(_item(words, *(["why", "--line", *place] if place else [])) | {"page": "rejects"})
+        items += _other_reasons(table, log, rows[_MOST:])
     return items
+
+
+def _other_reasons(table: str, log: str, rows: list[dict]) -> list[dict]:
+    if not rows:
+        return []
+    named = ", ".join(f"{row['reason']} {row['n']:,}" for row in rows)
+    words = f"{quantity(sum(row['n'] for row in rows), f'more rejected line{{|s}} of the {log} log: ')}{named}"
+    query = f"select reason, source_file, line, detail from {table} order by all"
+    return [{**_item(words, "sql", query), "page": "rejects"}]
 
 
 def _files(tables: Tables) -> list[dict]:
     items = []
-    for table in _REJECTS:
+    for table, (log, _) in _REJECTS.items():
         rows = tables.rows(
-            f"""select source_file, line, reason from {{{table}}} where reason in (select unnest($faults))
-            order by source_file limit {_MOST}""",
+            f"""select source_file, line, reason, count(*) over () as total from {{{table}}}
+            where reason in (select unnest($faults)) order by source_file limit {_MOST}""",
             faults=[*FILES],
         )
         items += [
@@ -100,6 +138,9 @@ def _files(tables: Tables) -> list[dict]:
             )
             for row in rows
         ]
+        faults = ", ".join(f"'{fault}'" for fault in FILES)
+        query = f"select source_file, reason, detail from {table} where reason in ({faults}) order by all"
+        items += _more(rows, f"more fault{{|s}} of files of the {log} log", "rejects", query)
     return items
 
 
@@ -114,7 +155,8 @@ def _missing(tables: Tables) -> list[dict]:
     # Duplicate tangles of one root count once: they hold the same messages.
     rows = tables.rows(
         f"""select missing_id, list_sort(list_distinct(flatten(list(names)))) as names, sum(unlocks)::bigint as unlocks,
-            any_value(is_sealed) as is_sealed
+            any_value(is_sealed) as is_sealed,
+            count(*) over () as total
         from (
             select missing_id, root_id, unlocks, is_sealed, list(tangle_name) as names from {{tangle_missing}}
             where (is_sealed or not is_in_log) and unlocks > 0
@@ -129,7 +171,14 @@ def _missing(tables: Tables) -> list[dict]:
     return [
         _item(f"a message is {_MISSING[row['is_sealed']]}, {members}", "why", row["missing_id"])
         for row, members in zip(rows, gained, strict=True)
-    ]
+    ] + _more(
+        rows,
+        "more message{ is missing; once it arrives, other messages become|s are missing; once they arrive, other "
+        "messages become} members of tangles",
+        "tangle",
+        "select missing_id, sum(unlocks) as unlocks from tangle_missing where unlocks > 0 "
+        "and (is_sealed or not is_in_log) group by missing_id order by unlocks desc, missing_id",
+    )
 
 
 def _few(names: list[str]) -> str:
@@ -138,7 +187,8 @@ def _few(names: list[str]) -> str:
 
 def _awaited(tables: Tables) -> list[dict]:
     rows = tables.rows(
-        f"""select id, count(*) as n from (select unnest(awaited_ids) as id from {{set_messages}})
+        f"""select id, count(*) as n, count(*) over () as total
+        from (select unnest(awaited_ids) as id from {{set_messages}})
         group by id order by n desc, id limit {_MOST}"""
     )
     return [
@@ -149,44 +199,72 @@ def _awaited(tables: Tables) -> list[dict]:
             row["id"],
         )
         for row in rows
-    ]
+    ] + _more(
+        rows,
+        "more account message{ that the log lacks is|s that the log lacks are} awaited by messages of sets",
+        "set",
+        "select distinct unnest(awaited_ids) as awaited_id from set_messages order by all",
+    )
 
 
 def _forks(tables: Tables) -> list[dict]:
     rows = tables.rows(
-        f"""select message_id, author, sequence, count(*) over () as n from {{feed_messages}} where reason = 'forked'
-        order by author, sequence, message_id limit {_MOST}"""
+        f"""select author, min(sequence) as sequence, min_by(message_id, (sequence, message_id)) as message_id,
+            count(*) over () as total
+        from {{feed_messages}} where reason = 'forked' group by author order by author limit {_MOST}"""
     )
-    return [
+    items = [
         _item(f"feed {row['author']} is forked at sequence {row['sequence']:,}", "why", row["message_id"])
-        for row in {row["author"]: row for row in rows}.values()
+        for row in rows
     ]
+    query = "select author, fork_sequence from feeds where status = 'forked' order by all"
+    return items + _more(rows, "more feed{ is|s are} forked", "feed", query)
+
+
+def _gaps(tables: Tables) -> list[dict]:
+    rows = tables.rows(
+        f"""select author, gap_sequence, count(*) over () as total from {{feeds}} where gap_sequence is not null
+        order by author limit {_MOST}"""
+    )
+    items = [
+        _item(f"feed {row['author']} lacks the message at sequence {row['gap_sequence']:,}", "why", row["author"])
+        for row in rows
+    ]
+    query = "select author, gap_sequence, max_sequence from feeds where gap_sequence is not null order by all"
+    return items + _more(rows, "more feed{ has a gap|s have gaps}", "feed", query)
 
 
 def _groups(tables: Tables) -> list[dict]:
     rows = tables.rows(
-        f"""select finding, count(*) as n, min(group_id) as group_id from {{group_findings}}
-        group by finding order by n desc, finding limit {_MOST}"""
+        f"""select finding, count(*) as n, min(group_id) as group_id, count(*) over () as total
+        from {{group_findings}} group by finding order by n desc, finding limit {_MOST}"""
     )
-    return [
+    items = [
         _item(
             f"{quantity(row['n'], 'finding{|s} of kind ')}{row['finding']} in private groups",
             *("show", row["group_id"], "--as", "group"),
         )
         for row in rows
     ]
+    query = "select finding, count(*) as n from group_findings group by finding order by n desc, finding"
+    return items + _more(rows, "more kind{|s} of findings in private groups", "group", query)
 
 
 def _sets(tables: Tables) -> list[dict]:
     rows = tables.rows(
-        f"select set_id, root_status from {{sets}} where root_status <> 'present' order by set_id limit {_MOST}"
+        f"""select set_id, root_status, count(*) over () as total from {{sets}} where root_status <> 'present'
+        order by set_id limit {_MOST}"""
     )
-    return [_item(f"the root of a set is {row['root_status']}", "why", row["set_id"]) for row in rows]
+    items = [_item(f"the root of a set is {row['root_status']}", "why", row["set_id"]) for row in rows]
+    query = "select set_id, root_status from sets where root_status <> 'present' order by all"
+    return items + _more(rows, "more set{ has no usable root|s have no usable root}", "set", query)
 
 
 def _bases(tables: Tables) -> list[dict]:
     rows = tables.rows(
-        f"""select base_id, status from {{autobase_bases}} where status in ('incomplete', 'too_large')
-        order by base_id limit {_MOST}"""
+        f"""select base_id, status, count(*) over () as total from {{autobase_bases}}
+        where status in ('incomplete', 'too_large') order by base_id limit {_MOST}"""
     )
-    return [_item(f"base {row['base_id']} is {row['status']}", "show", row["base_id"], "--as", "base") for row in rows]
+    items = [_item(f"base {row['base_id']} is {row['status']}", "show", row["base_id"], "--as", "base") for row in rows]
+    query = "select base_id, status from autobase_bases where status in ('incomplete', 'too_large') order by all"
+    return items + _more(rows, "more base{ is|s are} incomplete or too large", "base", query)

@@ -4,6 +4,7 @@ import fcntl
 import json
 import re
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 from dbt_tangles.cli.page import truncate
@@ -13,14 +14,19 @@ from dbt_tangles.queries import query
 _LONGEST = 200
 _BAD = ("error", "fail", "runtime error", "partial success")
 _TESTS = ("test", "unit_test")
+#: Only the nodes of this package count; a project that installs it has others.
+_PACKAGE = "tangles"
+#: The folder in a warehouse to which `tangles build` writes the files of dbt: parsed project, results and log.
+OWN_FOLDER = ".tangles"
 #: The heading of a dbt message; its next line states the problem.
 _HEADING = re.compile(r"\w+( \w+)? Error in .*")
 
 
 def last_runs(tables: Tables) -> list[dict]:
-    """Return the latest 10 runs, the last first; `tables` is the number of tables that a run wrote last.
+    """Return the latest 10 runs, the last first.
 
-    A run that ended without noting its end has the status `interrupted`.
+    `tables` is the number of tables whose rows a run was the last to change, `current_tables` the number of those that
+    it was the last to build or to find unchanged. A run that ended without noting its end has the status `interrupted`.
     """
     rows = tables.rows(query("runs"))
     if any(row["status"] == "running" for row in rows) and not is_building(tables):
@@ -44,8 +50,26 @@ def is_building(tables: Tables) -> bool:
     return False
 
 
+def own_target(warehouse: Path) -> Path:
+    """Return the target folder of `tangles build` in a warehouse."""
+    return warehouse / OWN_FOLDER / "target"
+
+
+def latest_results(targets: Iterable[Path], runs: list[dict]) -> dict | None:
+    """Read the results of dbt from several target folders: those of the latest of the runs, else the newest.
+
+    Args:
+        targets: The folders.
+        runs: The latest runs, the last first.
+    """
+    found = [results for target in targets if (results := results_of(target))]
+    ids = [run["run_id"] for run in runs]
+    rank = {id_: len(ids) - n for n, id_ in enumerate(ids)}
+    return max(found, key=lambda results: (rank.get(results["run_id"], 0), results["at"]), default=None)
+
+
 def results_of(target: Path) -> dict | None:
-    """Read the results of dbt's last command from its target folder, if there are any.
+    """Read the results of dbt's last command about this package from its target folder, if there are any.
 
     Returns:
         `counts`, the number of tests by status; `failed`, the tests that failed or warned; `broken`, all nodes that
@@ -57,13 +81,14 @@ def results_of(target: Path) -> dict | None:
     path = target / "run_results.json"
     try:
         artifact = json.loads(path.read_text())
-        tests = [row for row in artifact["results"] if row["unique_id"].partition(".")[0] in _TESTS]
+        results = [row for row in artifact["results"] if row["unique_id"].split(".")[1] == _PACKAGE]
+        tests = [row for row in results if row["unique_id"].partition(".")[0] in _TESTS]
         failed = [
             {"name": _name(row["unique_id"]), "status": row["status"], "failures": row.get("failures")}
             for row in tests
             if row["status"] in ("fail", "error", "warn")
         ]
-        bad = [row for row in artifact["results"] if row["status"] in _BAD]
+        bad = [row for row in results if row["status"] in _BAD]
         broken = [
             {
                 "kind": (kind := row["unique_id"].partition(".")[0]).replace("_", " "),
@@ -80,7 +105,7 @@ def results_of(target: Path) -> dict | None:
             "counts": dict(Counter(row["status"] for row in tests)),
             "failed": failed,
             "broken": sorted(broken, key=lambda row: row["kind"].endswith("test")),
-            "skipped": sum(row["status"] == "skipped" for row in artifact["results"]),
+            "skipped": sum(row["status"] == "skipped" for row in results),
         }
     except FileNotFoundError:
         return None

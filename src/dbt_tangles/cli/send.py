@@ -7,8 +7,9 @@ from typing import TextIO
 import click
 
 from dbt_tangles.cli import replication
-from dbt_tangles.cli.options import FOUND, as_json, print_json_answer, print_json_line, with_tables
+from dbt_tangles.cli.options import FOUND, as_json, name_of, print_json_answer, print_json_line, with_tables
 from dbt_tangles.cli.page import escape_line, quantity
+from dbt_tangles.cli.suggest import Ask, suggest
 from dbt_tangles.cli.tables import CommandError, Tables
 
 _SHOWN = 3
@@ -56,7 +57,9 @@ def command(peer_file: TextIO | None, ask: bool, clock: bool, as_json: bool, war
         shown = ", ".join(unknown[:_SHOWN])
         words = quantity(len(unknown), "id{ is|s are} unknown here")
         more = ", …" if len(unknown) > _SHOWN else ""
-        said = f"tangles: {words} ({shown}{more}); --ask lists the ranges and messages to ask for"
+        given = name_of(peer_file)
+        ask_all = Ask("send", options=("--to", "-" if given == "<stdin>" else given, "--ask"))
+        said = f"tangles: {words} ({shown}{more}); `{suggest(ask_all)}` lists the ranges and messages to ask for"
         click.echo(escape_line(said), err=True)
     return FOUND
 

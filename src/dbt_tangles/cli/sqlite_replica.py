@@ -6,6 +6,7 @@ therefore writes one or two rows of blocks, and a move two or three, wherever th
 """
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -46,8 +47,28 @@ _WRITE_EVENT = """
 """
 
 
+#: A part of SQLite's message: the cause with its remedy.
+_CAUSES = {
+    "unable to open": "the file cannot be opened; its folder must exist, and both must permit reading and writing",
+    "readonly": "the file, or its folder, permits no writing; permit it, or name another file",
+    "full": "the disk is full; free some space, and run the command again",
+    "I/O": "the disk cannot be read or written; look at its messages, or name a file on another disk",
+    "malformed": "the file is damaged; delete it, and the command loads the timeline into a new one",
+}
+_FOREIGN = "it is no replica; --into names a file that `tangles follow` has made, or a new one"
+#: The longest time in seconds for which SQLite itself waits for a lock.
+_BUSY = 1.0
+
+
+class LockedError(CommandError):
+    """Another program has locked the file."""
+
+
 class SqliteReplica:
-    """The timelines in one SQLite file."""
+    """The timelines in one SQLite file.
+
+    The methods raise CommandError if the file cannot be used, and LockedError while another program has locked it.
+    """
 
     def __init__(self, path: str | Path) -> None:
         """Open a file, or make it.
@@ -56,27 +77,34 @@ class SqliteReplica:
             CommandError: The file cannot be opened, or is not the file of a replica.
         """
         self._path = path
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise CommandError(f"{path}: no regular file; {_FOREIGN}")
         with self._explain():
-            self._connection = sqlite3.connect(path, isolation_level=None)
+            self._connection = sqlite3.connect(path, _BUSY, isolation_level=None)
+            held = {name for (name,) in self._connection.execute("select name from sqlite_master where type = 'table'")}
+            if held and "timelines" not in held:  # The file of another program stays as it is.
+                raise CommandError(f"{path}: {_FOREIGN}")
             self._connection.execute("pragma journal_mode = wal")  # Clients read while a transaction writes.
             self._connection.executescript(_SCHEMA)
             self._connection.execute("select timeline_id, event_id from positions limit 1")
 
     def publication(self, timeline_id: str) -> str | None:
         """Return the name of the order that the file holds; None for a timeline that it does not have."""
-        sql = "select publication from timelines where timeline_id = ?"
-        found = self._connection.execute(sql, (timeline_id,)).fetchone()
-        return found[0] if found else None
+        found = self._select("select publication from timelines where timeline_id = ?", timeline_id)
+        return found[0][0] if found else None
 
     def count_events(self, timeline_id: str) -> int:
         """Return the number of events of a timeline."""
-        sql = "select coalesce(sum(size), 0) from blocks where timeline_id = ?"
-        return self._connection.execute(sql, (timeline_id,)).fetchone()[0]
+        return self._select("select coalesce(sum(size), 0) from blocks where timeline_id = ?", timeline_id)[0][0]
 
     def order(self, timeline_id: str) -> list[str]:
         """Return the events of a timeline in order."""
         sql = "select event_id from positions where timeline_id = ? order by position"
-        return [event for (event,) in self._connection.execute(sql, (timeline_id,))]
+        return [event for (event,) in self._select(sql, timeline_id)]
+
+    def _select(self, sql: str, timeline_id: str) -> list[tuple]:
+        with self._explain():
+            return self._connection.execute(sql, (timeline_id,)).fetchall()
 
     def load(self, timeline_id: str, event_ids: list[str], events: Iterable[dict], publication: str) -> int:
         """Replace a timeline by an order, in one transaction; return the number of written rows."""
@@ -125,7 +153,11 @@ class SqliteReplica:
         try:
             yield
         except sqlite3.Error as error:
-            raise CommandError(f"{self._path}: {error}; --into names a file that `tangles follow` has made") from error
+            said = str(error)
+            if "locked" in said:
+                raise LockedError(f"{self._path}: another program has locked the file; end its transaction") from error
+            cause = next((cause for part, cause in _CAUSES.items() if part in said), _FOREIGN)
+            raise CommandError(f"{self._path}: {said}: {cause}") from error
 
 
 class _Order:

@@ -1,19 +1,19 @@
 """`tangles status`: the latest runs and their logs, the results of dbt's tests, counts by verdict, and problems."""
 
-from collections import Counter
 from pathlib import Path
 
 import click
 
 from dbt_tangles.cli import gates, problems, rounds, runs, verdict_counts, verify
-from dbt_tangles.cli.duplicate_tangles import find_duplicates, later_duplicates
+from dbt_tangles.cli.duplicate_tangles import count_alike, describe_alike, find_duplicates, repeated_tangles
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
-from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, join_names, quantity
+from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, quantity
+from dbt_tangles.cli.suggest import suggest
 from dbt_tangles.cli.tables import Tables
 
 _WORSE = {"error", "interrupted", "fail"}
 _SIZES = ("file", "byte", "line")
-_MOST_BROKEN, _MOST_NAMES = 5, 5
+_MOST_BROKEN = 5
 
 
 @click.command("status")
@@ -21,7 +21,7 @@ _MOST_BROKEN, _MOST_NAMES = 5, 5
     "--target-path",
     envvar="DBT_TARGET_PATH",
     default="target",
-    show_default="DBT_TARGET_PATH, else target",
+    show_default="DBT_TARGET_PATH, else target; also the folder of tangles build",
     metavar="DIR",
     help="The folder to which dbt writes its results.",
 )
@@ -53,26 +53,37 @@ def command(
         found = verify.verify(tables)
         print_answer(tables, {"tables": str(tables.folder), "verified": found}, verify.write, as_json)
         return NOT_FOUND if found["damaged"] else FOUND
-    answer = describe(tables, target_path)
+    targets = [Path(target_path)]
+    if click.get_current_context().get_parameter_source("target_path") != click.core.ParameterSource.COMMANDLINE:
+        targets.append(runs.own_target(tables.folder.parent))
+    answer = describe(tables, *targets)
     answer["conditions"] = gates.check(tables, conditions) if conditions else None
     answer["verified"] = verify.verify(tables) if verifies else None
     print_answer(tables, answer, write, as_json)
     return NOT_FOUND if _is_bad(answer) else FOUND
 
 
-def describe(tables: Tables, target_path: str) -> dict:
-    """Collect the answer: runs, tests, counts and problems."""
+def describe(tables: Tables, *targets: Path) -> dict:
+    """Collect the answer: runs, tests, counts and problems.
+
+    Args:
+        tables: The tables.
+        targets: The folders to which dbt may have written the results of the tests.
+    """
     last = runs.last_runs(tables)
-    results = runs.results_of(Path(target_path))
+    results = runs.latest_results(targets, last)
     duplicates = find_duplicates(tables)
     return {
         "tables": str(tables.folder),
-        "runs": last,
+        "runs": [{name: value for name, value in run.items() if name != "current_tables"} for run in last],
         "tests": results and {**results, "is_of_these_tables": any(results["run_id"] == run["run_id"] for run in last)},
-        "counts": verdict_counts.count(tables, later_duplicates(duplicates)),
-        "alike": _alike(duplicates),
+        "counts": verdict_counts.count(tables, repeated_tangles(duplicates)),
+        "alike": count_alike(duplicates),
         "rounds": rounds.find_rounds(tables),
-        "look_at": problems.find(tables, last, results),
+        "look_at": [
+            {"words": each["words"], "ask": each["ask"] and suggest(each["ask"])}
+            for each in problems.find(tables, last, results)
+        ],
     }
 
 
@@ -98,8 +109,7 @@ def write(page: Page, answer: dict) -> None:
             words = verdict_counts.noun_of(row["table"], once["total"])
             page.line(f"{once['total']:>11,} {words}", *([f": {parts}"] if parts else []))
     for row in answer["alike"]:
-        roots = quantity(row["roots"], "root{|s}")
-        page.line((f"{join_names(row['names'])} are equal on {roots}; each pair is counted once", DIM))
+        page.line((describe_alike(row), DIM))
     rounds.write(page, answer["rounds"])
     if answer["look_at"]:
         page.line(("to look at:", STRONG))
@@ -111,12 +121,6 @@ def write(page: Page, answer: dict) -> None:
         verify.write_found(page, answer["verified"])
     if answer.get("conditions"):
         gates.write(page, answer["conditions"])
-
-
-def _alike(duplicates: list[dict]) -> list[dict]:
-    """Count the roots for each combination of names whose tangles agree."""
-    roots = Counter(tuple(row["names"]) for row in duplicates)
-    return [{"names": [*names], "roots": n} for names, n in roots.most_common(_MOST_NAMES)]
 
 
 def _write_run(page: Page, run: dict, results: dict | None) -> None:

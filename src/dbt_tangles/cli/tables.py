@@ -133,7 +133,7 @@ class Tables:
         if any(isinstance(value, str) and not is_unicode(value) for value in values.values()):
             return []  # Columns hold valid Unicode only.
         names = set(_NAME.findall(sql))
-        text = _NAME.sub(r"read_parquet($files_of_\1, hive_partitioning = false)", sql)
+        text = _NAME.sub(lambda found: self._source(found[1]), sql)
         for tries_left in reversed(range(_TRIES)):
             if not all([self.has(name) for name in sorted(names)]):
                 return []
@@ -147,8 +147,11 @@ class Tables:
                 # A build has just replaced the table, and the listed files are gone.
                 only = None
                 if not tries_left:
+                    from dbt_tangles.cli.suggest import Ask, suggest
+
+                    verify = suggest(Ask("status", options=("--verify",)))
                     raise CommandError(
-                        f"{self.folder}: a table cannot be read: {error}\n`tangles status --verify` lists damaged files"
+                        f"{self.folder}: a table cannot be read: {error}\n`{verify}` lists damaged files"
                     ) from error
             except (duckdb.BinderException, duckdb.CatalogException) as error:
                 named = ", ".join(sorted(names))
@@ -158,6 +161,10 @@ class Tables:
             except duckdb.Error as error:
                 raise CommandError(f"{self.folder}: {error}") from error
         raise AssertionError("unreachable")
+
+    def _source(self, name: str) -> str:
+        """Return the SQL that reads a table."""
+        return f"read_parquet($files_of_{name}, hive_partitioning = false)"
 
     def use_one_thread(self) -> None:
         """Run further queries in one thread, which is faster for many small ones."""

@@ -1,12 +1,11 @@
 """`tangles why` for an id that is not in the log: lines that claim it, references to it, and similar ids."""
 
-import shlex
-
 from dbt_tangles.cli import subjects
 from dbt_tangles.cli.claims import claims_of, write_claims
 from dbt_tangles.cli.duplicate_tangles import merge_equal
 from dbt_tangles.cli.ids import PLACES
 from dbt_tangles.cli.page import DIM, ID, Page, inflect, join_names, quantity
+from dbt_tangles.cli.suggest import Ask, suggest
 from dbt_tangles.cli.tables import Tables
 
 _MOST = 100
@@ -135,7 +134,7 @@ def write(page: Page, answer: dict) -> None:
     page.ids("similar ids:", [each["id"] for each in answer["near"]], indent=1)
     for names, each in merge_equal(answer["known_as"], "name"):
         name = f"{each['name']}:{each['id']}" if each["kind"] == "tangle" and len(names) == 1 else each["id"]
-        page.line((shlex.join(["tangles", "show", name, "--as", each["kind"]]), ID), indent=1)
+        page.line((suggest(Ask.of("show", name, "--as", each["kind"])), ID), indent=1)
 
 
 def _by_place(referrers: list[dict]) -> list[tuple[str, dict]]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dbt_tangles import queries
+from dbt_tangles.cli.duplicate_tangles import TablesOnce
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report import (
     bases,
@@ -29,7 +30,7 @@ from dbt_tangles.report.folder import Folder
 from dbt_tangles.report.parts import Kind, Limits
 
 #: The drawn kinds: the function that chooses and lays out the subjects of each.
-KINDS: dict[str, Callable[[Tables, Limits], Kind]] = {
+KINDS: dict[str, Callable[[TablesOnce, Limits], Kind]] = {
     "tangle": tangles.collect,
     "feed": feeds.collect,
     "set": sets.collect,
@@ -68,21 +69,22 @@ def build(
         CommandError: The folder holds other files or cannot be written, or a table cannot be read.
     """
     with Folder(out) as folder:
-        _write(folder, tables, limits, tell)
-        search_index.write(tables, folder, bound)
+        once = TablesOnce(tables)
+        _write(folder, tables, once, limits, tell)
+        search_index.write(once, folder, bound)
         folder.publish()
     return folder
 
 
-def _write(folder: Folder, tables: Tables, limits: Limits, tell: Callable[[int, int], None]) -> None:
-    glance_data = glance.collect(tables)
+def _write(folder: Folder, tables: Tables, once: TablesOnce, limits: Limits, tell: Callable[[int, int], None]) -> None:
+    glance_data = glance.collect(once)
     files = FileNames(tables)
     glance_data["look_at"] = links.add_links(glance_data["look_at"], files)
     folder.write("glance", glance_data)
     pages = {name: data for name, collect in PAGES.items() if (data := collect(tables))}
     for name, data in pages.items():
         folder.write(name, data)
-    kinds = {name: collect(tables, limits) for name, collect in KINDS.items()}
+    kinds = {name: collect(once, limits) for name, collect in KINDS.items()}
     for number, thread in enumerate(reading.collect(tables, kinds["tangle"], limits.nodes)):
         folder.write(f"tangle-{number}-read", thread)
     answers = links.answers_of(tables, glance_data["look_at"], files)
@@ -110,6 +112,7 @@ def _write(folder: Folder, tables: Tables, limits: Limits, tell: Callable[[int, 
             "missing": sorted(tables.missing),
             "limits": limits._asdict(),
             "queries": queries.by_place(),
+            "places": links.places(),
             "pages": {name: data["total"] for name, data in pages.items()},
             "kinds": {
                 name: {"total": kind.total, "parts": [part.entry for part in kind.parts]}

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 
 from dbt_tangles.cli import problems, runs, verdict_counts
+from dbt_tangles.cli.duplicate_tangles import TablesOnce, count_alike, describe_alike
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import query
 from dbt_tangles.reasons import COLUMNS, meanings
 from dbt_tangles.report.file_names import file_name
 
 BINS = 60
-_OF_RUNS = ("run_id", "status", "started_at", "seconds", "tables", "written", "inputs")
+_OF_RUNS = ("run_id", "status", "started_at", "seconds", "tables", "current_tables", "written", "inputs")
 #: Verdicts that are no problem.
 WELL = frozenset(
     (
@@ -21,7 +22,7 @@ WELL = frozenset(
 )
 
 
-def collect(tables: Tables) -> dict:
+def collect(tables: TablesOnce) -> dict:
     """Collect the data of the first page."""
     last = runs.last_runs(tables)
     written = {row["run_id"]: row["tables"] or [] for row in tables.rows(query("run_tables"))}
@@ -33,6 +34,7 @@ def collect(tables: Tables) -> dict:
         "runs": [{name: run[name] for name in _OF_RUNS} for run in last],
         "counts": found,
         "meanings": {row["table"]: _meanings(row) for row in found},
+        "alike": [describe_alike(row) for row in count_alike(tables.duplicates)],
         "well": sorted(WELL),
         "look_at": problems.find(tables, last, None),
         "over_time": over_time(tables),

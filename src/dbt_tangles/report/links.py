@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import defaultdict
 
 from dbt_tangles.cli.subjects import KINDS
+from dbt_tangles.cli.suggest import Ask, place_options, words_of
 from dbt_tangles.cli.tables import CommandError, Tables
 from dbt_tangles.report.file_names import FileNames, file_name
 from dbt_tangles.report.parts import Kind
@@ -14,20 +14,31 @@ from dbt_tangles.report.why_answers import answer_any
 
 def add_links(problems: list[dict], files: FileNames) -> list[dict]:
     """Give each problem its place in the report: `to`, a view and its parts. Its texts name files without folders."""
-    return [{**problem, "words": files.shorten(problem["words"]), **_link(problem["ask"])} for problem in problems]
+    return [{"words": files.shorten(problem["words"]), **_link(problem)} for problem in problems]
 
 
-def _link(ask: str | None) -> dict:
+def places() -> list[str]:
+    """Return the options of the tables for the commands of a report, which names no folder of the machine."""
+    return [file_name(word) for word in place_options(is_same_shell=False)]
+
+
+def _link(problem: dict) -> dict:
+    ask: Ask | None = problem["ask"]
     if ask is None:  # A problem of runs or tests.
-        return {"to": ["glance", "runs"]}
-    words = shlex.split(ask)
-    if "--line" in words:
-        file, _, line = words[-1].rpartition(":")
+        return {"to": [problem["page"]] if problem["page"] else ["glance", "runs"], "ask": None}
+    if ask.options[:1] == ("--line",):
+        file, _, line = ask.options[1].rpartition(":")
         place = f"{file_name(file)}:{line}"
-        return {"to": ["rejects", place], "ask": shlex.join([*words[:-1], place])}
-    if words[1] == "show" and words[-1] in KINDS:
-        return {"to": [words[-1], words[2]]}
-    return {"to": ["message", words[2]]}
+        to, ask = ["rejects", place], ask._replace(options=("--line", place))
+    elif problem["page"]:
+        to = [problem["page"]]
+    elif ask.command == "show" and ask.options[-1] in KINDS:
+        to = [ask.options[-1], ask.argument]
+    elif ask.argument.startswith("@"):
+        to = ["feed", ask.argument]
+    else:
+        to = ["message", ask.argument]
+    return {"to": to, "ask": f"tangles {words_of(ask, places())}"}
 
 
 def places_of(kinds: dict[str, Kind]) -> dict[str, list[list]]:

@@ -25,7 +25,7 @@ def collect(tables: Tables, tangles: Kind, nodes: int) -> list[dict]:
         For each tangle: `messages` in the order of `thread_position`; `left_out`, the number of members between the
         first and the second message; `aside`, the first 20 messages that are set aside, and their number `aside_total`.
     """
-    threads = [_thread(tables, part.entry["name"], part.entry["id"], nodes) for part in tangles.parts]
+    threads = [_thread(tables, part.view["name"], part.view["id"], nodes) for part in tangles.parts]
     rows = [row for thread in threads for row in [*thread["messages"], *thread["aside"]]]
     contents = {
         row["message_id"]: row

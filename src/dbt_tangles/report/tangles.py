@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dbt_tangles.cli import graphs
+from dbt_tangles.cli.duplicate_tangles import TablesOnce
 from dbt_tangles.cli.graph import MISSING
-from dbt_tangles.cli.tables import Tables
+from dbt_tangles.cli.page import join_names
 from dbt_tangles.queries import query
 from dbt_tangles.report.layout import lay_out
 from dbt_tangles.report.lists import add_lists, is_aside, is_in, mark, one_by
@@ -27,14 +28,15 @@ _FACTS = {
 }
 
 
-def collect(tables: Tables, limits: Limits) -> Kind:
+def collect(tables: TablesOnce, limits: Limits) -> Kind:
     """Choose tangles other than feeds and lay them out for drawing."""
     count = tables.row(query("tangle_count")) or {"n": 0}
     rows = tables.rows(query("tangle_subjects"), subjects=limits.subjects)
     return Kind(count["n"], [_part(tables, row, limits.nodes) for row in rows])
 
 
-def _part(tables: Tables, row: dict, nodes: int) -> Part:
+def _part(tables: TablesOnce, row: dict, nodes: int) -> Part:
+    names = tables.names_on(row["root_id"], row["tangle_name"])
     graph = graphs.tangle(tables, row["tangle_name"], row["root_id"], nodes)
     ids = [node.id for node in graph.nodes]
     authors = tables.rows(
@@ -52,7 +54,8 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     view["facts"]["neighbours in the order without a path"] = ties["n"] if ties else 0
     entry = {
         "key": f"{row['tangle_name']}:{row['root_id']}",
-        "name": row["tangle_name"],
+        "also": [f"{name}:{row['root_id']}" for name in names if name != row["tangle_name"]],
+        "name": join_names(names),
         "id": row["root_id"],
         "size": row["candidate_count"],
         "trouble": row["set_aside_count"] + row["invalid_claim_count"],

@@ -56,7 +56,7 @@ def test_why_of_a_root_that_is_not_there(warehouse):
     warehouse.write("ssb_messages", *(row for row in rows if row["message_id"] != story.ROOT))
     text = warehouse.ask("why", story.ROOT).stdout
     assert f"tangle root {BOTH}" in text
-    assert text.count("tangles show") == text.count(f"tangles show {story.ROOT} --as tangle\n") == 1
+    assert text.count("tangles show") == text.count(f"tangles show {story.ROOT} --as tangle --warehouse ") == 1
 
 
 def test_show(warehouse):

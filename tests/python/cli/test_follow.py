@@ -1,8 +1,10 @@
 """`tangles follow`: an SQLite file that follows the publications of a timeline."""
 
 import json
+import os
 import random
 import sqlite3
+import threading
 from contextlib import closing
 
 import pyarrow as pa
@@ -12,9 +14,11 @@ import cli_story as story
 from cli_kit import HOSTILE, Warehouse, assert_harmless
 from dbt_tangles.algorithms.timeline.replica import EditError
 from dbt_tangles.algorithms.timeline.updates import name_order
+from dbt_tangles.cli import follow as follow_command
 from dbt_tangles.cli import sqlite_replica
 from dbt_tangles.cli.follow import _shortest_script
 from dbt_tangles.cli.sqlite_replica import SqliteReplica
+from dbt_tangles.cli.tables import CommandError
 
 LINE = "t"
 
@@ -231,3 +235,102 @@ def test_tables_that_are_not_built(warehouse, tmp_path):
     warehouse.write("feeds")
     result = warehouse.ask("follow", LINE, "--into", str(tmp_path / "x.sqlite"))
     assert result.exit_code == 2 and "timeline_events is not built" in result.stderr
+
+
+@pytest.fixture
+def held(warehouse, tmp_path):
+    """A replica that another program has locked."""
+    path = tmp_path / "chat.sqlite"
+    publish(warehouse, ["a", "b"])
+    follow(warehouse, path)
+    publish(warehouse, ["a", "b", "c"], ["a", "b"])
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("begin exclusive")
+        yield path, other
+
+
+def test_waits_for_a_lock_and_says_so(warehouse, held):
+    path, other = held
+    timer = threading.Timer(1.5, lambda: other.execute("commit"))
+    timer.start()
+    result = warehouse.ask("follow", LINE, "--into", str(path))
+    timer.join()
+    assert result.exit_code == 0 and "1 command of the latest update" in result.stdout
+    assert result.stderr.count("another program has locked the file; waiting for it, at most 30 s") == 1
+    assert positions(path) == ["a", "b", "c"]
+
+
+def test_a_lock_that_stays_ends_the_command(warehouse, held, monkeypatch):
+    monkeypatch.setattr(follow_command, "MOST_SECONDS", 0.0)
+    path, _ = held
+    result = warehouse.ask("follow", LINE, "--into", str(path))
+    assert result.exit_code == 2 and "locked the file; end its transaction" in result.stderr
+    assert "--into names" not in result.stderr
+
+
+@pytest.mark.parametrize("is_new", [True, False], ids=["new", "begun"])
+def test_repeated_looks_go_on_after_a_lock(warehouse, held, tmp_path, monkeypatch, is_new):
+    """The lock ends before the third look. The command is interrupted once the file is up to date."""
+    path, other = held
+    if is_new:
+        path = tmp_path / "new.sqlite"
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("begin exclusive")
+    naps = []
+
+    def nap(seconds: float) -> None:
+        naps.append(seconds)
+        if len(naps) == 2:
+            other.execute("rollback")
+            other.close()
+        if len(naps) == 4:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(follow_command, "MOST_SECONDS", 0.0)
+    monkeypatch.setattr(follow_command.time, "sleep", nap)
+    result = warehouse.ask("follow", LINE, "--into", str(path), "--every", "2")
+    assert result.exit_code == 0 and naps == [2.0] * 4
+    assert result.stderr.count("locked the file; end its transaction; the next try is in 2 s") == 2
+    assert result.stdout.count("loaded" if is_new else "1 command of the latest update") == 1
+    assert positions(path) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("is_link", [False, True], ids=["path", "link"])
+def test_a_file_inside_the_warehouse_is_refused(warehouse, tmp_path, is_link):
+    publish(warehouse, ["a"])
+    inside = warehouse.folder / "chat.sqlite"
+    path = tmp_path / "link.sqlite" if is_link else inside
+    if is_link:
+        path.symlink_to(inside)
+    result = warehouse.ask("follow", LINE, "--into", str(path))
+    assert result.exit_code == 2 and "is inside the warehouse" in result.stderr and not inside.exists()
+
+
+def test_the_file_of_another_program_stays_as_it_is(warehouse, tmp_path):
+    publish(warehouse, ["a"])
+    path = tmp_path / "photos.sqlite"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("create table photos (x)")
+    before = path.read_bytes()
+    result = warehouse.ask("follow", LINE, "--into", str(path))
+    assert result.exit_code == 2 and "it is no replica; --into names a file" in result.stderr
+    assert path.read_bytes() == before
+
+
+def test_each_cause_has_its_remedy(warehouse, tmp_path):
+    publish(warehouse, ["a"])
+    os.mkfifo(tmp_path / "pipe")
+    said = {"no such folder/x.sqlite": "its folder must exist", "pipe": "no regular file"}
+    for name, words in said.items():
+        result = warehouse.ask("follow", LINE, "--into", str(tmp_path / name))
+        assert result.exit_code == 2 and words in result.stderr, result.stderr
+    path = tmp_path / "x.sqlite"
+    follow(warehouse, path)
+    for error, words in {
+        "database disk image is malformed": "the file is damaged; delete it",
+        "attempt to write a readonly database": "permits no writing",
+        "database or disk is full": "free some space",
+        "disk I/O error": "the disk cannot be read or written",
+    }.items():
+        with pytest.raises(CommandError, match=words), SqliteReplica(path)._explain():
+            raise sqlite3.OperationalError(error)

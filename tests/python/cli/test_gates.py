@@ -9,21 +9,23 @@ from cli_story import run
 
 @pytest.fixture
 def warehouse(tmp_path, monkeypatch):
-    """A log with 2 messages set aside, 3 rejected lines, a forked feed, and 2 failed runs since the last success."""
+    """A log with 2 messages set aside, 3 rejected lines, a forked feed and one with a gap; its last 2 runs failed."""
     monkeypatch.chdir(tmp_path)
     warehouse = story.write(tmp_path / "wh")
     reject = {"source_file": "file:/log", "reason": "bad_signature"}
     warehouse.write("ssb_rejects", reject | {"line": 3}, reject | {"line": 5, "line_count": 2})
     fork = story.feed(story.CAROL, 1, story.C1) | {"status": "forked", "fork_sequence": 2}
-    warehouse.write("feeds", story.feed(story.ALICE, 3, story.A2), fork)
+    gap = story.feed(story.BOB, 3, story.B2) | {"status": "gap", "gap_sequence": 4}
+    warehouse.write("feeds", story.feed(story.ALICE, 3, story.A2), fork, gap)
     runs = (run("one", 1, "error"), run("two", 2), run("three", 3, "error"), run("four", 4, "interrupted"))
     return warehouse.write("runs", *runs)
 
 
-COUNTS = {"rejects": 3, "forks": 1, "set_aside": 2, "failed_run": 2}
+COUNTS = {"rejects": 3, "forks": 1, "gaps": 1, "set_aside": 2, "failed_run": 2}
 FIRST = {
     "rejects": "file:/log:3 bad_signature",
     "forks": f"feed {story.CAROL} at sequence 2",
+    "gaps": f"feed {story.BOB} at sequence 4",
     "set_aside": f"{story.B1} missing_previous, root {story.ROOT}",
     "failed_run": "four interrupted",
 }

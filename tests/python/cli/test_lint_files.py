@@ -11,8 +11,6 @@ import pytest
 from click.testing import CliRunner
 
 from dbt_tangles.cli.cli import main
-from dbt_tangles.cli.tables import CommandError
-from dbt_tangles.cli.watch import state_of
 
 #: The bytes that a process of `lint` may have in memory; Python, DuckDB and numba take most of them.
 MOST_MEMORY = 300 * 2**20
@@ -81,12 +79,6 @@ def test_the_standard_input():
     assert result.exit_code == 1 and result.stderr == "3 lines: 1 finding\n"
     assert result.stdout.startswith("<stdin>:2: duplicate: ")
     assert "<stdin>: the file is empty" in lint("-", text=b"").stderr
-
-
-def test_watch_refuses_the_standard_input(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(CommandError, match="no file at '-'"):
-        state_of(["-"])
 
 
 @pytest.mark.parametrize("kind", ["ssb", "pzp", "autobase", "events"])

@@ -32,7 +32,10 @@ def test_counts(warehouse):
 
 def test_problems_come_with_commands(warehouse):
     (missing,) = warehouse.json("status")["look_at"]
-    assert missing["ask"] == f"tangles why {story.GONE}" and "2 messages become members" in missing["words"]
+    assert (
+        shlex.split(missing["ask"])[:3] == ["tangles", "why", story.GONE]
+        and "2 messages become members" in missing["words"]
+    )
     warehouse.write("sets", {"set_id": "s", "root_status": "missing"}).write(
         "autobase_bases", {"base_id": "b; reboot", "status": "incomplete"}, {"base_id": "c", "status": "ok"}
     ).write("group_findings", {"group_id": "%g", "finding": "same_key"}).write(
@@ -43,7 +46,7 @@ def test_problems_come_with_commands(warehouse):
         "set_messages",
         *({**waits, "message_id": f"m{n}", "awaited_ids": ids} for n, ids in enumerate([["u"], ["t", "u"]])),
     )
-    asks = [shlex.split(item["ask"])[1:] for item in warehouse.json("status")["look_at"]]
+    asks = [shlex.split(item["ask"].partition(" --warehouse")[0])[1:] for item in warehouse.json("status")["look_at"]]
     assert asks == [
         ["why", "--line", "/a b:3"],
         ["why", story.GONE],
@@ -76,6 +79,15 @@ def test_runs_and_their_logs(warehouse):
     assert answer["runs"][0]["vars"] == {"edit_batch_size": 1}
     text = warehouse.ask("status").stdout
     assert "run of 2026-01-01 02:00:00 UTC: success, took 60.0 s; it wrote 1 of the tables" in text
+    same = {"tables": ["tangles.feeds", "tangles.tangles"], "changed_tables": ["tangles.tangles"]}
+    warehouse.write("runs", run("new", 2, inputs=[log], **same))
+    assert "success, took 60.0 s; it wrote 1 of the tables" in warehouse.ask("status").stdout
+    warehouse.write(
+        "runs", run("old", 1, changed_tables=same["tables"]), run("new", 2, **same | {"changed_tables": []})
+    )
+    found = warehouse.json("status")
+    assert [each["tables"] for each in found["runs"]] == [0, 2]
+    assert not any("come from" in item["words"] for item in found["look_at"])
     assert "ssb_log /logs/*.jsonl: 2 files, 1,000 bytes, 5 lines" in text and "01:00:00" not in text
 
 
@@ -152,16 +164,17 @@ def test_a_failed_run_names_its_failed_nodes(warehouse, tmp_path):
     warehouse.write("runs", run("one", 1, "error"))
     (tmp_path / "target").mkdir()
     rows = [
-        ("test.p.unique_x.0a1b", "fail", "Got 2 results"),
+        ("test.tangles.unique_x.0a1b", "fail", "Got 2 results"),
         (
-            "model.p.feeds",
+            "model.tangles.feeds",
             "error",
             "Runtime Error in model feeds (models/feeds.sql)\n  no column \x1b[31mx\n  at line 2",
         ),
-        ("model.p.tangles", "error", "no memory"),
-        ("seed.p.names", "error", None),
-        ("model.p.after", "skipped", None),
-        ("model.p.good", "success", "OK"),
+        ("model.tangles.tangles", "error", "no memory"),
+        ("seed.tangles.names", "error", None),
+        ("model.tangles.after", "skipped", None),
+        ("model.tangles.good", "success", "OK"),
+        ("model.forum.largest", "error", "of the project that installs the package"),
     ]
     results = [{"unique_id": id_, "status": status, "message": message} for id_, status, message in rows]
     meta = {"invocation_id": "one", "generated_at": "2026-01-01T01:00:30.000Z"}
@@ -174,7 +187,43 @@ def test_a_failed_run_names_its_failed_nodes(warehouse, tmp_path):
     assert_harmless(result)
     warehouse.write("runs", run("one", 1), run("two", 2, "error"))
     answer = warehouse.ask("status").stdout
-    assert "model feeds" not in answer and "--target-path DIR" in answer
+    assert "model feeds" not in answer and "--target-path DIR" in answer and "test unique_x" not in answer
+
+
+def test_faults_of_the_installing_project_are_left_to_dbt(warehouse, tmp_path):
+    """Nodes of other packages are neither counted nor listed."""
+    warehouse.write("runs", run("one", 1))
+    write_results(tmp_path / "target", "one", ("test.forum.bad.1", "fail"), ("test.tangles.good.1", "pass"))
+    answer = warehouse.json("status")
+    assert answer["tests"]["counts"] == {"pass": 1}
+    assert answer["tests"]["failed"] == answer["tests"]["broken"] == []
+    text = warehouse.ask("status").stdout
+    assert "bad" not in text.partition("dbt tests")[2].partition("\n")[0] and "test bad" not in text
+
+
+def test_the_tests_of_tangles_build_are_found(warehouse, tmp_path, monkeypatch):
+    """Without --target-path, results in the warehouse count, too: those of the latest run, in any folder."""
+    own = warehouse.root / ".tangles" / "target"
+    warehouse.write("runs", run("old", 1), run("new", 2))
+    write_results(own, "new", ("test.tangles.good.1", "pass"), ("test.tangles.bad.1", "fail"))
+    write_results(tmp_path / "target", "old", ("test.tangles.older.1", "fail"))
+    (tmp_path / "elsewhere").mkdir()
+    for folder in (tmp_path, tmp_path / "elsewhere"):
+        monkeypatch.chdir(folder)
+        answer = warehouse.json("status")
+        assert answer["tests"]["counts"] == {"pass": 1, "fail": 1} and answer["tests"]["is_of_these_tables"]
+        assert "test bad: fail" in [item["words"] for item in answer["look_at"]]
+    given = warehouse.json("status", "--target-path", str(tmp_path / "target"))
+    assert [test["name"] for test in given["tests"]["failed"]] == ["older"]
+    assert "test older: fail" not in [item["words"] for item in given["look_at"]]
+
+
+def write_results(target, run_id: str, *nodes: tuple[str, str]) -> None:
+    """Write run_results.json of nodes with their statuses."""
+    target.mkdir(parents=True, exist_ok=True)
+    rows = [{"unique_id": id_, "status": status, "failures": 0} for id_, status in nodes]
+    meta = {"invocation_id": run_id, "generated_at": "2026-01-01T01:00:30.000Z"}
+    (target / "run_results.json").write_text(json.dumps({"metadata": meta, "results": rows}))
 
 
 def test_no_rows_of_zero_for_a_log_that_is_not_there(tmp_path):

@@ -109,4 +109,4 @@ def test_other_commands_name_the_damaged_table(tmp_path):
     result = warehouse.ask("status")
     assert result.exit_code == 2
     assert "feeds/part-0.parquet" in result.stderr
-    assert "`tangles status --verify` lists damaged files" in result.stderr
+    assert f"`tangles status --verify --warehouse {warehouse.root}` lists damaged files" in result.stderr

@@ -170,13 +170,15 @@ class Warehouse:
             faults, digests = find_faults(place, before), digest_files(new, files, before)
             content = digest_content(digests)
             is_same = before.get("content") == content and before.get("changed_in")
-            changes = before.get("changes") if is_same else publication.changes or (count() if count else None)
+            changes = None if is_same else publication.changes or (count() if count else None)
+            if changes is not None and not any(changes.values()):  # the same rows in another order
+                is_same = before.get("changed_in")
             entries = {
                 "run_id": run_id,
                 "built_at": utc_now(),
                 "changed_in": before["changed_in"] if is_same else run_id,
                 **publication.origin(),
-                "changes": changes,
+                "changes": before.get("changes") if is_same else changes,
                 "content": content,
                 "files": files,
                 "digests": digests,

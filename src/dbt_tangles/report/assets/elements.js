@@ -21,6 +21,21 @@ const s = (tag, attributes, ...children) => fill(document.createElementNS(SVG, t
 /** A text of a log, isolated so that its marks of direction affect only itself. */
 const said = (text, kind) => h("bdi", { class: kind || "said" }, text === null || text === undefined ? "" : String(text));
 
+/** A word quoted for a shell, which reads unprintable characters from the numbers of their bytes. */
+function quoted(word) {
+  const hidden = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
+  if (!hidden.test(word)) return `'${word.replaceAll("'", `'"'"'`)}'`;
+  const escaped = (text) => [...new TextEncoder().encode(text)].map((byte) => `\\x${byte.toString(16).padStart(2, "0")}`).join("");
+  return `$'${Array.from(word, (c) => (hidden.test(c) || c === "'" || c === "\\" ? escaped(c) : c)).join("")}'`;
+}
+
+/** A command for the tables of the report, as text to paste into a shell; `id` may be null. */
+function command(index, name, id, ...options) {
+  const words = [...options, ...index.places].map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word)));
+  const all = id === null ? words : id.startsWith("-") ? [...words, "--", quoted(id)] : [quoted(id), ...words];
+  return h("code", {}, said(["tangles", name, ...all].join(" ")));
+}
+
 const count = (n) => (n === null || n === undefined ? "" : Number(n).toLocaleString("en"));
 
 /** A number that is a link to the entries that it counts. */

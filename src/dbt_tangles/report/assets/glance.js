@@ -40,7 +40,7 @@ function runsOf(runs, id) {
 
 async function showGlance(page, index, section, run) {
   const data = await tangles.load("glance");
-  const last = data.runs.find((run) => run.tables) || data.runs[0];
+  const last = data.runs.find((run) => run.current_tables) || data.runs[0];
   const part = (title, ...content) => h("section", { class: "card" }, h("h2", {}, title), ...content);
   const well = new Set(data.well), log = (table) => table.replace("_rejects", "").replace("timeline", "event");
   const entriesOf = (table, verdict) => (table.endsWith("_rejects") ? addressOf("rejects", [], { log: log(table), reason: verdict }) : addressOf("search", [], { table, verdict }));
@@ -58,7 +58,7 @@ async function showGlance(page, index, section, run) {
       part("Over time", overTime(data.over_time), queriesOf(index, "over time")),
       part("Sizes of tangles", histogram(data.sizes, "tangles_by_size", "Tangles by number of candidates", "candidates"), queriesOf(index, "sizes")),
       part("Depths of tangles", histogram(data.depths, "tangles_by_depth", "Tangles by depth", "longest path from the root, in links"), queriesOf(index, "depths"))),
-    part("Verdicts", h("p", { class: "note" }, "Point at a verdict, or move the focus to it, to read its meaning."), h("div", { class: "all-verdicts" }, verdicts),
+    part("Verdicts", h("p", { class: "note" }, "Point at a verdict, or move the focus to it, to read its meaning. ", data.alike.map((words) => [said(words), ". "])), h("div", { class: "all-verdicts" }, verdicts),
       behind("The numbers", [["rows", (row) => row.what], ["verdict", (row) => row.verdict], ["number", (row) => row.n], ["meaning", (row) => row.meaning]], rows), queriesOf(index, "verdicts")),
     part("Runs", runsOf(data.runs, run), queriesOf(index, "runs")));
   const place = section && document.getElementById(section);

@@ -30,12 +30,12 @@ function nodeList(view, filters, name, list, all) {
   const rows = list.map((each) => (typeof each === "string" ? { first: said(each), second: "" } : Array.isArray(each) ? { first: to(each[0]), second: to(each[1]) } : { first: to(each), second: about(each) }));
   return listBehind(name, `${name}: ${count(list.length)} of ${count(all)}`, addressOf(view.kind, [keyOf(view)]),
     list.some(Array.isArray) ? [["of", (row) => row.first], ["to", (row) => row.second]] : [["id", (row) => row.first], ["about", (row) => row.second]], rows,
-    list.length < all ? "The others are not drawn. tangles report --nodes draws more." : null);
+    list.length < all ? "The others are not drawn. The option --nodes of tangles report draws more." : null);
 }
 
 const leftOut = (view) => (view.left_out > 0 || view.missing_left_out > 0 ? h("p", { class: "note" }, [
   view.left_out > 0 ? `${count(view.left_out)} of ${count(view.total)} nodes are left out, ${view.kind === "feed" && view.facts.status !== "complete" ? "those around the end of the chain" : "the latest"} are drawn.` : null,
-  view.missing_left_out > 0 ? `${count(view.missing_left_out)} more nodes are missing from the log.` : null, "tangles report --nodes shows more."].filter(Boolean).join(" ")) : null);
+  view.missing_left_out > 0 ? `${count(view.missing_left_out)} more nodes are missing from the log.` : null, "The option --nodes of tangles report shows more."].filter(Boolean).join(" ")) : null);
 
 function showGraph(page, view, shard, { legend, classOf, more, after, list } = {}) {
   const why = panel(shard, view), frame = h("div", { class: "frame" });

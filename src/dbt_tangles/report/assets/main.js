@@ -5,7 +5,7 @@
 function viewsOf(index) {
   const kinds = Object.keys(VIEWS).filter((name) => index.kinds[name] && index.kinds[name].total);
   const pages = Object.keys(PAGES).filter((name) => index.pages[name]);
-  return [["glance", "At a glance"], ...kinds.map((name) => [name, VIEWS[name][0], index.kinds[name].parts.length]), ...pages.map((name) => [name, PAGES[name][0], index.pages[name]])];
+  return [["glance", "At a glance"], ...kinds.map((name) => [name, VIEWS[name][0], index.kinds[name].total]), ...pages.map((name) => [name, PAGES[name][0], index.pages[name]])];
 }
 
 /** Name the chosen node in the address, without loading the view again. */
@@ -28,6 +28,7 @@ async function show() {
     const shown = { read: "tangle" }[view] || view, at = ["message", "search", ...Object.keys(VIEWS), ...Object.keys(PAGES)].includes(shown) ? shown : "glance";
     document.getElementById("nav").replaceChildren(...views.map(([name, title, n]) => h("a", { href: addressOf(name), "aria-current": name === at ? "page" : null }, title, n === undefined ? null : h("small", {}, ` ${count(n)}`))));
     document.getElementById("footer").replaceChildren(h("p", {}, `tangles report${index.built ? ` of the build of ${index.built} UTC` : ""}. `,
+      index.places.includes("--warehouse") ? "Run the commands of these pages in the folder that has the warehouse. " : "",
       index.missing.length ? `Tables that are not built, so the report lacks their rows: ${index.missing.join(", ")}.` : ""));
     main.replaceChildren(page);
     if (at === "glance") await showGlance(page, index, parts[0], parts[1]);

@@ -28,5 +28,5 @@ async function showMessage(page, index, id) {
     lines = (await tangles.load(`${kind}-${n}-why`))[view.nodes.findIndex((node) => node.id === whole)];
   }
   if (lines) place.append(h("h3", { class: "over" }, "Why"), h("div", { class: "why" }, lines.map(lineOf)));
-  else place.append(h("p", {}, "The report has no answer for this id. Ask the warehouse: ", h("code", {}, said(`tangles why '${whole}'`))));
+  else place.append(h("p", {}, "The report has no answer for this id. Ask the warehouse: ", command(index, "why", whole)));
 }

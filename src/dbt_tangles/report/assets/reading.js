@@ -18,7 +18,7 @@ async function showReading(place, view, shard, chosen) {
   const data = await tangles.load(`${shard}-read`), key = `${view.name}:${view.id}`, [first, ...rest] = data.messages;
   const found = named([...data.messages, ...data.aside], chosen, (row) => row.id), at = found && found.id;
   place.append(h("p", { class: "note" }, "The order of thread_position: causes before their followers; concurrent messages by time, then id. Times are those that authors assert (UTC)."),
-    data.messages.length ? h("ol", { class: "thread" }, message(first, key, at), data.left_out ? h("li", { class: "note" }, `${count(data.left_out)} messages are left out here. tangles report --nodes shows more.`) : null, rest.map((row) => message(row, key, at))) : h("p", {}, "The thread has no members."),
+    data.messages.length ? h("ol", { class: "thread" }, message(first, key, at), data.left_out ? h("li", { class: "note" }, `${count(data.left_out)} messages are left out here. The option --nodes of tangles report shows more.`) : null, rest.map((row) => message(row, key, at))) : h("p", {}, "The thread has no members."),
     ...(data.aside.length ? [h("h3", { class: "over" }, `Set aside: ${count(data.aside.length)} of ${count(data.aside_total)}`), h("ol", { class: "thread" }, data.aside.map((row) => message(row, key, at)))] : []));
   const chosenPost = place.querySelector(".post.named");
   if (chosenPost) chosenPost.scrollIntoView({ block: "center" });

@@ -6,7 +6,7 @@ const VIEWS = { tangle: ["Tangles", showTangle], feed: ["Feeds", showFeed], set:
 function listOf(kind, found, chosen, mode) {
   return h("nav", { class: "list", "aria-label": `${VIEWS[kind][0]} that are drawn` },
     h("p", { class: "note" }, found.parts.length < found.total
-      ? `${count(found.parts.length)} of ${count(found.total)} are drawn: the largest, and ${kind === "timeline" ? "those with the most edits for each event" : "those with the most problems"}. tangles report --limit draws more.`
+      ? `${count(found.parts.length)} of ${count(found.total)} are drawn: the largest, and ${kind === "timeline" ? "those with the most edits for each event" : "those with the most problems"}. The option --limit of tangles report draws more.`
       : `All ${count(found.total)} are drawn.`),
     h("ol", {}, found.parts.map((part) => h("li", {}, h("a", { href: addressOf(mode || kind, [part.key]), "data-key": part.key, "aria-current": part === chosen ? "page" : null },
       h("b", {}, said(part.name)), h("span", { class: "id" }, said(part.id)), h("span", { class: "dim" }, part.facts),
@@ -14,11 +14,11 @@ function listOf(kind, found, chosen, mode) {
 }
 
 /** The command that shows a subject which this report does not draw. */
-const showCommand = (kind, id) => h("p", {}, "Ask the warehouse: ", h("code", {}, said(`tangles show '${id}' --as ${kind}`)));
+const showCommand = (index, kind, id) => h("p", {}, "Ask the warehouse: ", command(index, "show", id, "--as", kind));
 
 /** Show a subject, by its id or the beginning of it; `id` is empty for the first one, `node` is the chosen node, `mode` is `read` for the text of a tangle. */
 async function showSubject(page, index, kind, id, node, mode) {
-  const found = index.kinds[kind], part = id ? named(found.parts, id, (each) => each.key) : found.parts[0];
+  const found = index.kinds[kind], part = id ? named(found.parts, id, (each) => each.key) || found.parts.find((each) => each.also?.includes(id)) : found.parts[0];
   const place = h("div", { class: "subject" });
   page.append(h("div", { class: "columns" }, listOf(kind, found, part, mode), place));
   const current = page.querySelector("[aria-current]");
@@ -27,13 +27,13 @@ async function showSubject(page, index, kind, id, node, mode) {
     list.scrollTop = current.getBoundingClientRect().top - list.getBoundingClientRect().top - list.clientHeight / 3;
   }
   if (!part) {
-    place.append(h("h2", {}, said(id || VIEWS[kind][0])), ...(id ? [h("p", {}, "This report does not draw it."), showCommand(kind, id)] : [h("p", {}, `The tables have no ${VIEWS[kind][0].toLowerCase()}.`)]));
+    place.append(h("h2", {}, said(id || VIEWS[kind][0])), ...(id ? [h("p", {}, "This report does not draw it."), showCommand(index, kind, id)] : [h("p", {}, `The tables have no ${VIEWS[kind][0].toLowerCase()}.`)]));
     return;
   }
   const shard = `${kind}-${found.parts.indexOf(part)}`;
   place.append(h("h2", {}, said(part.name), " ", h("small", {}, said(part.id))));
   if (!tangles.has(shard)) {
-    place.append(h("p", { class: "note left-out" }, "This file leaves out the drawing, because its size is bounded. tangles report without --single-file writes a folder with all drawings."), showCommand(kind, part.key));
+    place.append(h("p", { class: "note left-out" }, "This file leaves out the drawing, because its size is bounded. Without the option --single-file, tangles report writes a folder with all drawings."), showCommand(index, kind, part.key));
     return;
   }
   const view = await tangles.load(shard);

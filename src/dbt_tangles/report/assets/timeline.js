@@ -65,7 +65,7 @@ function showTimeline(page, view, shard) {
   page.append(facts(view), factList(view) || "");
   if (!view.agrees) page.append(h("p", { class: "failed" }, "The edits do not produce the published order, because the tables come from several runs; there is no playback."));
   if (view.left_out > 0) page.append(h("p", { class: "note" }, `Shown: ${count(view.nodes.length)} of ${count(view.total)} events, from position ${count(view.low)} on`,
-    last ? `, and the last ${count(last)} commands, which change only these events. ` : "; the timeline has no edits of these events alone. ", "tangles report --nodes shows more."));
+    last ? `, and the last ${count(last)} commands, which change only these events. ` : "; the timeline has no edits of these events alone. ", "The option --nodes of tangles report shows more."));
   page.append(h("ul", { class: "legend" }, authors.slice(0, 7).map((author, n) => h("li", {}, h("i", { class: `author${n}` }), said(author === null ? "author not known" : author.slice(0, 12)))), authors.length > 7 ? h("li", {}, h("i", { class: "others" }), `${authors.length - 7} others`) : null),
     h("div", { class: "player" }, play, button("|◀", "To the beginning", () => 0), button("◀", "A step back", () => at - 1), button("▶", "A step forward", () => at + 1), button("▶|", "To the end", () => last), slider), words,
     h("div", { class: "drawn" }, h("div", { class: "canvas scrolled" }, stage), why.place),

@@ -1,0 +1,100 @@
+"""Writes the commands that answers suggest: with the options of the tables, and quoted so that a shell runs them."""
+
+import os
+import shlex
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import click
+from click.core import ParameterSource
+
+#: The options that name the tables, as parameters of a command.
+_PLACES = ("warehouse", "schema")
+
+
+class Ask(NamedTuple):
+    """A command that explains a problem, without the options of the tables.
+
+    Attributes:
+        command: The command, such as `why`.
+        argument: Its argument, if it takes one.
+        options: Its options.
+    """
+
+    command: str
+    argument: str | None = None
+    options: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, command: str, *words: str) -> "Ask":
+        """Make a command of its words: the argument, if there is one, and options with a value each."""
+        if len(words) % 2:
+            return cls(command, words[0], words[1:])
+        return cls(command, None, words)
+
+
+def suggest(ask: Ask) -> str:
+    """Write a command of `tangles` for the tables of the current command."""
+    return f"{_program()} {words_of(ask, place_options())}"
+
+
+def words_of(ask: Ask, places: Sequence[str]) -> str:
+    """Write the words of a command after `tangles`, quoted.
+
+    Args:
+        ask: The command.
+        places: The options of the tables.
+    """
+    options = [*ask.options, *places]
+    if ask.argument is None:
+        words = options
+    elif ask.argument.startswith("-"):  # It would be read as an option.
+        words = [*options, "--", ask.argument]
+    else:
+        words = [ask.argument, *options]
+    return " ".join(map(quote, [ask.command, *words]))
+
+
+def place_options(is_same_shell: bool = True) -> list[str]:
+    """Return the options that lead a command to the tables of the current one.
+
+    Args:
+        is_same_shell: Whether the command will run in the shell of the current one, which has the same environment.
+    """
+    context = click.get_current_context(silent=True)
+    given = []
+    for option in context.command.params if context else []:
+        source = context.get_parameter_source(option.name)
+        is_given = source == ParameterSource.COMMANDLINE
+        if option.name not in _PLACES or not (
+            is_given or (source == ParameterSource.ENVIRONMENT and not is_same_shell)
+        ):
+            continue
+        value = context.params[option.name]
+        # The default needs no option, unless the environment overrides it.
+        if value != option.default or (is_same_shell and os.environ.get(option.envvar, value) != value):
+            given += [f"--{option.name}", value]
+    return given
+
+
+def quote(word: str) -> str:
+    """Quote a word for a shell; the shell reads characters that a terminal cannot show from their numbers."""
+    if word.isprintable():
+        return shlex.quote(word)
+    shown = (_escape(c) if not c.isprintable() or c in "'\\" else c for c in word)
+    return f"$'{''.join(shown)}'"
+
+
+def _escape(c: str) -> str:
+    return "".join(f"\\x{byte:02x}" for byte in c.encode("utf-8", "surrogateescape"))
+
+
+def _program() -> str:
+    """Return the program as the user's shell finds it; `tangles` if another program runs this code."""
+    started = sys.argv[0]
+    if os.path.basename(started) != "tangles":
+        return "tangles"
+    found = shutil.which("tangles")
+    return "tangles" if found and os.path.realpath(found) == os.path.realpath(started) else quote(started)

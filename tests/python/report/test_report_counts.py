@@ -1,0 +1,68 @@
+"""The report and `tangles status` count the same; duplicate tangles of one root count once."""
+
+import pyarrow.parquet as pq
+import pytest
+
+import cli_story
+from cli_kit import Warehouse
+from cli_story import ROOT
+from report_browser import address, dump, needs_chromium, text
+from report_kit import make, shard
+
+#: Names and roots of tangles beside the twins: a thread of its own, and one notation alone.
+OTHERS = [("thread", "%other"), ("legacy_thread", "%third")]
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory) -> Warehouse:
+    """Write a thread in both notations, two threads in one notation, and writer faults of each."""
+    warehouse = cli_story.write_twins(tmp_path_factory.mktemp("counts") / "wh")
+    for table, names in (("tangles", OTHERS), ("tangle_messages", OTHERS)):
+        rows = pq.read_table(warehouse.folder / table).to_pylist()
+        of_one = [row for row in rows if row["tangle_name"] == "thread"]
+        others = [row | {"tangle_name": name, "root_id": root} for name, root in names for row in of_one]
+        warehouse.write(table, *rows, *others)
+    fault = {"root_id": ROOT, "message_id": cli_story.A2, "fault": "redundant_previous", "message_ids": []}
+    return warehouse.write("tangle_writer_faults", *({**fault, "tangle_name": name} for name, _ in OTHERS))
+
+
+@pytest.fixture(scope="module")
+def out(warehouse):
+    return make(warehouse)
+
+
+def test_the_counts_of_the_report_are_those_of_status(warehouse, out):
+    told = {row["table"]: row["once"] for row in warehouse.json("status")["counts"]}
+    drawn = {row["table"]: {"total": row["total"], "counts": row["counts"]} for row in shard(out, "glance")["counts"]}
+    assert drawn == told
+    assert [drawn[table]["total"] for table in ("tangles", "tangle_messages", "tangle_writer_faults")] == [3, 15, 1]
+    assert shard(out, "glance")["alike"] == ["legacy_thread and thread are equal on 1 root; each pair is counted once"]
+
+
+def test_lists_and_charts_have_equal_tangles_once(out):
+    tangles = shard(out, "index")["kinds"]["tangle"]
+    assert tangles["total"] == 3
+    assert sorted((part["key"], part["name"], part["also"]) for part in tangles["parts"]) == [
+        ("legacy_thread:%third", "legacy_thread", []),
+        ("thread:%other", "thread", []),
+        (f"thread:{ROOT}", "legacy_thread and thread", [f"legacy_thread:{ROOT}"]),
+    ]
+    glance = shard(out, "glance")
+    assert sum(row["well"] + row["troubled"] for row in glance["sizes"]) == 3
+    assert sum(row["well"] + row["troubled"] for row in glance["depths"]) == 3
+
+
+def test_tangles_that_differ_are_both_listed(warehouse, tmp_path):
+    different = cli_story.write_twins(tmp_path / "wh")
+    rows = pq.read_table(different.folder / "tangles").to_pylist()
+    different.write(
+        "tangles", *(row | ({"depth": 9, "tips": []} if row["tangle_name"] == "thread" else {}) for row in rows)
+    )
+    index = shard(make(different), "index")["kinds"]["tangle"]
+    assert index["total"] == 2 and [part["also"] for part in index["parts"]] == [[], []]
+
+
+@needs_chromium
+def test_an_address_with_the_other_name_leads_to_the_tangle(out):
+    page = text(dump(out, address("tangle", f"legacy_thread:{ROOT}")))
+    assert "This report does not draw it" not in page and "legacy_thread and thread" in page
