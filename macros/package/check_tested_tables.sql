@@ -3,7 +3,10 @@
     {%- for id in selected_resources if id in graph.nodes -%}
         {%- set test = graph.nodes[id] -%}
         {%- if test.package_name == 'tangles' and test.resource_type == 'test' -%}
-            {%- for parent in test.depends_on.nodes if parent in graph.nodes -%}
+            {#- In a build, tests against seeds leave out tables that are missing (`keep_built`). -#}
+            {%- set leaves_out = flags.WHICH == 'build' and (test.test_metadata or {}).get('name', '').startswith('matches_') -%}
+            {%- for parent in test.depends_on.nodes
+                if parent in graph.nodes and not (leaves_out and parent.startswith('model.')) -%}
                 {%- if parent not in known -%}
                     {%- set node = graph.nodes[parent] -%}
                     {% do known.update({parent: (flags.WHICH == 'build' and parent in selected_resources)
@@ -14,18 +17,20 @@
                         {% do missing.append(node.schema ~ '.' ~ node.alias) %}
                     {%- endif -%}
                 {%- endif -%}
-                {%- if not known[parent] and id not in tests -%}
-                    {% do tests.append(id) %}
+                {%- if not known[parent] and test.name not in tests -%}
+                    {% do tests.append(test.name) %}
                 {%- endif -%}
             {%- endfor -%}
         {%- endif -%}
     {%- endfor -%}
     {%- if tests -%}
+        {%- set some = (tests | sort)[:5] | join(' ') ~ (' …' if tests | length > 5 else '') -%}
         {% do exceptions.raise_compiler_error(
             tests | length ~ ' of the selected tests read tables that are not built and not selected: '
             ~ (missing | sort)[:5] | join(', ') ~ (', …' if missing | length > 5 else '')
-            ~ '. Build these first, or leave such tests out: --indirect-selection buildable, or in dbt_project.yml'
-            ~ ' flags: {indirect_selection: buildable}'
+            ~ '. Build these first, or leave such tests out: '
+            ~ ('--exclude ' ~ some if flags.INDIRECT_SELECTION == 'buildable'
+                else '--indirect-selection buildable, or in dbt_project.yml flags: {indirect_selection: buildable}')
         ) %}
     {%- endif -%}
 {% endmacro %}

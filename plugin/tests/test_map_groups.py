@@ -56,6 +56,27 @@ def test_all_rows_of_a_group_reach_one_call(spark, count_orders, schema):
 
 
 @pytest.mark.both
+def test_rows_in_an_order(spark):
+    """A kernel gets the rows by group and then by the order, over the borders of batches."""
+
+    def tell(batches):
+        """Tell each row's shop and amount, and its place in the call."""
+        rows = [(row["shop"], row["amount"]) for batch in batches for row in batch.to_pylist()]
+        shops, amounts = zip(*rows, strict=True) if rows else ((), ())
+        yield pa.RecordBatch.from_pydict({"shop": shops, "amount": amounts, "place": range(len(rows))})
+
+    frame = spark.range(60_000).selectExpr("concat('shop ', id % 7) as shop", "(id * 7919) % 60000 as amount")
+    made = map_groups(frame, ["shop"], tell, "shop string, amount bigint, place bigint", order=["amount"]).collect()
+    by_shop = {}
+    for row in sorted(made, key=lambda row: (row.shop, row.place)):
+        by_shop.setdefault(row.shop, []).append(row)
+    for rows in by_shop.values():
+        assert [row.amount for row in rows] == sorted(row.amount for row in rows)
+        assert rows[-1].place - rows[0].place == len(rows) - 1
+    assert sum(map(len, by_shop.values())) == 60_000
+
+
+@pytest.mark.both
 def test_no_rows(spark, count_orders):
     made = map_groups(spark.createDataFrame([], ORDERS), ["shop"], count_orders, SCHEMAS[0])
     assert made.count() == 0

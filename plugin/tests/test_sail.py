@@ -260,3 +260,30 @@ def test_hooks_run_after_the_first_failure(tmp_path):
     environment = {"warehouse": tmp_path / "warehouse", "DBT_SPARK_PYTHON_TEST_ENGINE": "sail"}
     said = dbt(project, "run", "--fail-fast", code=1, **environment)
     assert "it fails" in said and "1 of 1 OK hook: plugin.on-run-end.0" in said, said
+
+
+DESCRIBED = """
+    models:
+      - {name: rows, description: "it's a table", columns: [{name: id, description: "the row's id"}]}
+      - {name: seen, description: "it's a view", columns: [{name: id, description: "the row's id"}]}
+      - {name: made, description: "it's made by Python", columns: [{name: id, description: "the row's id"}]}
+"""
+
+
+@pytest.mark.sail
+def test_persist_docs_is_skipped(project, tmp_path, capfd):
+    """A run says once that Sail cannot store descriptions, and builds the tables and views without them."""
+    models = {
+        "rows.sql": "{{ config(materialized='table') }} select 1 as id",
+        "seen.sql": "select * from {{ ref('rows') }}",
+        "made.py": "def model(dbt, spark):\n    return dbt.ref('rows')\n",
+        "described.yml": DESCRIBED,
+    }
+    folder = make_project(tmp_path / "p", models)
+    with (folder / "dbt_project.yml").open("a") as settings:
+        settings.write("  +persist_docs: {relation: true, columns: true}\n")
+    made = project("described", folder)
+    for _ in range(2):
+        made.build()
+        assert capfd.readouterr().out.count("persist_docs is skipped: Sail cannot store descriptions") == 1
+    assert made.rows("made") == [{"id": 1}]

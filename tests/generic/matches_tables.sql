@@ -2,10 +2,11 @@
 The tables have exactly the rows that the statements of a seed state, with the same values. A failure is a statement, the
 side with more copies of a row, and the compared columns as JSON.
 
-statements: For each its `table` and the arguments of `compare_statement`. Statements with `enabled` false are left out.
+statements: For each its `table` and the arguments of `compare_statement`. Statements with `enabled` false are left out,
+    and in a build those whose table is neither built nor selected.
 -#}
 {% test matches_tables(model, statements) %}
-{%- for each in statements if each.get('enabled', true) %}
+{%- for each in tangles.keep_built(statements) if each.get('enabled', true) %}
 {%- if not loop.first %}
 
 union all
@@ -18,5 +19,7 @@ select
 from (
     {{- tangles.compare_statement(each.table, model, each) | indent }}
 )
+{%- else %}
+{{ tangles.select_no_rows({'statement': 'string'}) }}
 {%- endfor %}
 {% endtest %}

@@ -130,6 +130,24 @@ def test_a_deferred_build_reads_the_tables_of_the_state(production, project):
     assert rows(other, "feeds") == rows(built, "feeds")
 
 
+def test_parts_that_are_left_out(project, capfd):
+    """A build leaves out systems by their tags; tests of documents say which tables they lack.
+
+    This is a build of its own: in a warehouse with tables, the tests would read them.
+    """
+    capfd.readouterr()
+    built = project("habits_parts").build("--exclude", "tag:pzp", "tag:autobase")
+    said = re.sub(r"\x1b\[\d*m", "", capfd.readouterr().out)
+    assert {"feeds", "tangles", "group_members", "timeline_events"} <= tables(built)
+    assert not [name for name in tables(built) if re.search("^(stg|int)_(pzp|autobase|set|base)|^set|^autobase", name)]
+    left_out = dict(re.findall(r"(\w+) leaves out tables that are neither built nor selected: (.+)", said))
+    assert left_out.keys() == {"documents_sets", "documents_autobase"}
+    assert {"set_items", "set_next"} <= {*left_out["documents_sets"].split(", ")}
+
+    said = failure(project("habits_timelines").invoke_parsed("build", "--exclude", "tag:ssb"))
+    assert "Build these first, or leave such tests out: --exclude timelines_hold_every_message" in said
+
+
 SOURCES = """
 sources:
   - name: received

@@ -1,14 +1,11 @@
-"""Feeds of hostile structure: builds compared with a short plain version of the chain rule.
-
-The rule: a chain starts with the one message of sequence 1 and null previous, and continues while exactly one message
-has the next sequence and names the chain's last message as its previous.
-"""
+"""Feeds of hostile structure: builds compared with a short plain version of the chain rule (feed_oracle)."""
 
 import random
 from collections import Counter, defaultdict
 
 import pytest
 
+from feed_oracle import chain_of
 from fixtures.ssb.author import Author, Message, to_line
 from lint_kit import feed_messages_of, feeds_of, findings_of
 
@@ -155,20 +152,6 @@ def feeds_with_lost_forks() -> Feeds:
     other.write(branch, 10)
     other.lose(*[m for m in other.messages if m["value"]["sequence"] > 5][:25])
     return feeds
-
-
-def chain_of(messages: list[dict]) -> list[str]:
-    """Return the ids of the chain."""
-    at = defaultdict(list)
-    for message in messages:
-        at[message["sequence"]].append(message)
-    chain, last = [], None
-    while True:
-        following = [m["key"] for m in at[len(chain) + 1] if m["previous"] == last]
-        if len(following) != 1:
-            return chain
-        last = following[0]
-        chain.append(last)
 
 
 def naive_feed(messages: list[dict]) -> dict:

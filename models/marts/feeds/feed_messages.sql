@@ -7,7 +7,7 @@ select
         when chain.message_id is not null then null
         when links.sequence <= feeds.verified_length then 'off_chain'
         when links.sequence > feeds.verified_length + 1 then 'after_' || feeds.status
-        when links.is_linked and links.previous_id <=> feeds.latest_message_id then 'forked'
+        when links.previous_id <=> feeds.latest_message_id then 'forked'
         else 'bad_link'
     end as reason
 from {{ ref('int_feed_links') }} as links

@@ -26,7 +26,7 @@ chain_ends as (
     select
         counts.author,
         count(links.message_id) as message_count,
-        count_if(links.is_linked and links.previous_id <=> chains.latest_message_id) as successor_count
+        count_if(links.previous_id <=> chains.latest_message_id) as successor_count
     from counts
     left join chains on counts.author = chains.author
     inner join links

@@ -55,6 +55,7 @@ class SparkAdapter(PlannedRuns, impl.SparkAdapter):  # dbt derives the adapter's
     """dbt-spark's adapter with the plugin's additions; all other behaviour is dbt-spark's."""
 
     ConnectionManager = connection.SessionConnections
+    _has_skipped_docs = False
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
@@ -76,6 +77,8 @@ class SparkAdapter(PlannedRuns, impl.SparkAdapter):  # dbt derives the adapter's
         if node.resource_type == NodeType.Unit and (session := connection.unit_test_session()):
             self.connections.get_thread_connection().handle = error_translation.handle(session)
         catalog = connection.catalog_of(self.config.credentials)
+        if catalog and sail.is_sail(catalog.spark):
+            self._skip_persist_docs(node)
         if catalog and makes_table(node):
             catalog.warehouse.mark_owner_only(node.schema, node.alias, bool(node.config.meta.get(OWNER_ONLY)))
             if node.get_materialization() not in _WITHOUT_EARLIER_ROWS:
@@ -84,6 +87,16 @@ class SparkAdapter(PlannedRuns, impl.SparkAdapter):  # dbt derives the adapter's
                 catalog.detach(node.schema, node.alias)
             catalog.clear_leftovers(node.schema, node.alias)
         return node
+
+    def _skip_persist_docs(self, node: Any) -> None:
+        """Leave a node's descriptions out of the statements: Sail refuses comments (until 0.6.6 at least)."""
+        if not any((getattr(node.config, "persist_docs", None) or {}).values()):
+            return
+        node.config.persist_docs = {}
+        with self._planning:
+            is_first, self._has_skipped_docs = not self._has_skipped_docs, True
+        if is_first:
+            logger.warning("persist_docs is skipped: Sail cannot store descriptions; build with Spark to store them")
 
     def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
         """Publish a test's stored failures, and record that the test passed.

@@ -1,7 +1,7 @@
 """Findings in SSB logs: lines and signatures, colliding ids, feeds (the classic feed tangle) and tangle claims.
 
-The queries apply the rules of `ssb_messages`, `ssb_rejects`, `int_feed_links`, `int_feed_chain`, `feeds`,
-`feed_messages`, `int_tangle_claims` and `group_messages` to the lines of some files.
+The queries apply the rules of `ssb_messages`, `ssb_rejects`, `feeds`, `feed_messages`, `int_tangle_claims` and
+`group_messages` to the lines of some files. The chains of feeds come from the kernel of `int_feed_chain`.
 """
 
 from collections.abc import Iterator
@@ -9,12 +9,11 @@ from collections.abc import Iterator
 import duckdb
 import pyarrow as pa
 
+from dbt_tangles.algorithms.feed.chains import Link, chain_batches
 from dbt_tangles.formats.ssb.options import hmac_key
 from dbt_tangles.formats.ssb.verify_lines import VerifyOptions, verify_batches
+from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH
 from dbt_tangles.lint.line_table import store_lines
-
-#: The longest continuation of a forked feed's chain that is followed, as in int_feed_chain.sql.
-LONGEST_WALK = 50_000
 
 #: The columns that later queries need. A content is kept only if it is decrypted: copies may then differ.
 _KEPT = """select source_file, line, line_digest, message_id, text_digest, check_error, detail, author,
@@ -49,45 +48,21 @@ from (select *, unnest(bad_claims) as claim from messages)
 union all
 select source_file, line, null, group_error, null, message_id, 1 from messages where group_error is not null"""
 
-_LINKS = """create table links as select messages.*,
-    (messages.sequence = 1 and messages.previous_id is null) or parents.message_id is not null as is_linked
-from messages left join messages as parents
-    on messages.previous_id = parents.message_id and messages.author = parents.author
-    and messages.sequence > 1 and messages.sequence - 1 = parents.sequence"""
-
-_PREFIXES = """create table prefixed as
-with sequences as (
-    select author, sequence, count(*) as candidate_count, min(message_id) as message_id,
-        min(previous_id) as previous_id
-    from links where is_linked group by author, sequence
-),
-numbered as (
-    select *, row_number() over feed as step_number, lag(message_id) over feed as message_before
-    from sequences window feed as (partition by author order by sequence)
-)
-select author, sequence, message_id, candidate_count, bool_and(
-    candidate_count = 1 and sequence = step_number and previous_id is not distinct from message_before
-) over (partition by author order by sequence) as is_in_prefix from numbered;
-create table chain as select author, sequence, message_id from prefixed where is_in_prefix"""
-
-_WALKABLE = """select author, max(sequence) filter (where is_in_prefix) as length,
-    max_by(message_id, sequence) filter (where is_in_prefix) as tip
-from prefixed group by author
-having max(candidate_count) filter (where not is_in_prefix) > 1 and length is not null"""
+_LINKS = "select author, sequence, message_id, previous_id from messages order by author, sequence"
 
 _FEEDS = """create table feeds as
 with chains as (
     select author, max(sequence) as verified_length, max_by(message_id, sequence) as tip from chain group by author
 ),
 counts as (
-    select links.author, count(*) as message_count, max(sequence) as max_sequence,
+    select messages.author, count(*) as message_count, max(sequence) as max_sequence,
         coalesce(any_value(verified_length), 0) as verified_length, any_value(tip) as tip
-    from links left join chains on links.author = chains.author group by links.author
+    from messages left join chains on messages.author = chains.author group by messages.author
 ),
 ends as (
-    select counts.author, count(*) filter (where is_linked and previous_id is not distinct from tip) as successors
-    from counts inner join links
-        on counts.author = links.author and links.sequence = counts.verified_length + 1
+    select counts.author, count(*) filter (where previous_id is not distinct from tip) as successors
+    from counts inner join messages
+        on counts.author = messages.author and messages.sequence = counts.verified_length + 1
     group by counts.author
 )
 select counts.*, case
@@ -98,12 +73,12 @@ select counts.*, case
 from counts left join ends on counts.author = ends.author"""
 
 _OUTSIDE = """create table outside as
-select links.*, verified_length, status, case
-    when links.sequence <= verified_length then 'off_chain'
-    when links.sequence > verified_length + 1 then 'after_' || status
-    when is_linked and previous_id is not distinct from tip then 'forked' else 'bad_link' end as reason
-from links inner join feeds on links.author = feeds.author
-where links.message_id not in (select message_id from chain)"""
+select messages.*, verified_length, status, case
+    when messages.sequence <= verified_length then 'off_chain'
+    when messages.sequence > verified_length + 1 then 'after_' || status
+    when previous_id is not distinct from tip then 'forked' else 'bad_link' end as reason
+from messages inner join feeds on messages.author = feeds.author
+where messages.message_id not in (select message_id from chain)"""
 
 # One finding stands for all messages after the first break of a feed.
 _FEED_FINDINGS = """insert into found
@@ -132,31 +107,22 @@ def check_lines(database: duckdb.DuckDBPyConnection, batches: Iterator[pa.Record
     """
     count = store_lines(database, verify_batches(batches, VerifyOptions(hmac_key=hmac_key())), _KEPT)
     if count:
-        for query in (_REJECTS, _MESSAGES, _CLAIMS, _LINKS, _PREFIXES):
+        for query in (_REJECTS, _MESSAGES, _CLAIMS):
             database.execute(query)
-        _continue_forked_chains(database)
+        _store_chains(database)
         for query in (_FEEDS, _OUTSIDE, _FEED_FINDINGS):
             database.execute(query)
     return count
 
 
-def _continue_forked_chains(database: duckdb.DuckDBPyConnection) -> None:
-    """Follow the links behind a prefix where only one of several candidates continues it."""
-    for author, length, tip in database.execute(_WALKABLE).fetchall():
-        rows = database.execute(
-            """select sequence, previous_id, message_id from links where is_linked and author = $author
-            and sequence > $length and sequence <= $length + $most order by sequence""",
-            {"author": author, "length": length, "most": LONGEST_WALK},
-        ).fetchall()
-        children: dict[int, list[tuple[str, str]]] = {}
-        for sequence, previous, message in rows:
-            children.setdefault(sequence, []).append((previous, message))
-        # As in the model, a chain continues only if several candidates stand directly behind its prefix.
-        if len(children.get(length + 1, ())) < 2:
-            continue
-        chain = []
-        while len(next_ones := [m for p, m in children.get(length + 1, ()) if p == tip]) == 1:
-            length, tip = length + 1, next_ones[0]
-            chain.append((author, length, tip))
-        if chain:
-            database.executemany("insert into chain values (?, ?, ?)", chain)
+def _store_chains(database: duckdb.DuckDBPyConnection) -> None:
+    """Write the chains of all feeds into the table `chain`."""
+    database.execute("create table chain (author varchar, sequence bigint, message_id varchar)")
+    for batch in chain_batches(_read_links(database.cursor().execute(_LINKS))):
+        database.register("batch", pa.Table.from_batches([batch]))
+        database.execute("insert into chain select * from batch")
+
+
+def _read_links(cursor: duckdb.DuckDBPyConnection) -> Iterator[Link]:
+    while rows := cursor.fetchmany(ROWS_PER_BATCH):
+        yield from map(Link._make, rows)
