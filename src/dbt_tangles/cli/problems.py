@@ -27,6 +27,7 @@ def find(tables: Tables, runs: list[dict], results: dict | None) -> list[dict]:
         *_missing(tables),
         *_awaited(tables),
         *_forks(tables),
+        *_records(tables),
         *_groups(tables),
         *_sets(tables),
         *_bases(tables),
@@ -151,6 +152,25 @@ def _forks(tables: Tables) -> list[dict]:
     return [
         _item(f"feed {row['author']} is forked at sequence {row['sequence']:,}", "why", row["message_id"])
         for row in {row["author"]: row for row in rows}.values()
+    ]
+
+
+def _records(tables: Tables) -> list[dict]:
+    # The message that is the cause of the most others in its record comes first.
+    rows = tables.rows(
+        f"""select tangle_name, root_id, cause_id, count(*) as n from (
+            select tangle_name, root_id, coalesce(each.cause_id, each.message_id) as cause_id
+            from (select tangle_name, root_id, unnest(left_out) as each from {{records}})
+        ) group by all order by n desc, tangle_name, root_id, cause_id limit {_MOST}"""
+    )
+    return [
+        _item(
+            f"record {row['tangle_name']}:{row['root_id']} leaves out {quantity(row['n'], 'message{|s}')}: "
+            f"{row['cause_id']}" + (" and its followers" if row["n"] > 1 else ""),
+            "why",
+            row["cause_id"],
+        )
+        for row in rows
     ]
 
 

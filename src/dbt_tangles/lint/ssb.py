@@ -1,4 +1,4 @@
-"""Findings in SSB logs: lines and signatures, colliding ids, feeds (the classic feed tangle) and tangle claims.
+"""Findings in SSB logs: lines, signatures, colliding ids, feeds (the classic feed tangle), claims, and record fields.
 
 The queries apply the rules of `ssb_messages`, `ssb_rejects`, `int_feed_links`, `int_feed_chain`, `feeds`,
 `feed_messages`, `int_tangle_claims` and `group_messages` to the lines of some files.
@@ -12,6 +12,7 @@ import pyarrow as pa
 from dbt_tangles.formats.ssb.options import hmac_key
 from dbt_tangles.formats.ssb.verify_lines import VerifyOptions, verify_batches
 from dbt_tangles.lint.line_table import store_lines
+from dbt_tangles.lint.records import append_malformed_fields
 
 #: The longest continuation of a forked feed's chain that is followed, as in int_feed_chain.sql.
 LONGEST_WALK = 50_000
@@ -24,7 +25,7 @@ _KEPT = """select source_file, line, line_digest, message_id, text_digest, check
         or (claim.tangle_name = 'epoch' and content_type is distinct from 'group/init')
         or (claim.tangle_name = 'group' and claim.is_root and content_type is distinct from 'group/init')
     ] as bad_claims,
-    group_claim.invalid_reason as group_error from batch"""
+    group_claim.invalid_reason as group_error, malformed_fields from batch"""
 
 _REJECTS = """insert into found
 with collided as (
@@ -47,7 +48,9 @@ select source_file, line, null, case
     'tangle ' || coalesce(claim.tangle_name, 'without a name'), message_id, 1
 from (select *, unnest(bad_claims) as claim from messages)
 union all
-select source_file, line, null, group_error, null, message_id, 1 from messages where group_error is not null"""
+select source_file, line, null, group_error, null, message_id, 1 from messages where group_error is not null
+union all
+select source_file, line, null, 'malformed_field', unnest(malformed_fields), message_id, 1 from messages"""
 
 _LINKS = """create table links as select messages.*,
     (messages.sequence = 1 and messages.previous_id is null) or parents.message_id is not null as is_linked
@@ -130,7 +133,8 @@ def check_lines(database: duckdb.DuckDBPyConnection, batches: Iterator[pa.Record
     Raises:
         ValueError: The network key in the environment is not valid.
     """
-    count = store_lines(database, verify_batches(batches, VerifyOptions(hmac_key=hmac_key())), _KEPT)
+    verified = append_malformed_fields(verify_batches(batches, VerifyOptions(hmac_key=hmac_key())))
+    count = store_lines(database, verified, _KEPT)
     if count:
         for query in (_REJECTS, _MESSAGES, _CLAIMS, _LINKS, _PREFIXES):
             database.execute(query)
