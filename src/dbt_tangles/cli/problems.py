@@ -156,6 +156,8 @@ def _forks(tables: Tables) -> list[dict]:
 
 
 def _records(tables: Tables) -> list[dict]:
+    if not tables.files("records"):
+        return []
     # The message that is the cause of the most others in its record comes first.
     rows = tables.rows(
         f"""select tangle_name, root_id, cause_id, count(*) as n from (
