@@ -35,6 +35,7 @@ SECTIONS: dict[str, tuple[type[reasons.Reasons], ...]] = {
     "file": (reasons.FileFault,),
     "any": (reasons.Framing,),
     "tangle": (reasons.TangleReason,),
+    "record": (reasons.RecordReason,),
     "feed": (reasons.FeedReason,),
 }
 

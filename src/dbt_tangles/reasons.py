@@ -266,6 +266,17 @@ class TangleReason(Reasons):
     )
 
 
+class RecordReason(Reasons):
+    """Reasons why a member of a tangle does not count in its record; algorithms/record sets them."""
+
+    MALFORMED_FIELD = "malformed_field", "A field of the message is no transformation of its strategy."
+    UNRESOLVED_MERGE = (
+        "unresolved_merge",
+        "The message merges branches that set different values of a field, and does not set the field itself.",
+    )
+    FOLLOWS_LEFT_OUT = "follows_left_out", "It follows a message that does not count."
+
+
 class FeedReason(Reasons):
     """Reasons why a message is not in the chain of its feed; models/marts/feeds/feed_messages.sql sets them."""
 
@@ -326,6 +337,7 @@ COLUMNS: dict[str, tuple[type[Reasons], ...]] = {
     "autobase_rejects.reason": (AutobaseLogReason, AutobaseReason, Framing, FileFault),
     "timeline_rejects.reason": (EventReason, FileFault),
     "tangle_messages.set_aside_reason": (TangleReason,),
+    "records.left_out": (RecordReason,),
     "feed_messages.reason": (FeedReason,),
 }
 

@@ -1,16 +1,19 @@
 """`tangles lint` gives the findings that a build gives on the same log."""
 
 import base64
+import json
 
 import pytest
 
 import fixture_seeds
 from conftest import DATA
+from dbt_tangles.lint.records import default_reducers
 from dbt_tangles.reasons import GroupReason
 from fixtures.systems import LOGS
 from lint_kit import OF_FEEDS, REJECTS, as_rejects, feed_messages_of, feeds_of, findings_of, rejects_of
 
 CLAIMS = ("malformed_tangle", "wrong_type")
+MALFORMED = "malformed_field"
 #: Kind of log: its name in the odd files.
 ODD = {"ssb": "ssb", "pzp": "pzp", "autobase": "autobase", "events": "event"}
 GROUPS = {reason.value for reason in GroupReason}
@@ -36,7 +39,7 @@ def test_rejects_of_the_fixtures(kind, fixtures, tmp_path):
 
 
 def is_reject(reason: str) -> bool:
-    return reason not in (*OF_FEEDS, *CLAIMS) and reason not in GROUPS
+    return reason not in (*OF_FEEDS, *CLAIMS, MALFORMED) and reason not in GROUPS
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +70,21 @@ def test_claims_of_the_fixtures(fixtures, ssb_findings):
     of_groups = [(f.id, f.reason) for f in ssb_findings if f.reason in GROUPS]
     assert sorted(of_groups) == sorted(groups)
     assert claims and groups
+
+
+def test_malformed_fields_of_the_fixtures(fixtures, ssb_findings):
+    """Each member with a malformed field has a finding; `lint` does not know which messages are members."""
+    left_out = [each for row in fixtures.rows("records") for each in row["left_out"] if each["reason"] == MALFORMED]
+    found = {f.id: f.detail for f in ssb_findings if f.reason == MALFORMED}
+    assert left_out
+    assert all(", ".join(each["fields"]) in found[each["message_id"]] for each in left_out)
+
+
+def test_reducers_are_those_of_the_table(fixtures):
+    reducers = {
+        row["tangle_name"]: json.loads(row["reducer"]) for row in fixtures.rows("tangle_types") if row["reducer"]
+    }
+    assert default_reducers() == reducers
 
 
 @pytest.mark.both_at_length

@@ -63,13 +63,21 @@ def rows(built, story: LetteredLog) -> tuple[dict, dict]:
     return {row.pop("root_id"): row for row in records}, named
 
 
-NOTHING = {"conflicting_fields": [], "malformed_messages": [], "unresolved_merges": []}
+NOTHING = {"conflicting_fields": [], "malformed_messages": [], "unresolved_merges": [], "left_out": []}
+
+
+def left_out(message: str, reason: str, *fields: str, cause: str | None = None) -> dict:
+    return {"message_id": message, "reason": reason, "fields": [*fields], "cause_id": cause}
+
+
 RECORDS = {
     "A": NOTHING
     | {"status": "reduced", "is_conflicted": True, "conflicting_fields": ["title"], "tips": ["B", "D"]}
-    | {"unresolved_merges": ["E"], "left_out_count": 2},
+    | {"unresolved_merges": ["E"], "left_out_count": 2}
+    | {"left_out": [left_out("E", "unresolved_merge", "title"), left_out("F", "follows_left_out", cause="E")]},
     "R": NOTHING
-    | {"status": "reduced", "is_conflicted": False, "tips": ["W"], "malformed_messages": ["U"], "left_out_count": 2},
+    | {"status": "reduced", "is_conflicted": False, "tips": ["W"], "malformed_messages": ["U"], "left_out_count": 2}
+    | {"left_out": [left_out("U", "malformed_field", "title"), left_out("V", "follows_left_out", cause="U")]},
     "Y": NOTHING
     | {
         "status": "malformed_root",
@@ -77,6 +85,7 @@ RECORDS = {
         "tips": [],
         "malformed_messages": ["Y"],
         "left_out_count": 1,
+        "left_out": [left_out("Y", "malformed_field", "title")],
     },
 }
 #: The value, the messages that set it, and the values in conflict by tip and message.

@@ -71,6 +71,12 @@ CONDITIONS = {
             from {set_messages} where not is_valid and (not is_held or reject_reason = 'bad_set_data')""",
         }
     ),
+    "left_out_of_record": Condition(
+        {
+            "records": """select each.message_id || ' ' || each.reason || ', record ' || tangle_name || ':' || root_id
+            as what, 1 as n from (select tangle_name, root_id, unnest(left_out) as each from {records})"""
+        }
+    ),
     "failed_run": Condition(_of_runs(UNFAILED)),
 }
 

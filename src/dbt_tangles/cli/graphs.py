@@ -63,8 +63,17 @@ def tangle(tables: Tables, name: str, root: str, limit: int) -> Graph:
     for row in missing:
         there = "sealed in this export" if row["is_sealed"] else "no candidate"
         nodes.append(Node(row["missing_id"], MISSING, words=there if row["is_in_log"] else "not in the log"))
+    _mark_left_out(nodes, *record.read_end(tables, name, root))
     fields = record.read_fields(tables, name, root)
     return Graph("tangle", root, name, total + total_aside, nodes, edges, fields=fields)
+
+
+def _mark_left_out(nodes: list[Node], left_out: dict[str, str], tips: list[str]) -> None:
+    """Set the members aside that do not count in a record, and mark the record's own tips instead of the tangle's."""
+    for node in nodes if left_out else ():
+        if node.id in left_out:
+            node.state, node.words = ASIDE, f"left out of the record: {left_out[node.id]}"
+        node.marks = [mark for mark in node.marks if mark != "tip"] + ["tip"] * (node.id in tips)
 
 
 def _member_words(row: dict) -> str:

@@ -48,6 +48,11 @@ def group(code: str) -> str:
     return _meaning("group_messages.set_aside_reason", code)
 
 
+def record(code: str) -> str:
+    """Return the meaning of a reason of `records.left_out`."""
+    return _meaning("records.left_out", code)
+
+
 def autobase(code: str) -> str:
     """Return the meaning of a reason of `autobase_rejects`."""
     return _meaning("autobase_rejects.reason", code)

@@ -32,6 +32,7 @@ def find(tables: Tables, runs: list[dict], results: dict | None) -> list[dict]:
         *_awaited(tables),
         *_forks(tables),
         *_gaps(tables),
+        *_records(tables),
         *_groups(tables),
         *_sets(tables),
         *_bases(tables),
@@ -232,6 +233,29 @@ def _gaps(tables: Tables) -> list[dict]:
     ]
     query = "select author, gap_sequence, max_sequence from feeds where gap_sequence is not null order by all"
     return items + _more(rows, "more feed{ has a gap|s have gaps}", "feed", query)
+
+
+def _records(tables: Tables) -> list[dict]:
+    if not tables.files("records"):
+        return []
+    # The message that is the cause of the most others in its record comes first.
+    rows = tables.rows(
+        f"""select tangle_name, root_id, cause_id, count(*) as n, count(*) over () as total from (
+            select tangle_name, root_id, coalesce(each.cause_id, each.message_id) as cause_id
+            from (select tangle_name, root_id, unnest(left_out) as each from {{records}})
+        ) group by all order by n desc, tangle_name, root_id, cause_id limit {_MOST}"""
+    )
+    items = [
+        _item(
+            f"record {row['tangle_name']}:{row['root_id']} leaves out {quantity(row['n'], 'message{|s}')}: "
+            f"{row['cause_id']}" + (" and its followers" if row["n"] > 1 else ""),
+            "why",
+            row["cause_id"],
+        )
+        for row in rows
+    ]
+    query = "select tangle_name, root_id, unnest(left_out) as left_out from records order by all"
+    return items + _more(rows, "more message{ ends a branch of a record|s end branches of records}", "records", query)
 
 
 def _groups(tables: Tables) -> list[dict]:

@@ -1,5 +1,6 @@
 """The fields of a record (a tangle whose messages set fields), for `show` and `why`."""
 
+from dbt_tangles.cli import messages
 from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.page import BAD, STRONG, Page, join_names, truncate
 from dbt_tangles.cli.tables import Tables
@@ -25,13 +26,12 @@ def explain_member(tables: Tables, name: str, root: str, message_id: str) -> dic
 
     Returns:
         `status` of the record; `sets`, the fields whose value at the tips the message gives, and `conflicts`, those of
-        them that are in conflict; `fault`: `malformed`, `unresolved_merge` or null.
+        them that are in conflict; `left_out`: why the message does not count (an entry of `records.left_out`), or null.
     """
     if not tables.files("records"):
         return None
     row = tables.row(
-        """select status, list_contains(malformed_messages, $id) as is_malformed,
-            list_contains(unresolved_merges, $id) as is_unresolved
+        """select status, [each for each in left_out if each.message_id = $id][1] as left_out
         from {records} where tangle_name = $name and root_id = $root""",
         name=name,
         root=root,
@@ -39,17 +39,30 @@ def explain_member(tables: Tables, name: str, root: str, message_id: str) -> dic
     )
     if row is None:
         return None
-    fault = "malformed" if row["is_malformed"] else "unresolved_merge" if row["is_unresolved"] else None
     fields = [field for field in read_fields(tables, name, root) if message_id in field["set_by"]]
     conflicts = [field["field"] for field in fields if field["is_conflict"]]
-    return {"status": row["status"], "sets": [f["field"] for f in fields], "conflicts": conflicts, "fault": fault}
+    return {**row, "sets": [field["field"] for field in fields], "conflicts": conflicts}
 
 
-_FAULTS = {
-    "malformed": "a field of the message is malformed, so the record leaves out the message and its followers",
-    "unresolved_merge": "the message merges branches that set different values and leaves the conflict, so the record "
-    "leaves out the message and its followers",
-}
+def read_end(tables: Tables, name: str, root: str) -> tuple[dict[str, str], list[str]]:
+    """Read the members that a record leaves out, each with its reason, and its tips; empty if all members count."""
+    if not tables.files("records"):
+        return {}, []
+    row = tables.row(
+        "select tips, left_out from {records} where tangle_name = $name and root_id = $root and len(left_out) > 0",
+        name=name,
+        root=root,
+    )
+    return ({each["message_id"]: each["reason"] for each in row["left_out"]}, row["tips"]) if row else ({}, [])
+
+
+def _words(left_out: dict) -> str:
+    """Say why the record leaves a message out."""
+    if left_out["cause_id"]:
+        return f"the record leaves out the message, because it follows {left_out['cause_id']}, which does not count"
+    fields = f" ({join_names(left_out['fields'])})" if left_out["fields"] else ""
+    meaning = messages.record(left_out["reason"]).rstrip(".")
+    return f"the record leaves out the message and its followers: {meaning[0].lower()}{meaning[1:]}{fields}"
 
 
 def write_member(page: Page, found: dict | None) -> None:
@@ -58,8 +71,8 @@ def write_member(page: Page, found: dict | None) -> None:
         return
     if found["status"] != "reduced":
         page.line("record: ", (found["status"], BAD), indent=2)
-    if found["fault"]:
-        page.line("record: ", (_FAULTS[found["fault"]], BAD), indent=2)
+    if found["left_out"]:
+        page.line("record: ", (_words(found["left_out"]), BAD), indent=2)
     if found["sets"]:
         conflicts = f"; in conflict with another tip: {join_names(found['conflicts'])}" if found["conflicts"] else ""
         page.line(f"record: gives the value of {join_names(found['sets'])}{conflicts}", indent=2)

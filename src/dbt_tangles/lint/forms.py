@@ -20,6 +20,7 @@ _COLUMNS = {
         "feed_messages.reason",
         "tangle_messages.set_aside_reason",
         "group_messages.set_aside_reason",
+        "records.left_out",
     ),
     PZP: ("pzp_rejects.reason",),
     AUTOBASE: ("autobase_rejects.reason",),

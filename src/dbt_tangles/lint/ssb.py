@@ -1,4 +1,4 @@
-"""Findings in SSB logs: lines and signatures, colliding ids, feeds (the classic feed tangle) and tangle claims.
+"""Findings in SSB logs: lines, signatures, colliding ids, feeds (the classic feed tangle), claims, and record fields.
 
 The queries apply the rules of `ssb_messages`, `ssb_rejects`, `feeds`, `feed_messages`, `int_tangle_claims` and
 `group_messages` to the lines of some files. The chains of feeds come from the kernel of `int_feed_chain`.
@@ -14,6 +14,7 @@ from dbt_tangles.formats.ssb.options import hmac_key
 from dbt_tangles.formats.ssb.verify_lines import VerifyOptions, verify_batches
 from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH
 from dbt_tangles.lint.line_table import store_lines
+from dbt_tangles.lint.records import append_malformed_fields
 
 #: The columns that later queries need. A content is kept only if it is decrypted: copies may then differ.
 _KEPT = """select source_file, line, line_digest, message_id, text_digest, check_error, detail, author,
@@ -23,7 +24,7 @@ _KEPT = """select source_file, line, line_digest, message_id, text_digest, check
         or (claim.tangle_name = 'epoch' and content_type is distinct from 'group/init')
         or (claim.tangle_name = 'group' and claim.is_root and content_type is distinct from 'group/init')
     ] as bad_claims,
-    group_claim.invalid_reason as group_error from batch"""
+    group_claim.invalid_reason as group_error, malformed_fields from batch"""
 
 _REJECTS = """insert into found
 with collided as (
@@ -46,7 +47,9 @@ select source_file, line, null, case
     'tangle ' || coalesce(claim.tangle_name, 'without a name'), message_id, 1
 from (select *, unnest(bad_claims) as claim from messages)
 union all
-select source_file, line, null, group_error, null, message_id, 1 from messages where group_error is not null"""
+select source_file, line, null, group_error, null, message_id, 1 from messages where group_error is not null
+union all
+select source_file, line, null, 'malformed_field', unnest(malformed_fields), message_id, 1 from messages"""
 
 _LINKS = "select author, sequence, message_id, previous_id from messages order by author, sequence"
 
@@ -105,7 +108,8 @@ def check_lines(database: duckdb.DuckDBPyConnection, batches: Iterator[pa.Record
     Raises:
         ValueError: The network key in the environment is not valid.
     """
-    count = store_lines(database, verify_batches(batches, VerifyOptions(hmac_key=hmac_key())), _KEPT)
+    verified = append_malformed_fields(verify_batches(batches, VerifyOptions(hmac_key=hmac_key())))
+    count = store_lines(database, verified, _KEPT)
     if count:
         for query in (_REJECTS, _MESSAGES, _CLAIMS):
             database.execute(query)

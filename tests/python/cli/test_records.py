@@ -19,11 +19,19 @@ def field(name: str, value: str | None, *set_by: str, values: list[dict] = ()) -
     return {**RECORD, **row, "conflicting_values": [*values]}
 
 
+def record(tips: list[str], *left_out: dict) -> dict:
+    row = {**RECORD, "status": "reduced", "is_conflicted": len(tips) > 1, "tips": tips}
+    return row | {"left_out": [*left_out], "left_out_count": len(left_out)}
+
+
+MALFORMED = {"message_id": A1, "reason": "malformed_field", "fields": ["title"], "cause_id": None}
+FOLLOWER = {"message_id": A2, "reason": "follows_left_out", "fields": [], "cause_id": A1}
+
+
 @pytest.fixture
 def warehouse(tmp_path):
     warehouse = story.write(tmp_path)
-    faults = {"malformed_messages": [A1], "unresolved_merges": []}
-    warehouse.write("records", {**RECORD, "status": "reduced", "is_conflicted": True, "tips": [A1, A2], **faults})
+    warehouse.write("records", record([A1, A2]))
     title = field("title", None, A1, A2, values=CONFLICT)
     return warehouse.write("record_fields", title, field("place", '"Park"', A2), field("time", "null"))
 
@@ -45,10 +53,30 @@ def test_show_lists_the_fields(warehouse):
 
 def test_why_names_the_fields_that_a_message_gives(warehouse):
     (tangle,) = warehouse.json("why", A2)["tangles"]
-    assert tangle["record"] == {"status": "reduced", "sets": ["place", "title"], "conflicts": ["title"], "fault": None}
+    sets = {"status": "reduced", "sets": ["place", "title"], "conflicts": ["title"]}
+    assert tangle["record"] == sets | {"left_out": None}
     shown = warehouse.ask("why", A2).stdout
     assert "record: gives the value of place and title; in conflict with another tip: title" in shown
-    assert "a field of the message is malformed" in warehouse.ask("why", A1).stdout
+
+
+def test_messages_that_do_not_count_are_told(warehouse):
+    """In `why`, with the field or the message behind, in `status`, as a gate, and in `show` with the record's tips."""
+    warehouse.write("records", record([ROOT], MALFORMED, FOLLOWER)).write("record_fields", field("title", None))
+    for message, told in ((A1, MALFORMED), (A2, FOLLOWER)):
+        (tangle,) = warehouse.json("why", message)["tangles"]
+        assert tangle["record"]["left_out"] == told
+    said = "record: the record leaves out the message and its followers: a field of the message is no transformation"
+    assert said in warehouse.ask("why", A1).stdout and "(title)" in warehouse.ask("why", A1).stdout
+    assert f"because it follows {A1}, which does not count" in warehouse.ask("why", A2).stdout
+    words = f"record thread:{ROOT} leaves out 2 messages: {A1} and its followers"
+    (found,) = (each for each in warehouse.json("status")["look_at"] if each["words"] == words)
+    assert found["ask"] == f"tangles why {A1}"
+    (condition,) = warehouse.json("status", "--fail-on", "left_out_of_record=1")["conditions"]
+    assert (condition["count"], condition["is_failed"]) == (2, True)
+    assert f"{A1} malformed_field, record thread:{ROOT}" in condition["first"]
+    nodes = {node["id"]: node for node in warehouse.json("show", f"thread:{ROOT}")["nodes"]}
+    assert {node["state"] for node in (nodes[A1], nodes[A2])} == {"aside"}
+    assert [each for each, node in nodes.items() if "tip" in node["marks"]] == [ROOT]
 
 
 def test_other_tangles_have_no_fields(tmp_path):

@@ -4,8 +4,14 @@ import json
 from collections import Counter, deque
 
 from dbt_tangles.algorithms.record.graph import Member
+from dbt_tangles.algorithms.record.reduction import Record
 
 IN_CONFLICT = object()
+
+
+def ids_left_out(record: Record, reason: str | None = None) -> list[str]:
+    """List the messages that a record leaves out, those with a reason if one is given."""
+    return [each.message_id for each in record.left_out if reason in (None, each.reason)]
 
 
 class Oracle:

@@ -14,10 +14,12 @@ from dbt_tangles.algorithms.record.record_batches import INPUT_SCHEMA, OUTPUT_SC
 from dbt_tangles.algorithms.record.reduction import MALFORMED_ROOT, REDUCED, TOO_LARGE, reduce_record
 from dbt_tangles.algorithms.record.sets import present_entries, present_intervals
 from dbt_tangles.algorithms.record.strategies import MOST_NESTING, equality_key, is_valid, to_json
-from record_oracle import IN_CONFLICT, Oracle
+from dbt_tangles.reasons import RecordReason
+from record_oracle import IN_CONFLICT, Oracle, ids_left_out
 
 STRATEGIES = {"title": "overwrite", "body": "overwrite", "tags": "simple_set", "authors": "complex_set"}
 TITLE = {"title": "overwrite"}
+MALFORMED_FIELD, UNRESOLVED_MERGE, FOLLOWS_LEFT_OUT = (reason.value for reason in RecordReason)
 VALUES = st.sampled_from(["a", "b", None, {"x": 1, "y": [True]}, {"y": [True], "x": 1}, [], {}])
 SET = st.builds(lambda value: {"set": value} if value != [] else {}, VALUES)
 ENTRIES = st.dictionaries(st.sampled_from(["ann", "bob", "Zoe"]), st.integers(-2, 2), max_size=2)
@@ -48,7 +50,7 @@ def test_records_agree_with_a_literal_implementation_of_the_rules(members):
     found, oracle = reduce_record(members, STRATEGIES), Oracle(members, STRATEGIES)
     assert found.status == REDUCED
     assert found.tips == oracle.tips()
-    assert len(members) - found.left_out_count == len(oracle.left)
+    check_left_out(found, members, oracle)
     for field in found.fields:
         wanted = oracle.value(field.field)
         assert field.is_conflict == (wanted is IN_CONFLICT) == (field.value is None)
@@ -61,6 +63,24 @@ def test_records_agree_with_a_literal_implementation_of_the_rules(members):
             assert oracle.data[value.message_id][field.field]["set"] == json.loads(value.value)
 
 
+def check_left_out(found: reduction.Record, members: list[Member], oracle: Oracle) -> None:
+    """Merges name the fields whose conflict they leave, and followers the merge behind them."""
+    assert ids_left_out(found) == sorted({member.message_id for member in members} - {*oracle.left})
+    merges = {each.message_id for each in found.left_out if each.reason == UNRESOLVED_MERGE}
+    for each in found.left_out:
+        previous = oracle.previous[each.message_id]
+        if each.reason == FOLLOWS_LEFT_OUT:
+            assert not each.fields and each.cause_id in merges & oracle.history(each.message_id)
+            assert not {*previous} <= {*oracle.left}
+        else:
+            wanted = [
+                f
+                for f in oracle.overwritten()
+                if not oracle.sets(each.message_id, f) and oracle.in_conflict(previous, f)
+            ]
+            assert (each.reason, each.fields, each.cause_id) == (UNRESOLVED_MERGE, sorted(wanted), None)
+
+
 @given(records())
 def test_a_merge_that_sets_the_conflicting_fields_resolves_them(members):
     """The next message has to set exactly the fields in conflict; without them it is unresolved."""
@@ -69,7 +89,9 @@ def test_a_merge_that_sets_the_conflicting_fields_resolves_them(members):
     for left_out in [None, *conflicts]:
         content = {field: {"set": "merged"} for field in conflicts if field != left_out}
         after = reduce_record([*members, Member("~", before.tips, content)], STRATEGIES)
-        assert after.unresolved_merges == sorted([*before.unresolved_merges, *(["~"] if left_out else [])])
+        assert ids_left_out(after, UNRESOLVED_MERGE) == sorted(
+            [*ids_left_out(before, UNRESOLVED_MERGE), *(["~"] if left_out else [])]
+        )
         if left_out is None:
             assert after.tips == ["~"]
             for field, earlier in zip(after.fields, before.fields, strict=True):
@@ -108,10 +130,10 @@ def test_any_order_of_rows(some, random):
     assert [row["root_id"] for row in first] == [f"root {number}" for number in range(len(some))]
     for row, members in zip(first, some, strict=True):
         record = reduce_record(members, STRATEGIES)
-        assert (row["status"], row["tips"], row["left_out_count"]) == (
+        assert (row["status"], row["tips"], len(row["left_out"])) == (
             record.status,
             record.tips,
-            record.left_out_count,
+            len(record.left_out),
         )
         assert [(f["field"], f["value"], f["set_by"]) for f in row["fields"]] == [
             (f.field, f.value, f.set_by) for f in record.fields
@@ -153,10 +175,12 @@ def test_any_content_has_a_verdict(contents):
         Member(each, ids[:place][-1:], content) for place, (each, content) in enumerate(zip(ids, contents, strict=True))
     ]
     (found,) = reduced_rows(rows_of(members, ids[0]))
-    counted = len(ids) - found["left_out_count"]
+    counted = len(ids) - len(found["left_out"])
     assert (found["status"] == MALFORMED_ROOT) == (counted == 0)
     assert found["tips"] == ids[counted - 1 : counted] if counted else found["tips"] == []
-    assert found["malformed_messages"][:1] == ids[counted : counted + 1]
+    assert [row["message_id"] for row in found["left_out"] if row["reason"] == MALFORMED_FIELD][:1] == ids[
+        counted : counted + 1
+    ]
     for content in contents[:counted]:
         assert "NaN" not in json.dumps(content)
     for field in found["fields"]:
@@ -254,7 +278,7 @@ def test_a_member_without_its_previous_is_refused():
 def test_without_its_root_a_record_has_no_state(content):
     found = reduce_record([Member("A", [], content), Member("B", ["A"], {"title": {"set": 1}})], TITLE)
     assert (found.status, found.tips, found.fields) == (MALFORMED_ROOT, [], [])
-    assert (found.malformed_messages, found.left_out_count) == (["A"], 2)
+    assert (ids_left_out(found, MALFORMED_FIELD), len(found.left_out)) == (["A"], 2)
 
 
 @pytest.mark.parametrize(
@@ -264,7 +288,10 @@ def test_contents_that_are_no_objects(content):
     rows = rows_of([Member("A", [], {}), Member("B", ["A"], {})], "A")
     rows[1]["content"] = content
     (found,) = reduced_rows(rows)
-    assert (found["malformed_messages"], found["tips"]) == (["B"], ["A"])
+    assert ([row["message_id"] for row in found["left_out"] if row["reason"] == MALFORMED_FIELD], found["tips"]) == (
+        ["B"],
+        ["A"],
+    )
 
 
 def test_contents_that_only_javascript_reads():
@@ -286,7 +313,7 @@ def test_a_wide_record_in_time():
     assert field.is_conflict and len(field.conflicting_values) == reduction.MOST_VALUES
     assert len(field.set_by) == 5000
     merge = Member("~", [tip.message_id for tip in tips], {})
-    assert reduce_record([*members, merge], TITLE).unresolved_merges == ["~"]
+    assert ids_left_out(reduce_record([*members, merge], TITLE), UNRESOLVED_MERGE) == ["~"]
     assert time.process_time() - begin < 5
 
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import orjson
 import pyarrow as pa
 
-from dbt_tangles.algorithms.record.graph import Member
+from dbt_tangles.algorithms.record.graph import LeftOut, Member
 from dbt_tangles.algorithms.record.reduction import FieldState, reduce_record
 from dbt_tangles.formats.ssb.contents import parse_content
 from dbt_tangles.kernel_runtime.arrow_batches import collect
-from dbt_tangles.kernel_runtime.row_schema import Int32, array_of, columns_of, fields_of
+from dbt_tangles.kernel_runtime.row_schema import array_of, columns_of, fields_of
 
 #: Records per batch returned to Spark.
 RECORDS_PER_BATCH = 5_000
@@ -26,9 +26,7 @@ class RecordRow(NamedTuple):
     status: str
     tips: list[str]
     fields: list[FieldState]
-    malformed_messages: list[str]
-    unresolved_merges: list[str]
-    left_out_count: Int32
+    left_out: list[LeftOut]
 
 
 #: One row per member of each record; `reducer` is the JSON map of fields to strategies, `content` the JSON text.

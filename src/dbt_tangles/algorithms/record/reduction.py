@@ -8,10 +8,11 @@ Source: @tangle/reduce 5.0.5 and @tangle/strategy 4.1.2.
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from dbt_tangles.algorithms.record.graph import Member, RecordGraph, build_graph
+from dbt_tangles.algorithms.record.graph import LeftOut, Member, RecordGraph, build_graph
 from dbt_tangles.algorithms.record.overwritten import OverwrittenField
 from dbt_tangles.algorithms.record.sets import present_entries, present_intervals
 from dbt_tangles.algorithms.record.strategies import OVERWRITE, SIMPLE_SET, to_json
+from dbt_tangles.reasons import RecordReason
 
 REDUCED, MALFORMED_ROOT, TOO_LARGE = "reduced", "malformed_root", "too_large"
 #: Bounds of the work for one record: its members, and the links of its merges times the fields that messages overwrite.
@@ -57,17 +58,13 @@ class Record(NamedTuple):
         status: `REDUCED`, `MALFORMED_ROOT` or `TOO_LARGE`; only a reduced record has tips and fields.
         tips: The tips of the messages that count, by code point.
         fields: The fields by name.
-        malformed_messages: Members with a malformed field, by code point.
-        unresolved_merges: Merges that leave a conflict between their branches unresolved, by code point.
-        left_out_count: The number of members that do not count: both kinds, and all their followers.
+        left_out: The members that do not count, by code point.
     """
 
     status: str
     tips: list[str]
     fields: list[FieldState]
-    malformed_messages: list[str]
-    unresolved_merges: list[str]
-    left_out_count: int
+    left_out: list[LeftOut]
 
 
 def reduce_record(members: Sequence[Member], strategies: Mapping[str, str]) -> Record:
@@ -83,17 +80,17 @@ def reduce_record(members: Sequence[Member], strategies: Mapping[str, str]) -> R
         ValueError: A member lists an id from outside of the earlier members.
     """
     if len(members) > MOST_MEMBERS:
-        return Record(TOO_LARGE, [], [], [], [], 0)
+        return Record(TOO_LARGE, [], [], [])
     graph = build_graph(members, strategies)
     if not graph.ids:
-        return Record(MALFORMED_ROOT, [], [], graph.malformed, [], graph.left_out_count)
+        return Record(MALFORMED_ROOT, [], [], sorted(graph.left_out))
     overwritten = {
         field: OverwrittenField()
         for field, strategy in strategies.items()
         if strategy == OVERWRITE and any(field in changes for changes in graph.changes)
     }
     if sum(len(previous) for previous in graph.previous if len(previous) > 1) * len(overwritten) > MOST_COMPARISONS:
-        return Record(TOO_LARGE, [], [], [], [], 0)
+        return Record(TOO_LARGE, [], [], [])
     walk = _walk(graph, overwritten)
     fields = [
         _overwritten_state(field, graph, walk, overwritten.get(field))
@@ -101,26 +98,30 @@ def reduce_record(members: Sequence[Member], strategies: Mapping[str, str]) -> R
         else _set_state(field, strategy, graph, walk)
         for field, strategy in sorted(strategies.items())
     ]
-    left_out = graph.left_out_count + len(graph.ids) - sum(walk.counts)
-    unresolved = sorted(graph.ids[node] for node in walk.unresolved)
-    return Record(REDUCED, [graph.ids[tip] for tip in walk.tips], fields, graph.malformed, unresolved, left_out)
+    left_out = sorted([*graph.left_out, *walk.left_out.values()])
+    return Record(REDUCED, [graph.ids[tip] for tip in walk.tips], fields, left_out)
 
 
 class _Walk(NamedTuple):
-    """The result of the walk: whether each member counts, its ancestors as bits, unresolved merges, and tips by id."""
+    """The result of the walk: the members that do not count, the ancestors of each as bits, and the tips by id."""
 
-    counts: list[bool]
+    left_out: dict[int, LeftOut]
     ancestors: list[int]
-    unresolved: list[int]
     tips: list[int]
 
 
 def _walk(graph: RecordGraph, overwritten: Mapping[str, OverwrittenField]) -> _Walk:
     """Judge the members in order, and note the state of overwritten fields at each."""
-    walk = _Walk([], [], [], [])
+    walk = _Walk({}, [], [])
     for node, previous in enumerate(graph.previous):
-        taken = _taken_over(graph, overwritten, walk, node) if all(walk.counts[other] for other in previous) else None
-        walk.counts.append(taken is not None)
+        taken: dict[str, tuple[int, ...]] = {}
+        if cause := next((walk.left_out[other] for other in previous if other in walk.left_out), None):
+            walk.left_out[node] = cause.follower(graph.ids[node])
+        else:
+            taken, unresolved = _taken_over(graph, overwritten, walk, node)
+            if unresolved:
+                reason = RecordReason.UNRESOLVED_MERGE.value
+                walk.left_out[node] = LeftOut(graph.ids[node], reason, unresolved, None)
         past = 0
         for other in previous:
             past |= walk.ancestors[other] | 1 << other
@@ -130,19 +131,20 @@ def _walk(graph: RecordGraph, overwritten: Mapping[str, OverwrittenField]) -> _W
             if change is not None:
                 states.add_setter(node, change["set"])
             else:
-                states.add_follower(graph.searched[node], (taken or {}).get(field, ()))
-    followed = {other for node, previous in enumerate(graph.previous) if walk.counts[node] for other in previous}
-    tips = [node for node, is_counted in enumerate(walk.counts) if is_counted and node not in followed]
+                states.add_follower(graph.searched[node], taken.get(field, ()))
+    counted = [node for node in range(len(graph.ids)) if node not in walk.left_out]
+    followed = {other for node in counted for other in graph.previous[node]}
+    tips = [node for node in counted if node not in followed]
     walk.tips.extend(sorted(tips, key=graph.ids.__getitem__))
     return walk
 
 
 def _taken_over(
     graph: RecordGraph, overwritten: Mapping[str, OverwrittenField], walk: _Walk, node: int
-) -> dict[str, tuple[int, ...]] | None:
-    """Return the setters of the values that a member takes over, by field; None for an unresolved merge."""
+) -> tuple[dict[str, tuple[int, ...]], list[str]]:
+    """Return the setters of the values that a member takes over, by field, and the fields whose conflict it leaves."""
     previous = graph.previous[node]
-    taken = {}
+    taken, unresolved = {}, []
     for field, states in overwritten.items():
         if field in graph.changes[node] or not previous:
             continue
@@ -151,10 +153,9 @@ def _taken_over(
             continue
         branches = states.branches(previous, walk.ancestors)
         if states.are_in_conflict(branches):
-            walk.unresolved.append(node)
-            return None
+            unresolved.append(field)
         taken[field] = tuple(dict.fromkeys(branch.setter for branch in branches))
-    return taken
+    return taken, sorted(unresolved)
 
 
 def _overwritten_state(field: str, graph: RecordGraph, walk: _Walk, states: OverwrittenField | None) -> FieldState:
@@ -177,10 +178,10 @@ def _overwritten_state(field: str, graph: RecordGraph, walk: _Walk, states: Over
 
 
 def _set_state(field: str, strategy: str, graph: RecordGraph, walk: _Walk) -> FieldState:
-    setters = [node for node, changes in enumerate(graph.changes) if walk.counts[node] and field in changes]
+    setters = [node for node, changes in enumerate(graph.changes) if node not in walk.left_out and field in changes]
     transformations = [graph.changes[node][field] for node in setters]
     if strategy == SIMPLE_SET:
         value = to_json(present_entries(transformations))
     else:
-        value = to_json(present_intervals(transformations, keeps_zeros=sum(walk.counts) == 1))
+        value = to_json(present_intervals(transformations, keeps_zeros=len(graph.ids) - len(walk.left_out) == 1))
     return FieldState(field, strategy, value, False, sorted(graph.ids[node] for node in setters), [])
