@@ -53,6 +53,7 @@ class Model(NamedTuple):
     goal: float | None = 2.0  # The most CPU seconds, in those of LIMIT; None for a model without a goal
     variables: Mapping[str, object] = {}  # dbt vars that differ from the defaults
     empty: Mapping[str, str] = {}  # Other models that it reads, by the columns of their rows; they have none
+    versions: str = ""  # The model with the versions of its groups, which a full build does not read
 
 
 def _levels(shape: str) -> Model:
@@ -65,12 +66,14 @@ def _levels(shape: str) -> Model:
 def _order(shape: str) -> Model:
     make = lambda scale: timelines.arrivals(shape, scale)  # noqa: E731
     no_scripts = {"edit_batch_size": 0}
-    return Model("int_timeline_order", shape, "int_timeline_arrivals", make, ["timeline_id"], variables=no_scripts)
+    about = {"variables": no_scripts, "versions": "int_timeline_versions"}
+    return Model("int_timeline_order", shape, "int_timeline_arrivals", make, ["timeline_id"], **about)
 
 
 def _sets(shape: str, goal: float | None) -> Model:
     make = lambda scale: sets.entries(shape, scale)  # noqa: E731
-    return Model("int_set_messages", shape, "int_set_entries", make, ["set_id"], ENTRIES.names, goal)
+    about = {"needs": ENTRIES.names, "goal": goal, "versions": "int_set_versions"}
+    return Model("int_set_messages", shape, "int_set_entries", make, ["set_id"], **about)
 
 
 def _bases(name: str, goal: float | None) -> Model:
@@ -132,6 +135,7 @@ class Measured:
         self.rows = spark.read.parquet(str(stored(model, scale)))
         self.refs = {model.ref: self.rows}
         self.refs |= {name: spark.createDataFrame([], columns) for name, columns in model.empty.items()}
+        self.refs |= {model.versions: None}
 
     def run(self) -> None:
         """Run the model as the project does, and write its table."""
