@@ -64,18 +64,18 @@ notebook: export TANGLES_TARGET := sail
 notebook: export TANGLES_WAREHOUSE := $(CURDIR)/target/notebook
 notebook: $(VENV)/sail
 	$(DBT) run --vars '{ssb_log: $(NOTEBOOK_LOG)}'
-	$(BIN)/python -m bench.notebook $(if $(filter file,$(origin NOTEBOOK_LOG)),,target/notebook.ipynb)
+	$(BIN)/python docs/run_notebook.py $(if $(filter file,$(origin NOTEBOOK_LOG)),,target/notebook.ipynb)
 
 bench: $(VENV)/installed
 	$(BIN)/python -m bench $(BENCH_ARGS)
 
 # A cluster on this machine and servers on it: whether each builds the tables of `local`, from DEMO_LOG or a small log.
 cluster-demo: $(VENV)/installed
-	$(BIN)/python -m bench.cluster $(if $(DEMO_LOG),--log '$(DEMO_LOG)') $(DEMO_ARGS)
+	$(BIN)/python -m tests.cluster $(if $(DEMO_LOG),--log '$(DEMO_LOG)') $(DEMO_ARGS)
 
 # Builds there while parts of the cluster fail: all faults, or those that FAULTS names.
 cluster-faults: $(VENV)/installed
-	$(BIN)/python -m bench.cluster faults $(FAULTS)
+	$(BIN)/python -m tests.cluster faults $(FAULTS)
 
 # Nights of a growing log on a cluster there, on tables of Iceberg or, with --format delta in NIGHTS, of Delta Lake: all
 # stages, or those that NIGHTS names.

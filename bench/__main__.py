@@ -10,13 +10,11 @@ from bench import cpu, one_part, page, report
 from bench.command import check_names
 from bench.report import say
 
-BENCHMARKS = ("graphs", "verify", "builds", "timelines", "sets", "autobase", "groups", "ask")
-BY_NAME = ("evaluation", "arrivals", "increments", "tables", "others", "skew", "records", "streams", "histories")
+BENCHMARKS = ("graphs", "limit", "verify", "builds", "timelines", "sets", "autobase", "ask")
+BY_NAME = ("evaluation", "increments")
 NAMES = f"{', '.join(BENCHMARKS)} (default: these); {', '.join(BY_NAME)}"
-SHAPES = ("W", "D", "M")
-KINDS = ("ssb", "pzp")
 ENGINES = tuple(page.ENGINES)
-INPUTS = ("fixtures", "medium", "peer", "peer_kernel")
+INPUTS = ("fixtures", "medium", "peer")
 
 
 def parse(argv: list[str] | None = None) -> argparse.Namespace:
@@ -25,24 +23,10 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="NAME", help=NAMES)
     parser.add_argument("--scale", type=float, default=1.0, help="fraction of the full size, up to 1 (default 1)")
     parser.add_argument("--repeats", type=int, default=3, help="rounds of all but builds (default 3)")
-    parser.add_argument("--shapes", nargs="+", choices=SHAPES, help="graphs: only these shapes")
-    parser.add_argument("--no-spark", action="store_true", help="timelines, sets, autobase, groups: without Spark")
-    parser.add_argument("--kinds", nargs="+", choices=KINDS, help="verify: only these logs")
     parser.add_argument("--log", type=Path, help="verify: an SSB log of messages without copies, instead of a made one")
-    parser.add_argument("--pzp-log", type=Path, help="verify: a pzp log of messages without copies")
     parser.add_argument("--inputs", nargs="+", choices=INPUTS, help="builds: only these (default: fixtures, medium)")
-    parser.add_argument("--peer", action="store_true", help="builds: also from a log in the size of a real peer's")
     parser.add_argument(
-        "--moved", action="store_true", help="builds: also the bytes, shuffles and tasks in Spark's event log"
-    )
-    parser.add_argument(
-        "--peer-log", type=Path, help="builds, arrivals, increments: this log instead of a made one (implies --peer)"
-    )
-    parser.add_argument(
-        "--histories",
-        nargs="+",
-        metavar="KIND:NAME=PATH",
-        help="histories: the git, matrix or irc histories to measure",
+        "--peer-log", type=Path, help="builds, increments, ask: this log instead of a made one (implies the input peer)"
     )
     parser.add_argument(
         "--engines",
@@ -51,19 +35,17 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
         default=["spark"],
         help="run each part on these engines in turn (default: spark)",
     )
-    parser.add_argument("--built", default="peer", help="tables: the build of `builds` to read (default: peer)")
-    parser.add_argument("--tables", nargs="+", metavar="TABLE", help="tables: only these")
     options = parser.parse_args(argv)
     check_names(parser, "benchmark", options.names, BENCHMARKS + BY_NAME)
     if not 0 < options.scale <= 1:
         parser.error("--scale must be above 0 and at most 1")
     if options.repeats < 1:
         parser.error("--repeats must be at least 1")
-    for name, path in (("--log", options.log), ("--pzp-log", options.pzp_log), ("--peer-log", options.peer_log)):
+    for name, path in (("--log", options.log), ("--peer-log", options.peer_log)):
         if path is not None and not path.is_file():
             parser.error(f"{name}: there is no file {path}")
     options.inputs = list(options.inputs or INPUTS[:2])
-    if (options.peer or options.peer_log) and "peer" not in options.inputs:
+    if options.peer_log and "peer" not in options.inputs:
         options.inputs.append("peer")
     options.names = list(dict.fromkeys(options.names)) or list(BENCHMARKS)
     return options
@@ -96,11 +78,12 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     failed = []
     for name in options.names:
-        for engine in options.engines if name not in page.ONE_ENGINE else ENGINES[:1]:
+        for engine in options.engines if name not in page.NO_ENGINE else ENGINES[:1]:
             of_engine = argparse.Namespace(**{**vars(options), "engine": engine})
             if not run_apart(name, of_engine):
                 failed.append(f"{name} on {engine}")
-    say(f"page: written to {os.path.relpath(page.write(is_full=report.is_full(options)))}")
+    if report.is_full(options):
+        say(f"page: written to {os.path.relpath(page.write())}")
     if failed:
         print(f"bench: failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

@@ -1,38 +1,24 @@
-"""The order of Autobase's bases and its settled prefix: CPU seconds of the kernel, and in Spark.
+"""The order of Autobase's bases and its settled prefix: CPU seconds of the kernel.
 
-In this process, measured in turns:
+Measured in turns, without an engine:
 
 kernel   `order_views` of one view of a base of `autobase_bases.py`, whose writers hear of each other with some delay,
          so nearly all nodes are settled; at one size beside quoted seconds of the peer, whose package is not used.
 stalled  the same for bases with endless forks, whose nodes are never settled.
-
-In Spark, the models `int_autobase_views` and `int_autobase_changes`, each next to its LIMIT (`bench.limit`);
-`int_autobase_quorums`, next to its own, is context only.
 """
-
-from __future__ import annotations
 
 import random
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
-from bench import autobase_bases, model_runner, session
-from bench.cpu import Watch
-from bench.in_spark import ModelInSpark, Part, kernel_seconds, run_parts, stored
-from bench.report import Goal, at_least, at_most, say
+import pyarrow as pa
+
+from bench import autobase_bases
+from bench.report import Goal, Part, at_least, at_most, run_parts, say
 from bench.turns import in_turns, power
-from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA, order_bases
 from dbt_tangles.algorithms.autobase.consensus import order_views
-from dbt_tangles.algorithms.autobase.quorums import quorums_of_bases
-from dbt_tangles.algorithms.autobase.view_changes import changes_of_bases
 from dbt_tangles.algorithms.autobase.views import ViewArrays
-from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
 
 NAME = "autobase"
 QUOTED_S = {3: 2.6, 5: 11.2, 9: 49.6}  # the peer's CPU seconds by indexers, measured elsewhere
@@ -46,17 +32,13 @@ STALLED_INDEXERS = 5
 STALLED: dict[str, Callable[[int, int], Iterator]] = {"rounds": autobase_bases.rounds, "acked": autobase_bases.acked}
 STALLED_GOAL = 1.3  # n log n is 1.1
 LEAST = 20  # nodes of a base at a small scale
-BASES, NODES, WRITERS, INDEXERS = 10_000, 20, 4, 3  # in Spark
-SPARK_GOAL = 2.0  # the model / the limit
-MEASURED = ("int_autobase_views", "int_autobase_changes")  # the models with the goal
-MODELS = (*MEASURED, "int_autobase_quorums")
+BASES, NODES, WRITERS, INDEXERS = 10_000, 20, 4, 3  # beside LIMIT
 
 
 def run(options: Namespace) -> Part:
     """Measure; return the figures and the goals."""
     order_views(settling(LEAST, 3))  # compiles the kernel
-    judged = {model: f"{BASES:,} bases: {model}" if model in MEASURED else None for model in MODELS}
-    return run_parts(options, NAME, (kernel_alone, stalled), InSpark, judged, SPARK_GOAL)
+    return run_parts(options, kernel_alone, stalled)
 
 
 def settling(count: int, indexers: int) -> ViewArrays:
@@ -121,17 +103,7 @@ def growth(
     scale: float,
     repeats: int,
 ) -> tuple[list[dict], Goal]:
-    """Measure views of one kind; return the figures, and the goal for the power of the nodes.
-
-    Args:
-        part: The part of the benchmark that the figures belong to.
-        label: The beginning of the goal's name.
-        views: From the smallest to the largest.
-        full_sizes: Their nodes at full scale.
-        limit: The greatest power.
-        scale: The fraction of the full size.
-        repeats: How many rounds.
-    """
+    """Measure views of one kind, the smallest first; return the figures, and the goal for the power of the nodes."""
     rows = timed(part, views, repeats)
     found = power((row["nodes"] for row in rows), (row["cpu_s"] for row in rows))
     what = f"{label}, {full_sizes[0]:,} to {full_sizes[-1]:,} nodes: power of the nodes with which CPU seconds grow"
@@ -142,32 +114,3 @@ def growth(
 def members(scale: float) -> pa.Table:
     """Make the rows of `int_autobase_members` with the columns that the models need."""
     return autobase_bases.table(max(int(BASES * scale), 1), NODES, WRITERS, INDEXERS)
-
-
-def kernel_of(model: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return the Python kernel of a model, with its configuration."""
-    config = model_runner.configuration(model)
-    if model in MEASURED:
-        kernel = order_bases if model == "int_autobase_views" else changes_of_bases
-        return partial(run_on_partition, kernel, row_limit=config["clock_limit"], rule=config["consensus_rule"])
-    return partial(run_on_partition, quorums_of_bases, max_degree=config["quorum_degrees"])
-
-
-class InSpark(ModelInSpark):
-    """A model over many bases, in a session."""
-
-    def __init__(self, model: str, scale: float, spark: SparkSession, watch: Watch) -> None:
-        """Prepare the files."""
-        self.folder = stored(NAME, "bases", scale, lambda: {".": members(scale)})
-        self.rows: DataFrame = spark.read.parquet(str(self.folder))
-        needs = lambda: [(self.rows.select(INPUT_SCHEMA.names), ["base_id"])]  # noqa: E731
-        super().__init__(spark, watch, model, {"int_autobase_members": self.rows}, needs)
-
-    def measure(self, repeats: int) -> dict:
-        """Measure the model and its LIMIT in turns; return the figures."""
-        self.warm_up()
-        facts = {"nodes": self.rows.count(), "rows": self.spark.table(f"{session.SCHEMA}.found").count()}
-        measured = self.beside_limit(repeats, f"autobase {self.model}", "model")
-        alone = kernel_seconds(self.folder, INPUT_SCHEMA.names, kernel_of(self.model), repeats)
-        say(f"autobase {self.model}: {facts}; ratio {measured['ratio']}; kernel alone: {alone} CPU seconds")
-        return {"part": "spark", "name": self.model, **facts, **measured, "kernel_alone_cpu_s": alone}

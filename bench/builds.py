@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from bench import event_log, logs
+from bench import logs
 from bench.command import dbt_command
 from bench.cpu import Spent, Watch, adopt_orphans, wait_for_orphans
 from bench.machine import ROOT
@@ -27,9 +27,6 @@ GOALS = {  # seconds
     "spark": {"fixtures": 90, "medium": 180, "peer": 600},
     "sail": {"fixtures": 20, "peer": 90},
 }
-#: The peer's log by the kernel alone, and the limit of the whole build's CPU seconds as a multiple of this build's.
-KERNEL, ROUNDS_GOAL = "peer_kernel", 1.05
-SLOWEST = 10
 #: The command of `make build`.
 BUILD = ("build", "--exclude-resource-type", "unit_test")
 PATIENCE = 15.0  # seconds between two lines of progress
@@ -41,16 +38,11 @@ def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
     results, goals = [], []
     for name in options.inputs:
         log = log_of(name, options)
-        variables = {"tangle_engine": "kernel"} if name == KERNEL else {}
-        result = build(name, log, variables, engine=options.engine, is_counted=options.moved)
+        result = build(name, log, engine=options.engine)
         results.append(result)
         judged = log is None or options.scale == 1
         if goal := GOALS[options.engine].get(name):
             goals.append(at_most(f"{name}: seconds on the clock", goal, result["wall_s"], judged))
-    cpu = {result["build"]: result["cpu_s"] for result in results}
-    if {"peer", KERNEL} <= cpu.keys():
-        ratio = round(cpu["peer"] / cpu[KERNEL], 3)
-        goals.append(at_most("peer: CPU seconds to those without SQL rounds", ROUNDS_GOAL, ratio, options.scale == 1))
     return results, goals
 
 
@@ -74,7 +66,6 @@ def build(
     command: tuple[str, ...] = BUILD,
     is_first: bool = True,
     engine: str = "spark",
-    is_counted: bool = False,
 ) -> dict:
     """Run `dbt build`, or another command of dbt.
 
@@ -85,7 +76,6 @@ def build(
         command: dbt's command and selection.
         is_first: Whether to start with an empty warehouse, and not with the one that the last build left.
         engine: The engine that builds, `spark` or `sail`.
-        is_counted: Whether to count the data that Spark moves, which costs some CPU seconds.
 
     Raises:
         RuntimeError: The build failed.
@@ -100,9 +90,6 @@ def build(
     # Spark's catalog writes a log into the current folder.
     environ = {**os.environ, "TANGLES_WAREHOUSE": str(folder / "warehouse"), "TANGLES_SCHEMA": "tangles"}
     environ[TIER] = TIERS[0]  # as in a user's build
-    if is_counted and engine == "spark":
-        shutil.rmtree(folder / "spark", ignore_errors=True)
-        environ |= event_log.configure(folder / "spark")
     say(f"builds {name}: dbt {command[0]}")
     with Watch() as watch:
         with watch.measure() as spent:
@@ -118,8 +105,6 @@ def build(
     told = figures(name, log, spent, peaks, json.loads((folder / "target" / "run_results.json").read_text()))
     tables = folder / "warehouse" / "tangles.db"
     told |= {"messages": count_rows(tables / "ssb_messages"), "tables_mib": size_of(tables)}
-    if is_counted and engine == "spark":
-        told["moved"] = event_log.sum_up(folder / "spark")
     return told
 
 
@@ -152,20 +137,7 @@ def run_dbt(name: str, command: list[str], environ: dict[str, str], folder: Path
 
 
 def figures(name: str, log: Path | None, spent: Spent, peaks: dict[str, float], run_results: dict) -> dict:
-    """Bring the figures of a build into one form.
-
-    Args:
-        name: The build.
-        log: Its log, or None for the fixtures.
-        spent: The cost of the build.
-        peaks: Memory, as `Watch.peaks` gives it.
-        run_results: dbt's run_results.json.
-    """
-    nodes = sorted(run_results["results"], key=lambda result: -result["execution_time"])
-    seconds: dict[str, float] = {}
-    for node in nodes:
-        kind = node["unique_id"].partition(".")[0]
-        seconds[kind] = seconds.get(kind, 0.0) + node["execution_time"]
+    """Bring the figures of a build into one form; `peaks` as of `Watch.peaks`, `run_results` as dbt writes them."""
     return {
         "build": name,
         "log": log.name if log else None,
@@ -173,11 +145,6 @@ def figures(name: str, log: Path | None, spent: Spent, peaks: dict[str, float], 
         "cpu_s": round(spent.total, 1),
         "cpu_s_by_process": {kind: round(cpu, 1) for kind, cpu in spent.cpu.items()},
         "peak_mib": peaks,
-        "nodes": len(nodes),
+        "nodes": len(run_results["results"]),
         "nodes_s": round(run_results["elapsed_time"], 1),
-        "nodes_s_by_type": {kind: round(took, 1) for kind, took in seconds.items()},
-        "slowest_nodes": [
-            {"node": node["unique_id"].split(".", 2)[-1], "wall_s": round(node["execution_time"], 1)}
-            for node in nodes[:SLOWEST]
-        ],
     }

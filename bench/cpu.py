@@ -30,23 +30,14 @@ Key = tuple[int, int]
 
 @dataclass(frozen=True)
 class Process:
-    """A process as /proc describes it.
+    """A process as /proc describes it."""
 
-    Attributes:
-        parent: The number of its parent.
-        command: The name of its program.
-        own: CPU seconds of its threads, ended ones included.
-        reaped: CPU seconds of the ended children that it waited for, and of theirs.
-        resident: Memory in bytes.
-        peak: The peak of its memory in bytes.
-    """
-
-    parent: int
-    command: str
-    own: float
-    reaped: float = 0.0
-    resident: int = 0
-    peak: int = 0
+    parent: int  # The number of its parent
+    command: str  # The name of its program
+    own: float  # CPU seconds of its threads, ended ones included
+    reaped: float = 0.0  # CPU seconds of the ended children that it waited for, and of theirs
+    resident: int = 0  # Memory in bytes
+    peak: int = 0  # The peak of its memory in bytes
 
 
 def processes(proc: Path = Path("/proc")) -> dict[Key, Process]:
@@ -168,15 +159,10 @@ class Account:
 
 @dataclass
 class Spent:
-    """The cost of a piece of work.
+    """The cost of a piece of work."""
 
-    Attributes:
-        wall: Seconds on the clock.
-        cpu: CPU seconds by kind of process.
-    """
-
-    wall: float = 0.0
-    cpu: dict[str, float] = field(default_factory=dict)
+    wall: float = 0.0  # Seconds on the clock
+    cpu: dict[str, float] = field(default_factory=dict)  # CPU seconds by kind of process
 
     @property
     def total(self) -> float:

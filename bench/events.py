@@ -8,8 +8,6 @@ Names are random, so an event's name does not depend on its place.
 """
 
 import binascii
-import json
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -25,37 +23,22 @@ OF_MESSAGES = ("cause_kinds", "left_out_causes")
 
 
 class Log(NamedTuple):
-    """The events of one timeline, numbered as they were appended.
+    """The events of one timeline, numbered as they were appended."""
 
-    Attributes:
-        feed: int32[events].
-        start: int64[events + 1], into the causes.
-        cause: int32[...], events; the own feed's last event first.
-        rank: int32[events].
-    """
-
-    feed: np.ndarray
-    start: np.ndarray
-    cause: np.ndarray
-    rank: np.ndarray
+    feed: np.ndarray  # int32[events]
+    start: np.ndarray  # int64[events + 1], into the causes
+    cause: np.ndarray  # int32[...], events; the own feed's last event first
+    rank: np.ndarray  # int32[events]
 
 
 class Timelines(NamedTuple):
-    """Timelines in the form that the kernel takes: events numbered by timeline and name.
+    """Timelines in the form that the kernel takes: events numbered by timeline and name."""
 
-    Attributes:
-        event_start: int64[timelines + 1], into the events.
-        cause_start: int64[events + 1], into the causes.
-        cause: int32[...], events.
-        arrival_start: int64[timelines + 1], into the arrivals.
-        arrived: int32[events], in order of arrival.
-    """
-
-    event_start: np.ndarray
-    cause_start: np.ndarray
-    cause: np.ndarray
-    arrival_start: np.ndarray
-    arrived: np.ndarray
+    event_start: np.ndarray  # int64[timelines + 1], into the events
+    cause_start: np.ndarray  # int64[events + 1], into the causes
+    cause: np.ndarray  # int32[...], events
+    arrival_start: np.ndarray  # int64[timelines + 1], into the arrivals
+    arrived: np.ndarray  # int32[events], in order of arrival
 
 
 def append(
@@ -193,6 +176,12 @@ def deliver_late(log: Log, bound: int, rng: np.random.Generator) -> np.ndarray:
     return np.argsort(due, kind="stable").astype(np.int32)
 
 
+def numbered(log: Log) -> Timelines:
+    """Return a log as one timeline whose events are numbered as they were appended, and arrive so."""
+    whole = np.array([0, len(log.feed)])
+    return Timelines(whole, log.start, log.cause, whole, deliver_in_order(log))
+
+
 def named(log: Log, arrived: np.ndarray, rng: np.random.Generator) -> Timelines:
     """Name the events of a log at random.
 
@@ -310,16 +299,3 @@ def _strings(names: np.ndarray) -> pa.Array:
     names = np.ascontiguousarray(names)
     offsets = (np.arange(len(names) + 1) * NAME_LENGTH).astype(np.int32)
     return pa.StringArray.from_buffers(len(names), pa.py_buffer(offsets), pa.py_buffer(names))
-
-
-def json_lines(table: pa.Table) -> Iterator[bytes]:
-    """Yield the rows of `arrivals_table` as lines of an event log for the var `event_log`."""
-    for batch in table.select(["timeline_id", "event_id", "causes", "arrival"]).to_batches(max_chunksize=10_000):
-        for row in batch.to_pylist():
-            line = {
-                "timeline": row["timeline_id"],
-                "event": row["event_id"],
-                "after": row["causes"],
-                "arrival": row["arrival"],
-            }
-            yield json.dumps(line, separators=(",", ":")).encode() + b"\n"

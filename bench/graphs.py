@@ -1,220 +1,106 @@
-"""The graph layer next to LIMIT (`bench.limit`).
+"""Membership, depth, orders and redundant links of tangles: CPU seconds of the kernel, without an engine.
 
-Each shape's candidates are written once as parquet files. Then, in turns, through dbt:
-
-auto    the project's default: edges, depths by some SQL rounds, and levels by the kernel from there on.
-kernel  the same with `tangle_engine: kernel`, without rounds.
-limit   the candidates, read and shuffled by graph once for all models, and the rows of `int_tangle_edges` and
-        `int_tangle_levels`. `int_tangle_depths`, which only the rounds need, is left out.
-
-Only the models of dbt's runs are counted, not dbt's work before and after them.
+The tangles are the timelines of `events.py`: `one` of 524,288 messages and 64 authors, or `many` of 5 to 20 messages.
 """
 
-from __future__ import annotations
-
-import json
 from argparse import Namespace
-from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
-import yaml
 
-from bench import limit as limits
-from bench import model_runner, session
-from bench.cpu import KINDS, Spent, Watch
-from bench.in_spark import WARM_UPS, stored
-from bench.limit import Limit
-from bench.report import RESULTS, Goal, at_most, same, say, summary
-from bench.shapes import shape
-from bench.turns import ratio, seconds_of
-from dbt_spark_python.session import small_run_profile
-from dbt_spark_python.session.connection import WAREHOUSE
+from bench import events, session
+from bench.events import Timelines
+from bench.report import Part, at_most, say
+from bench.turns import seconds_of
+from dbt_tangles.algorithms.graph.graph_batches import walk_partition
 from dbt_tangles.formats.ssb.graphs import TANGLE_NAMES
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+from dbt_tangles.formats.ssb.ids import sigils
 
 NAME = "graphs"
-SHAPES = ("W", "D", "M")
-#: The CPU seconds as a multiple of the limit's; figures with None are reported and not judged.
-GOALS = {"W": {"auto": 2.6, "kernel": 1.6}, "D": {"auto": None, "kernel": 1.6}, "M": {"auto": None, "kernel": 1.6}}
-MODELS = ("int_tangle_edges", "int_tangle_depths", "int_tangle_levels")
-SMALL = 0.01  # of the scale: jobs are counted at both sizes
-GRAPH = ("tangle_name", "root_id")
-#: A candidate has the columns of a claim.
-CLAIMS = model_runner.ROOT / "models" / "intermediate" / "tangles" / "int_tangle_claims.yml"
+SHAPES = ("one", "many")
+EVENTS, FEEDS, SMALL_TANGLES = 524_288, 64, 100_000
+GOAL_S = 2.0
+START = 1_600_000_000_000.0
 
 
-def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
+def nodes(name: str, scale: float) -> pa.Table:
+    """Make `one` tangle or `many`: the rows of `walk_partition` with authors and sequences, in random order."""
+    rng = np.random.default_rng(1)
+    if name == "one":
+        log = events.append(max(int(EVENTS * scale) // 2 * 2, 2 * FEEDS), FEEDS, rng)
+        author, made = log.feed, events.numbered(log)
+    else:
+        made = events.small_timelines(max(int(SMALL_TANGLES * scale), 1), rng)
+        author = rng.integers(0, 1_000, len(made.cause_start) - 1)
+    return _table(_with_one_root(made), author, rng)
+
+
+def _with_one_root(made: Timelines) -> Timelines:
+    """Link all events without causes to the first such event of their timeline."""
+    sizes, listed = np.diff(made.event_start), np.diff(made.cause_start)
+    timeline = np.repeat(np.arange(len(sizes)), sizes)
+    first = np.flatnonzero(listed == 0)
+    root = first[np.unique(timeline[first], return_index=True)[1]]
+    others = np.setdiff1d(first, root)
+    owner = np.concatenate([np.repeat(np.arange(len(listed)), listed), others])
+    cause = np.concatenate([made.cause, root[timeline[others]]])[np.argsort(owner, kind="stable")]
+    listed[others] = 1
+    return made._replace(cause_start=np.concatenate([[0], np.cumsum(listed)]), cause=cause)
+
+
+def _table(made: Timelines, author: np.ndarray, rng: np.random.Generator) -> pa.Table:
+    count, sizes, listed = len(author), np.diff(made.event_start), np.diff(made.cause_start)
+    is_root = listed == 0
+    ids = sigils([rng.bytes(32) for _ in range(count)])
+    offsets = pa.array(made.cause_start.astype(np.int32))
+    asserted = START + 60_000.0 * (np.arange(count) + rng.normal(0, 20, count)).round()
+    order = np.argsort(author, kind="stable")
+    sequence = np.empty(count, np.int32)
+    sequence[order] = np.arange(count) - np.repeat(*_starts(author[order])) + 1
+    table = pa.table(
+        {
+            "graph_kind": pa.repeat("thread", count),
+            "graph_id": ids.take(pa.array(np.repeat(np.flatnonzero(is_root), sizes))),
+            "node_id": ids,
+            "previous": pa.ListArray.from_arrays(offsets, ids.take(pa.array(made.cause)), mask=pa.array(is_root)),
+            "is_root": pa.array(is_root),
+            "claim_error": pa.nulls(count, pa.string()),
+            "asserted_at": pa.array(asserted),
+            "received_at": pa.array(asserted + rng.exponential(30_000, count).round()),
+            "author": pa.array([f"@{a:043d}=.ed25519" for a in range(author.max() + 1)]).take(pa.array(author)),
+            "sequence": pa.array(sequence),
+        }
+    )
+    return table.take(pa.array(rng.permutation(count))).combine_chunks()
+
+
+def _starts(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first place of each run of equal keys, and the lengths of the runs."""
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    return first, np.diff(first, append=len(keys))
+
+
+def candidates(name: str, scale: float, columns: list[str]) -> pa.Table:
+    """Make tangles in the columns of `int_tangle_candidates`."""
+    table = nodes(name, scale)
+    return table.rename_columns([TANGLE_NAMES.get(column, column) for column in table.column_names]).select(columns)
+
+
+def run(options: Namespace) -> Part:
     """Measure the shapes; return the figures of each, and the goals."""
     results, goals = [], []
-    spark = session.start(NAME, options.engine)
-    with Watch() as watch:
-        models = Models(spark, watch)
-        for name in options.shapes or SHAPES:
-            bench = Bench(name, options.scale, models)
-            result = bench.measure(options.repeats)
-            results.append(result)
-            is_full = options.scale == 1
-            for engine, goal in GOALS[name].items():
-                if goal:
-                    what = f"{name}: {engine} / limit, CPU seconds"
-                    goals.append(at_most(what, goal, result[engine]["ratio"], judged=is_full))
-            if result["jobs"]:
-                goals.append(same(f"{name}: Spark jobs of the kernel", result["jobs_small"], result["jobs"]))
-    spark.stop()
-    return results, goals
+    for name in SHAPES:
+        table = nodes(name, options.scale)
+        batches = table.to_batches(session.batch_rows())
 
-
-def candidates(name: str, scale: float) -> pa.Table:
-    """Make a shape in the columns of `int_tangle_candidates`."""
-    columns = [column for column, _ in model_runner.read_yaml_columns(CLAIMS)]
-    nodes = shape(name, scale)
-    return nodes.rename_columns([TANGLE_NAMES.get(column, column) for column in nodes.column_names]).select(columns)
-
-
-def prepared(name: str, scale: float) -> Path:
-    """Write a shape as parquet files, unless they exist already; their folder."""
-    return stored(NAME, name, scale, lambda: {".": candidates(name, scale)})
-
-
-class Models:
-    """The models from candidates to levels, run by dbt in this process and its session."""
-
-    def __init__(self, spark: SparkSession, watch: Watch) -> None:
-        """Write a profile whose tables are the session's."""
-        self.spark, self.watch = spark, watch
-        self.folder = RESULTS / NAME / "dbt"
-        self.folder.mkdir(parents=True, exist_ok=True)
-        profiles = yaml.safe_load((model_runner.ROOT / "profiles.yml").read_text())
-        local = profiles["tangles"]["outputs"]["local"]
-        local["schema"] = session.SCHEMA
-        del local["server_side_parameters"][WAREHOUSE]
-        del local["server_side_parameters"][f"{small_run_profile.PREFIX}inputs"]
-        (self.folder / "profiles.yml").write_text(yaml.safe_dump(profiles))
-        self._manifests: dict[str, Any] = {}
-
-    def run(self, engine: str) -> Spent:
-        """Build the models from the table `int_tangle_candidates`; return their cost.
-
-        Raises:
-            RuntimeError: dbt failed.
-        """
-        from dbt.cli.main import dbtRunner
-
-        options = ["--project-dir", str(model_runner.ROOT), "--profiles-dir", str(self.folder), "--quiet"]
-        options += ["--target-path", str(self.folder / engine), "--log-path", str(self.folder), "--target", "local"]
-        options += ["--vars", json.dumps({"tangle_engine": engine})]
-        if engine not in self._manifests:
-            self._manifests[engine] = dbtRunner().invoke(["parse", *options]).result
-        nodes = NodeWatch(self.watch)
-        dbt = dbtRunner(manifest=self._manifests[engine], callbacks=[nodes])
-        done = dbt.invoke(["run", *options, "--threads", "1", "--select", *MODELS])
-        if not done.success:
-            raise RuntimeError(f"dbt failed: {done.exception or [result.message for result in done.result]}")
-        return nodes.spent
-
-
-class NodeWatch:
-    """A callback for dbt's events: counts from the start of each model to its end."""
-
-    def __init__(self, watch: Watch) -> None:
-        """Start with zero."""
-        self.spent = Spent(cpu=dict.fromkeys(KINDS, 0.0))
-        self._watch, self._open = watch, None
-
-    def __call__(self, event: Any) -> None:
-        """Handle an event."""
-        name = event.info.name
-        if name not in ("NodeStart", "NodeFinished") or event.data.node_info.resource_type != "model":
-            return
-        if name == "NodeStart":
-            self._open = self._watch.measure()
-            self._began = self._open.__enter__()
-        else:
-            self._open.__exit__(None, None, None)
-            self.spent.wall += self._began.wall
-            self.spent.cpu = {kind: self.spent.cpu[kind] + self._began.cpu[kind] for kind in KINDS}
-
-
-class Bench:
-    """A shape, measured in a session."""
-
-    def __init__(self, name: str, scale: float, models: Models) -> None:
-        """Prepare the shape's files."""
-        self.name, self.scale, self.models = name, scale, models
-        self.spark, self.watch = models.spark, models.watch
-        self.rows = self.spark.read.parquet(str(prepared(name, scale)))
-        self.small = self.spark.read.parquet(str(prepared(name, scale * SMALL)))
-        self.limit = Limit(
-            needs=lambda: [(self.table("int_tangle_candidates"), GRAPH)],
-            writes=lambda: [self.table("int_tangle_levels"), self.table("int_tangle_edges")],
-        )
-
-    def table(self, name: str) -> DataFrame:
-        """Return the table that was written last under a name."""
-        return self.spark.table(f"{session.SCHEMA}.{name}")
-
-    def jobs(self, rows: DataFrame) -> int | None:
-        """Level the candidates by the kernel alone, and count its Spark jobs."""
-        no_depths = self.spark.createDataFrame([], "tangle_name string, root_id string, message_id string, depth int")
-        refs = {"int_tangle_candidates": rows, "int_tangle_depths": no_depths}
-        return session.count_jobs(
-            self.spark, lambda: session.write(model_runner.run("int_tangle_levels", self.spark, refs), "counted")
-        )
-
-    def measure(self, repeats: int) -> dict:
-        """Measure the engines and the limit in turns; return the figures."""
-        jobs_small, jobs = self.jobs(self.small), self.jobs(self.rows)
-        session.write(self.rows, "int_tangle_candidates")
-        runs: dict[str, list[Spent]] = {"auto": [], "kernel": []}
-        of_limit: list[limits.Pieces] = []
-        for number in range(1 - WARM_UPS, repeats + 1):
-            spent = {name: self.models.run(name) for name in runs}
-            pieces = self.limit.measure(self.watch)
-            if number > 0:
-                for name, done in runs.items():
-                    done.append(spent[name])
-                of_limit.append(pieces)
-                told = ", ".join(f"{name} {each.total:.1f}" for name, each in spent.items())
-                say(
-                    f"graphs {self.name}: round {number} of {repeats}: CPU seconds: {told}, "
-                    f"limit {pieces.spent.total:.1f}"
-                )
-        limit = limits.summary(of_limit)
-        engines = {name: summary(done) for name, done in runs.items()}
-        for engine in engines.values():
-            engine["ratio"] = ratio(engine["cpu_s"], limit["cpu_s"])
-        return {
-            "shape": self.name,
-            **facts(self.spark),
-            **engines,
-            "limit": limit,
-            "jobs": jobs,
-            "jobs_small": jobs_small,
-            "kernel_alone_cpu_s": self.kernel_alone(repeats),
-        }
-
-    def kernel_alone(self, repeats: int) -> float:
-        """Return the CPU seconds of the kernel on the same rows in this process, without an engine."""
-        kernel = model_runner.load("int_tangle_levels").walk_partition
-        per_batch = session.batch_rows()
-        table = shape(self.name, self.scale)
-
-        def work() -> None:
-            for _ in kernel(iter(table.to_batches(per_batch))):
+        def work(batches: list[pa.RecordBatch] = batches) -> None:
+            for _ in walk_partition(iter(batches)):
                 pass
 
         work()
-        return round(median(seconds_of(work) for _ in range(repeats)), 2)
-
-
-def facts(spark: SparkSession) -> dict:
-    """Count the rows that were levelled last."""
-    counted = spark.sql(
-        f"select count(*) as messages, count(distinct tangle_name, root_id) as tangles, count(depth) as members, "
-        f"max(depth) as depth from {session.SCHEMA}.int_tangle_levels"
-    )
-    return counted.first().asDict()
+        spent = round(median(seconds_of(work) for _ in range(options.repeats)), 2)
+        say(f"graphs {name}: {len(table):,} messages: {spent} CPU seconds")
+        results.append({"shape": name, "messages": len(table), "cpu_s": spent})
+        goals.append(at_most(f"{name}: CPU seconds", GOAL_S, spent, options.scale == 1))
+    return results, goals

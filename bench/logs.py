@@ -4,7 +4,7 @@ import gzip
 from itertools import islice
 from pathlib import Path
 
-from bench import make_log, pzp_sets
+from bench import make_log
 from bench.report import RESULTS, say
 
 FOLDER = RESULTS / "logs"
@@ -25,22 +25,6 @@ def signed_log(messages: int | None = None, suffix: str = ".jsonl") -> Path:
         make_log.main(["--out", str(unfinished), *size, "--quiet"])
         unfinished.rename(path)
     return path
-
-
-def signed_pzp_log(messages: int) -> Path:
-    """Make a pzp log of a number of lines, unless it exists already."""
-    path = FOLDER / f"signed-pzp-{messages}.jsonl"
-    if not path.exists():
-        say(f"signing the messages of {path.name}")
-        unfinished = _unfinished(path)
-        with unfinished.open("wb") as out:
-            out.writelines(line + b"\n" for line in pzp_sets.signed_lines(messages))
-        unfinished.rename(path)
-    return path
-
-
-#: Makes a log of a number of lines, by kind.
-MAKERS = {"ssb": signed_log, "pzp": signed_pzp_log}
 
 
 def head(log: Path, fraction: float) -> Path:

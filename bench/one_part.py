@@ -14,9 +14,7 @@ def run(name: str, options: argparse.Namespace) -> None:
     """Run a benchmark in this process, and write and print its report."""
     load = os.getloadavg()
     results, goals = importlib.import_module(f"bench.{name}").run(options)
-    folder = report.folder_of(options)
-    done = report.Run(name, options.engine, options.scale, options.repeats)
-    path = report.save(done, results, goals, folder, load)
+    path = report.save(name, options, results, goals, load)
     for goal in goals:
         report.say(f"{name} on {options.engine}: {goal}")
     report.say(f"{name}: written to {os.path.relpath(path)}")

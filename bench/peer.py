@@ -12,17 +12,11 @@ PACKAGE = "scuttlesort"
 
 
 class Run(NamedTuple):
-    """The result of a run of the peer.
+    """The result of a run of the peer."""
 
-    Attributes:
-        commands: int64[arrivals], the number of commands for each.
-        order: int32[events], the final order.
-        cpu_s: CPU seconds for all arrivals.
-    """
-
-    commands: np.ndarray
-    order: np.ndarray
-    cpu_s: float
+    commands: np.ndarray  # int64[arrivals], the number of commands for each
+    order: np.ndarray  # int32[events], the final order
+    cpu_s: float  # CPU seconds for all arrivals
 
 
 def known_version() -> str:

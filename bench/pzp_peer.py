@@ -14,15 +14,10 @@ WHAT = "the peer's algorithm as described, our own JavaScript"
 
 
 class Run(NamedTuple):
-    """The result of a run.
+    """The result of a run."""
 
-    Attributes:
-        items: The items of the set, in their order.
-        cpu_s: CPU seconds, without starting, reading and writing.
-    """
-
-    items: list[str]
-    cpu_s: float
+    items: list[str]  # The items of the set, in their order
+    cpu_s: float  # CPU seconds, without starting, reading and writing
 
 
 def node() -> str | None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import cycle, islice
+from itertools import cycle
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,6 @@ import pyarrow as pa
 
 from dbt_tangles.algorithms.set.set_batches import INPUT_SCHEMA
 from dbt_tangles.formats.pzp import base58
-from fixtures.pzp.author import Account, Device, id_of, moot_of, to_line
 
 DOMAIN = "set_v1__follows"
 DEVICES = 4
@@ -43,23 +42,14 @@ ENTRIES = pa.schema([INPUT_SCHEMA.field(name) for name in COLUMNS])
 
 
 class Draft(NamedTuple):
-    """A message of a set before it has an id.
+    """A message of a set before it has an id."""
 
-    Attributes:
-        device: The writing device.
-        depth: Its depth.
-        prev: Ids, in the order of code units.
-        add: Items.
-        deleted: Items.
-        supersedes: Ids.
-    """
-
-    device: int
-    depth: int
-    prev: list[str]
-    add: list[str]
-    deleted: list[str]
-    supersedes: list[str]
+    device: int  # The writing device
+    depth: int  # Its depth
+    prev: list[str]  # Ids, in the order of code units
+    add: list[str]  # Items
+    deleted: list[str]  # Items
+    supersedes: list[str]  # Ids
 
 
 def collation_key(message_id: str) -> tuple[str, str]:
@@ -299,52 +289,3 @@ def table(sets: int, messages: int, seed: int = 1) -> pa.Table:
                 *(True, None, True, True, draft.add, draft.deleted, draft.supersedes, True),
             )
     return pa.table(columns, schema=ENTRIES)
-
-
-SET_MESSAGES = 200
-SETS_PER_ACCOUNT = 5
-
-
-def signed_lines(count: int, seed: int = 1) -> Iterator[bytes]:
-    """Yield the lines of a pzp log, really signed: accounts of a few devices and their sets.
-
-    Args:
-        count: The number of lines.
-        seed: The seed of the random generator.
-    """
-    return islice(_signed_lines(random.Random(seed), cycle(names(10_000, seed)), seed), count)
-
-
-def _signed_lines(rng: random.Random, items: Iterator[str], seed: int) -> Iterator[bytes]:
-    number = 0
-    while True:
-        devices = [Device.from_name(f"bench {seed} {number} {device}") for device in range(DEVICES)]
-        account = Account(devices[0])
-        for device in devices[1:]:
-            account.add(device)
-        for message_id, message in account.messages.items():
-            yield to_line(message, message_id)
-        for each in range(SETS_PER_ACCOUNT):
-            domain = f"{DOMAIN}{each}"
-            moot = moot_of(account.id, domain, devices[0])
-            root = id_of(moot)
-            yield to_line(moot, root)
-            lines: list[bytes] = []
-
-            def sign(
-                draft: Draft,
-                root: str = root,
-                domain: str = domain,
-                account: Account = account,
-                devices: list[Device] = devices,
-                lines: list[bytes] = lines,
-            ) -> str:
-                data = {"add": draft.add, "del": draft.deleted, "supersedes": draft.supersedes}
-                tangles = {root: {"depth": draft.depth, "prev": draft.prev}}
-                message = devices[draft.device].write(data, tangles, account.id, domain, account.tips)
-                lines.append(to_line(message, message_id := id_of(message)))
-                return message_id
-
-            for _ in grow(SET_MESSAGES - 1, root, sign, items, rng):
-                yield lines.pop()
-        number += 1

@@ -3,11 +3,11 @@
 import json
 import time
 from argparse import Namespace
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
 
 from bench import machine
 from bench.cpu import Spent
@@ -15,7 +15,7 @@ from bench.cpu import Spent
 RESULTS = machine.ROOT / "target" / "bench"
 #: Figures of the full size are kept beside the page that shows them, because machines come and go.
 FIGURES = machine.ROOT / "docs" / "benchmarks" / "figures"
-OWN_LOGS = ("log", "pzp_log", "peer_log")
+OWN_LOGS = ("log", "peer_log")
 
 
 def is_full(options: Namespace) -> bool:
@@ -30,19 +30,12 @@ def folder_of(options: Namespace) -> Path:
 
 @dataclass(frozen=True)
 class Goal:
-    """A goal and the measured figure.
+    """A goal and the measured figure."""
 
-    Attributes:
-        what: The name of the figure.
-        goal: The wanted value, in words.
-        measured: The measured value.
-        met: Whether the goal is met; None if this run cannot tell, because the goal applies to the full size.
-    """
-
-    what: str
-    goal: str
-    measured: float | int | str
-    met: bool | None
+    what: str  # The name of the figure
+    goal: str  # The wanted value, in words
+    measured: float | int | str  # The measured value
+    met: bool | None  # Whether the goal is met; None if this run cannot tell, because the goal applies to the full size
 
     def __str__(self) -> str:
         verdict = {True: "met", False: "MISSED", None: "not judged at this scale"}[self.met]
@@ -59,9 +52,18 @@ def at_least(what: str, limit: float, measured: float, judged: bool = True) -> G
     return Goal(what, f"at least {limit:g}", measured, measured >= limit if judged else None)
 
 
-def same(what: str, wanted: int, measured: int) -> Goal:
-    """Return a goal for a figure that should not change."""
-    return Goal(what, f"{wanted}, as for a small input", measured, measured == wanted)
+#: The figures and the goals of a part.
+Part = tuple[list[dict], list[Goal]]
+
+
+def run_parts(options: Namespace, *parts: Callable[[float, int], Part]) -> Part:
+    """Run the parts of a benchmark, functions of the scale and the number of rounds."""
+    results, goals = [], []
+    for part in parts:
+        found, wanted = part(options.scale, options.repeats)
+        results += found
+        goals += wanted
+    return results, goals
 
 
 def summary(runs: list[Spent]) -> dict:
@@ -75,50 +77,25 @@ def summary(runs: list[Spent]) -> dict:
     }
 
 
-class Run(NamedTuple):
-    """A run of a benchmark.
-
-    Attributes:
-        name: The benchmark.
-        engine: The engine that ran it.
-        scale: The fraction of the full size.
-        repeats: The number of rounds.
-    """
-
-    name: str
-    engine: str
-    scale: float
-    repeats: int
-
-
-def save(
-    run: Run, results: list[dict], goals: list[Goal], folder: Path, load_at_start: tuple[float, ...] | None = None
-) -> Path:
-    """Write `<name>.json`, or `<name>-sail.json`, and delete the file of an earlier failure.
+def save(name: str, options: Namespace, results: list[dict], goals: list[Goal], load: tuple[float, ...]) -> Path:
+    """Write `<name>.json`, or `<name>-sail.json`, delete the file of an earlier failure, and return the path.
 
     Args:
-        run: The run.
+        name: The benchmark.
+        options: The options of the command line, with the engine.
         results: The figures.
         goals: The goals.
-        folder: Where to write.
-        load_at_start: The machine's load before the run; `machine` has the load after it.
-
-    Returns:
-        The file.
+        load: The machine's load before the run; `machine` has the load after it.
     """
-    path = path_of(run.name, run.engine, folder)
-    path_of(run.name, run.engine, folder, failed=True).unlink(missing_ok=True)
+    folder = folder_of(options)
+    path_of(name, options.engine, folder, failed=True).unlink(missing_ok=True)
     report = {
-        "benchmark": run.name,
-        "engine": run.engine,
-        "date": now(),
-        "scale": run.scale,
-        "repeats": run.repeats,
-        "goals": [asdict(goal) for goal in goals],
-        "results": results,
-        "load_at_start": [round(load, 2) for load in load_at_start] if load_at_start else None,
-        "machine": machine.facts(),
+        **{"benchmark": name, "engine": options.engine, "date": now()},
+        **{"scale": options.scale, "repeats": options.repeats},
+        **{"goals": [asdict(goal) for goal in goals], "results": results},
+        **{"load_at_start": [round(each, 2) for each in load], "machine": machine.facts()},
     }
+    path = path_of(name, options.engine, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(report, indent=2) + "\n")
     return path

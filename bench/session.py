@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from bench.machine import ROOT
 from bench.report import RESULTS
-from dbt_spark_python.engines import sail, sail_server
+from dbt_spark_python.engines import sail_server
 from dbt_spark_python.session import environment, small_run_profile
 from dbt_spark_python.session.connection import WAREHOUSE, guard_ports
 from dbt_spark_python.table_store.catalog import literal
@@ -75,15 +74,3 @@ def start(name: str, engine: str = "spark") -> SparkSession:
 def write(frame: DataFrame, table: str) -> None:
     """Write a table as dbt-spark writes the tables of Python models."""
     frame.write.mode("overwrite").format("parquet").option("overwriteSchema", "true").saveAsTable(f"{SCHEMA}.{table}")
-
-
-def count_jobs(spark: SparkSession, work: Callable[[], object]) -> int | None:
-    """Do some work, and count its Spark jobs; None if the engine has no jobs."""
-    if sail.is_sail(spark):
-        work()
-        return None
-    context, group = spark.sparkContext, f"bench-{uuid.uuid4()}"
-    context.setJobGroup(group, group)
-    work()
-    context.setLocalProperty("spark.jobGroup.id", None)
-    return len(context.statusTracker().getJobIdsForGroup(group))

@@ -1,37 +1,28 @@
-"""The order of timelines and their edit scripts: CPU seconds of the kernels, next to the peer's, and in Spark.
+"""The order of timelines and their edit scripts: CPU seconds of the kernels, next to the peer's.
 
-In this process, measured in turns:
+Measured in turns, without an engine:
 
 order   the converged order alone, of events whose names are already numbers.
 edits   the shortest scripts, arrival by arrival or in batches, of the logs of `events.py`; at a size that the package
         `scuttlesort` can finish, beside that package, on the same arrivals.
 shapes  the same for inputs that are hard for algorithms which maintain an order.
-
-In Spark, the model `int_timeline_order` next to LIMIT (`bench.limit`).
 """
-
-from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from bench import events, peer, session
-from bench.cpu import Watch
+from bench import events, peer
 from bench.events import Timelines
-from bench.in_spark import ModelInSpark, Part, run_parts, stored
-from bench.report import Goal, at_least, at_most, say, summary
+from bench.report import Part, at_least, at_most, run_parts, say
 from bench.turns import in_turns, power, seconds_of
 from dbt_tangles.algorithms.graph.orders import positions
 from dbt_tangles.algorithms.graph.topological_generations import children, generations
 from dbt_tangles.algorithms.timeline.edits import edit_stream
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 NAME = "timelines"
 K = 1024
@@ -43,16 +34,13 @@ GROWTH_FEEDS = 16
 #: Arrivals in a batch, and the aim for the power of the size with which the CPU seconds grow.
 GROWTH_AIMS = {1: 1.5, 10: 1.5, 1_000: 1.1}
 WIDE = (128 * K, 64)
-SPARK_GOAL = 2.0  # the model without edit scripts / the limit
 SMALL_TIMELINES = 100_000
 
 
-def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
+def run(options: Namespace) -> Part:
     """Measure; return the figures and the goals."""
     warm_up()
-    judged = {name: f"{name}: int_timeline_order without edit scripts" for name in ("one", "many")}
-    parts = (order_alone, beside_the_peer, growth, hard_shapes)
-    return run_parts(options, NAME, parts, InSpark, judged, SPARK_GOAL)
+    return run_parts(options, order_alone, beside_the_peer, growth, hard_shapes)
 
 
 def warm_up() -> None:
@@ -241,35 +229,3 @@ def arrivals(name: str, scale: float) -> pa.Table:
     if name == "one":
         return events.arrivals_table(make_log(even(512 * K * scale), GROWTH_FEEDS), rng)
     return events.arrivals_table(events.small_timelines(max(int(SMALL_TIMELINES * scale), 1), rng), rng)
-
-
-class InSpark(ModelInSpark):
-    """Arrivals, ordered in a session."""
-
-    def __init__(self, name: str, scale: float, spark: SparkSession, watch: Watch) -> None:
-        """Prepare the files."""
-        self.name = name
-        rows = spark.read.parquet(str(stored(NAME, name, scale, lambda: {".": arrivals(name, scale)})))
-        refs = {"int_timeline_arrivals": rows}
-        super().__init__(spark, watch, "int_timeline_order", refs, lambda: [(rows, ["timeline_id"])])
-
-    def run(self, table: str = "found", edit_batch_size: int = 0) -> None:
-        """Order the timelines as the project does, without edit scripts by default."""
-        super().run(table, edit_batch_size=edit_batch_size)
-
-    def measure(self, repeats: int) -> dict:
-        """Measure the order and its LIMIT in turns, then the scripts once each; return the figures."""
-        self.warm_up()
-        measured = self.beside_limit(repeats, f"timelines {self.name}", "order")
-        scripts = {}
-        for batch in (1, 1_000):
-            with self.watch.measure() as spent:
-                self.run(f"order_{batch}", batch)
-            scripts[str(batch)] = summary([spent])
-            say(f"timelines {self.name}: with scripts, batches of {batch:,}: CPU seconds {spent.total:.1f}")
-        counted = self.spark.sql(
-            f"select count(*) as arrivals, count(distinct timeline_id) as timelines, max(rank) as depth, "
-            f"(select sum(size(edits)) from {session.SCHEMA}.order_1) as commands from {session.SCHEMA}.found"
-        )
-        facts = {"part": "spark", "shape": self.name, **counted.first().asDict()}
-        return {**facts, **measured, "scripts_by_batch": scripts}

@@ -1,8 +1,9 @@
-"""Verification of signed logs: the models `stg_ssb__lines` and `stg_pzp__lines` in Spark, beside libsodium alone.
+"""Verification of a signed log: the model `stg_ssb__lines`, and libsodium alone over the same texts.
 
 In turns over the same log:
 
-spark      the model, written as dbt writes it: reading, shuffle, parsing, hashing, verifying, writing.
+model      reading, shuffle, parsing, hashing, verifying, and writing as dbt writes.
+kernel     the same lines in this process, without an engine.
 libsodium  a bare loop over the same messages' signatures and signed bytes, prepared beforehand.
 
 A log holds every message once, because copies are not verified again. It is not compressed, so that Spark can read it
@@ -12,109 +13,113 @@ in parts.
 from __future__ import annotations
 
 from argparse import Namespace
+from binascii import a2b_base64
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
+import orjson
+import pyarrow as pa
 from nacl.bindings import crypto_sign_open
 
 from bench import logs, model_runner, session
 from bench.cpu import Watch
-from bench.in_spark import WARM_UPS
-from bench.report import Goal, at_least, say, summary
+from bench.limit import WARM_UPS
+from bench.report import Part, at_least, say, summary
 from bench.turns import seconds_of
-from bench.verify_kernel import KINDS, read_lines, to_batches
+from dbt_tangles.formats.ssb import verify_lines as ssb
+from dbt_tangles.formats.ssb.canonical import canonical_text
+from dbt_tangles.formats.ssb.shapes import unwrap
+from dbt_tangles.formats.ssb.signature import public_key
+from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 NAME = "verify"
 MESSAGES = 100_000
-GOAL = 8_000  # messages per CPU second in Spark
+GOAL = 8_000  # messages per CPU second of the model
 AIM = {"spark": 10_000, "sail": 14_000}
-#: The condition for a row with a verified signature. A pzp set's root is usable without verification.
-IS_VERIFIED = {"ssb": "is_usable", "pzp": "is_usable and is_signature_valid"}
 
 
-def run(options: Namespace) -> tuple[list[dict], list[Goal]]:
-    """Measure the kinds of logs; return the figures and the goals."""
-    count = max(round(MESSAGES * options.scale), 1)
-    given = {"ssb": options.log, "pzp": options.pzp_log}
-    paths = {kind: given[kind] or logs.MAKERS[kind](count) for kind in options.kinds or KINDS}
+def run(options: Namespace) -> Part:
+    """Measure; return the figures and the goals."""
+    log = options.log or logs.signed_log(max(round(MESSAGES * options.scale), 1))
     spark = session.start(NAME, options.engine)
-    results, goals = [], []
     with Watch() as watch:
-        for kind, path in paths.items():
-            result = measure(kind, path, options.repeats, spark, watch)
-            results.append(result)
-            rate, judged = result["spark_messages_per_cpu_s"], options.scale == 1
-            goals.append(at_least(f"{kind}: messages per CPU second in Spark", GOAL, rate, judged))
-            goals.append(at_least(f"{kind}: messages per CPU second in Spark, aim", AIM[options.engine], rate, judged))
+        found = measure(log, options.repeats, spark, watch)
     spark.stop()
-    return results, goals
+    rate, judged = found["model_messages_per_cpu_s"], options.scale == 1
+    goal = at_least("messages per CPU second of the model", GOAL, rate, judged)
+    return [found], [
+        goal,
+        at_least("messages per CPU second of the model, aim", AIM[options.engine], rate, judged),
+    ]
 
 
-def measure(kind: str, log: Path, repeats: int, spark: SparkSession, watch: Watch) -> dict:
+def to_batches(lines: list[bytes], rows: int) -> list[pa.RecordBatch]:
+    """Cut lines into record batches, in the form that the kernel takes."""
+    table = pa.table(
+        {
+            "source_file": pa.repeat("log", len(lines)),
+            "line": pa.array(range(1, len(lines) + 1), pa.int64()),
+            "raw": pa.array(lines, pa.binary()),
+            "raw_length": pa.array(map(len, lines), pa.int64()),
+        }
+    )
+    return table.rename_columns(INPUT_SCHEMA.names).cast(INPUT_SCHEMA).to_batches(rows)
+
+
+def signatures(lines: list[bytes]) -> list[tuple[bytes, bytes]]:
+    """Return signature with signed text, and public key, of each message of a log without damage."""
+    values = (unwrap(orjson.loads(line))[1] for line in lines)
+    return [
+        (
+            a2b_base64(value.pop("signature")[:88]) + canonical_text(value).encode(),
+            public_key(value["author"]),
+        )
+        for value in values
+    ]
+
+
+def measure(log: Path, repeats: int, spark: SparkSession, watch: Watch) -> dict:
     """Measure the model, the kernel and libsodium in turns over a log; return the figures."""
-    lines = read_lines(log, None)
-    say(f"verify {kind}: {len(lines)} lines; preparing their signed bytes for libsodium")
-    check, signatures = KINDS[kind]
-    signed = list(signatures(lines))
+    lines = log.read_bytes().splitlines()
+    say(f"verify: {len(lines)} lines; preparing their signed bytes for libsodium")
+    signed = signatures(lines)
     batches = to_batches(lines, session.batch_rows())
 
-    def in_spark() -> None:
-        variables = {f"{kind}_log": str(log.resolve())}
-        session.write(model_runner.run(f"stg_{kind}__lines", spark, {}, **variables), "lines")
+    def model() -> None:
+        session.write(model_runner.run("stg_ssb__lines", spark, {}, ssb_log=str(log.resolve())), "lines")
 
     def libsodium() -> None:
         for message, key in signed:
             crypto_sign_open(message, key)
 
     def kernel() -> None:
-        for _ in check(iter(batches)):
+        for _ in ssb.verify_batches(iter(batches), ssb.VerifyOptions()):
             pass
 
     for _ in range(WARM_UPS):
-        in_spark()
+        model()
     kernel()
-    counted = spark.sql(f"select count(*), count_if({IS_VERIFIED[kind]}) from {session.SCHEMA}.lines")
-    checked, verified = counted.first()
-    if (checked, verified) != (len(lines), len(signed)):
-        raise RuntimeError(
-            f"of {len(lines)} lines, {verified} of {checked} rows are usable and verified; {len(signed)} are signed"
-        )
+    usable = spark.sql(f"select count_if(is_usable) from {session.SCHEMA}.lines").first()[0]
+    if usable != len(lines):
+        raise RuntimeError(f"{log}: {usable} of {len(lines)} messages are usable; give a log without damage or copies")
     runs, alone, kernels = [], [], []
     for number in range(1, repeats + 1):
         with watch.measure() as spent:
-            in_spark()
+            model()
         runs.append(spent)
         alone.append(seconds_of(libsodium))
         kernels.append(seconds_of(kernel))
-        say(
-            f"verify {kind}: round {number} of {repeats}: CPU seconds {spent.total:.1f}, of which "
-            f"JVM {spent.cpu['jvm']:.1f}, workers {spent.cpu['workers']:.1f}; "
-            f"kernel alone {kernels[-1]:.1f}, libsodium alone {alone[-1]:.1f}"
-        )
-    told = figures(log, len(lines), len(signed), summary(runs), median(kernels), median(alone))
-    return {"kind": kind, **told}
-
-
-def figures(log: Path, lines: int, signatures: int, spark: dict, kernel_s: float, libsodium_s: float) -> dict:
-    """Bring the figures of a log into one form."""
-    processes = spark["cpu_s_by_process"]
+        told = f"kernel alone {kernels[-1]:.1f}, libsodium alone {alone[-1]:.1f}"
+        say(f"verify: round {number} of {repeats}: CPU seconds {spent.total:.1f}; {told}")
+    found, count = summary(runs), len(lines)
     return {
-        "log": log.name,
-        "lines": lines,
-        "signatures": signatures,
-        "ratio_to_libsodium": round(spark["cpu_s"] / libsodium_s, 2),
-        "spark_messages_per_cpu_s": round(lines / spark["cpu_s"]),
-        "kernel_messages_per_cpu_s": round(lines / kernel_s),
-        "libsodium_messages_per_cpu_s": round(signatures / libsodium_s),
-        "share_of_jvm": round(processes["jvm"] / spark["cpu_s"], 3),
-        "share_of_workers": round(processes["workers"] / spark["cpu_s"], 3),
-        "share_of_kernel": round(kernel_s / spark["cpu_s"], 3),
-        "share_of_libsodium": round(libsodium_s / spark["cpu_s"], 3),
-        "spark": spark,
-        "kernel_alone_cpu_s": round(kernel_s, 2),
-        "libsodium_alone_cpu_s": round(libsodium_s, 2),
+        **{"log": log.name, "lines": count, "model": found},
+        "ratio_to_libsodium": round(found["cpu_s"] / median(alone), 2),
+        "model_messages_per_cpu_s": round(count / found["cpu_s"]),
+        "kernel_messages_per_cpu_s": round(count / median(kernels)),
+        "libsodium_messages_per_cpu_s": round(count / median(alone)),
     }

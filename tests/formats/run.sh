@@ -5,7 +5,7 @@
 # packages of .venv. Maven gets the jars. If Maven or a package index does not answer, one line says so, and the tests are
 # left out; with TANGLES_REQUIRE_JARS=1 that is an error. With the argument `all` (`make test-all`), tests marked
 # `spark_at_length` or `exhaustive` run too. With the argument `nights` and further ones (`make cluster-nights`),
-# `bench.cluster.nights` runs instead of tests.
+# `tests.cluster.nights` runs instead of tests.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
 case ${1-} in
@@ -118,7 +118,7 @@ cmp -s $lock "$venv/installed" || { rm -rf "$venv" && make_environment > "$place
 command -v mvn > /dev/null || leave_out "mvn is not installed"
 { iceberg=$(get_jars $iceberg) && delta=$(get_jars $delta); } 2> "$place.txt" || leave_out "Maven does not answer ($place.txt)"
 if [ "${1-}" = nights ]; then
-  TANGLES_JARS=$iceberg,$delta exec "$venv/bin/python" -m bench.cluster "$@"
+  TANGLES_JARS=$iceberg,$delta exec "$venv/bin/python" -m tests.cluster "$@"
 fi
 of_plugin=(-m 'not spark_at_length') of_project=(-m 'not exhaustive')
 [ "${1-}" = all ] && of_plugin=(-m '') of_project=(-m '')

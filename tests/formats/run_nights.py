@@ -12,9 +12,9 @@ from pathlib import Path
 
 from dbt.cli.main import dbtRunner
 
-from bench.cluster.snapshots import export
 from bench.machine import ROOT
 from dbt_spark_python.session.connection import process_session
+from tests.cluster.snapshots import export
 
 
 def main() -> None:

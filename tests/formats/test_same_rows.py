@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from bench.machine import ROOT
-from bench.same_tables import compare
+from tests.same_tables import compare
 
 FORMAT = os.environ["TANGLES_TARGET"]
 DATA = ROOT / "tests" / "data"

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 import leaks
-from bench.same_tables import compare
 from conftest import DATA, ROOT
 from object_store import ObjectStore
+from tests.same_tables import compare
 
 SAIL, SPARK = ROOT / ".venv" / "bin" / "python", os.environ["FORMATS_PYTHON"]
 #: The tables that are compared, and the model during which the connection is lost.

@@ -8,12 +8,10 @@ import pytest
 import autobase_oracle as oracle
 from autobase_oracle import Base, Id, Node
 from bench import __main__ as command
-from bench import autobase, autobase_bases, in_spark, model_runner
+from bench import autobase, autobase_bases, sets
 from cli_kit import declared
 from dbt_tangles.algorithms.autobase.bases import ORDER_SCHEMA, order_bases
 from dbt_tangles.algorithms.autobase.consensus import order_views
-from dbt_tangles.algorithms.autobase.quorums import QUORUM_SCHEMA
-from dbt_tangles.algorithms.autobase.view_changes import CHANGE_SCHEMA
 
 SHAPES = {
     "gossip": lambda count, writers: autobase_bases.gossip(count, writers, random.Random(5)),
@@ -83,7 +81,7 @@ def test_tables_hold_bases_as_written():
     table = autobase_bases.table(3, 40, 4, 3)
     rows = table.to_pylist()
     assert len({row["base_id"] for row in rows}) == 3 and len({row["writer"] for row in rows}) == 12
-    found = pa.Table.from_batches(order_bases(in_spark.shuffled(table), 10**9), ORDER_SCHEMA).to_pylist()
+    found = pa.Table.from_batches(order_bases(sets.shuffled(table), 10**9), ORDER_SCHEMA).to_pylist()
     assert len({row["observer"] for row in found}) == 13
     for base_id in {row["base_id"] for row in rows}:
         nodes = {}
@@ -109,20 +107,9 @@ def test_members_have_columns_of_the_model():
         assert field == declared("int_autobase_members").field(field.name)
 
 
-@pytest.mark.parametrize("model", autobase.MODELS)
-def test_kernels_are_those_of_the_models(model):
-    assert callable(model_runner.load(model).model)
-    schema = {"views": ORDER_SCHEMA, "quorums": QUORUM_SCHEMA, "changes": CHANGE_SCHEMA}
-    table = autobase.members(0.0002)
-    found = pa.Table.from_batches(list(autobase.kernel_of(model)(iter(table.to_batches()))))
-    # Some nodes have no changes.
-    assert found.schema == schema[model.removeprefix("int_autobase_")]
-    assert len(found) > (0 if model == "int_autobase_changes" else len(table))
-
-
 def test_speed_is_measured_without_spark():
     """All parts run in small."""
-    results, goals = autobase.run(command.parse(["autobase", "--no-spark", "--scale", "0.01", "--repeats", "2"]))
+    results, goals = autobase.run(command.parse(["autobase", "--scale", "0.01", "--repeats", "2"]))
     kernel = ["kernel"] * 2 + ["kernel_growth"]
     assert [result["part"] for result in results] == ["kernel"] * 3 + 2 * kernel + 2 * (
         ["stalled"] * 4 + ["stalled_growth"]

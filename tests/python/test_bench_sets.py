@@ -5,11 +5,9 @@ from itertools import count, groupby
 
 import pyarrow as pa
 import pytest
-from nacl.bindings import crypto_sign_open
 
-import pzp_kit
 from bench import __main__ as command
-from bench import in_spark, logs, pzp_peer, pzp_sets, sets, verify_kernel
+from bench import pzp_peer, pzp_sets, sets
 from cli_kit import declared
 from dbt_tangles.algorithms.set.set_batches import OUTPUT_SCHEMA, reduce_set_batches
 from set_cases import cases, rows_of
@@ -33,7 +31,7 @@ def reference(table: pa.Table) -> NaiveSet:
 @pytest.mark.parametrize(("number", "messages"), [(1, 2_000), (200, 10)])
 def test_made_sets_are_valid_and_without_fault(number, messages):
     """Writers follow all rules."""
-    rows = answer(in_spark.shuffled(pzp_sets.table(number, messages)))
+    rows = answer(sets.shuffled(pzp_sets.table(number, messages)))
     assert len(rows) == number * messages
     assert all(row["is_valid"] and row["are_writers_checked"] and not row["writer_faults"] for row in rows)
     assert len({row["set_id"] for row in rows if row["is_moot"]}) == number
@@ -115,16 +113,6 @@ def test_lipmaa_links_are_those_of_the_peers():
     assert asked > 100
 
 
-def test_signed_lines_are_valid_messages_of_their_sets():
-    """Every signature verifies, and every message is valid in its set."""
-    lines = list(pzp_sets.signed_lines(450))
-    rows = pzp_kit.check(lines)
-    assert all(row["is_usable"] and row["message_id"] == row["claimed_id"] for row in rows)
-    assert sum(row["is_moot"] for row in rows) == 3
-    verdicts = pzp_kit.judge(rows)
-    assert len(verdicts) > 400 and all(verdict[0] for verdict in verdicts)
-
-
 def test_entries_have_the_columns_of_the_model():
     """`int_set_messages` gets the columns that dbt would give it."""
     for name in sets.SHAPES:
@@ -142,7 +130,7 @@ def test_the_peers_algorithm_comes_to_the_same_items():
 
 def test_speed_is_measured_without_spark(monkeypatch):
     """All parts run in small; the part fails if the peer's algorithm finds other items."""
-    results, goals = sets.run(command.parse(["sets", "--no-spark", "--scale", "0.01", "--repeats", "2"]))
+    results, goals = sets.run(command.parse(["sets", "--scale", "0.01", "--repeats", "2"]))
     assert [result["part"] for result in results] == ["kernel"] * 3 + ["growth", "peer"]
     assert [result["messages"] for result in results[:3]] == [100, 500, 5_000]
     assert all(goal.met is None for goal in goals)
@@ -153,22 +141,3 @@ def test_without_node_the_comparison_is_left_out(monkeypatch, capsys):
     results, goals = sets.beside_the_peer(0.01, 1)
     assert results == [{"part": "peer", "left_out": "no node on the PATH"}] and not goals
     assert "left out" in capsys.readouterr().out
-
-
-def test_signatures_of_pzp_logs_are_prepared(monkeypatch, tmp_path):
-    """As many as the kernel verifies; copies count once, and roots are not verified."""
-    monkeypatch.setattr(logs, "FOLDER", tmp_path / "logs")
-    log = logs.signed_pzp_log(50)
-    assert logs.signed_pzp_log(50) == log
-    lines = verify_kernel.read_lines(log, None)
-    assert len(lines) == 50
-    check, signatures = verify_kernel.KINDS["pzp"]
-    prepared = list(signatures([*lines, *lines]))
-    verdicts = [
-        row["is_signature_valid"]
-        for batch in check(iter(verify_kernel.to_batches(lines, 20)))
-        for row in batch.to_pylist()
-    ]
-    assert len(prepared) == verdicts.count(True) == 49
-    for message, key in prepared:
-        crypto_sign_open(message, key)

@@ -1,29 +1,15 @@
 """Made-up event logs, and the evaluation at a small size. These tests neither time nor start Spark."""
 
-import gzip
-import json
 from itertools import pairwise
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 import timeline_oracle as oracle
 from bench import __main__ as command
-from bench import (
-    arrivals,
-    evaluation,
-    evaluation_cases,
-    events,
-    exploration,
-    make_events,
-    peer,
-    timelines,
-)
+from bench import events, peer, timelines
+from bench.evaluation import cases, counts, exploration
 from cli_kit import declared
-from dbt_tangles.formats.events.verify_lines import OUTPUT_SCHEMA, verify_batches
-from log_lines import verified
 
 
 def rng(seed=7) -> np.random.Generator:
@@ -171,8 +157,8 @@ def test_small_timelines_are_timelines():
     assert late > 100
 
 
-def test_arrivals_are_rows_and_lines():
-    """The same timeline as numbers, as a table, and as lines of an event log."""
+def test_arrivals_are_rows():
+    """The same timeline as numbers and as a table."""
     log = events.append(60, 4, rng())
     named = events.named(log, events.deliver_by_feed(log, rng()), rng())
     table = events.arrivals_table(named, rng())
@@ -183,9 +169,6 @@ def test_arrivals_are_rows_and_lines():
         low, high = named.cause_start[event : event + 2]
         assert row["causes"] == [names[cause] for cause in named.cause[low:high]]
         assert row["arrival"] == named.arrived.tolist().index(event) + 1
-    lines = [json.loads(line) for line in events.json_lines(table)]
-    assert [line["event"] for line in lines] == table["event_id"].to_pylist()
-    assert set(lines[0]) == {"timeline", "event", "after", "arrival"}
 
 
 def test_tables_of_many_timelines_keep_them_apart():
@@ -202,7 +185,7 @@ def test_tables_of_many_timelines_keep_them_apart():
 @pytest.mark.parametrize("batch", [1, 7])
 def test_counts_are_those_of_the_shortest_scripts(batch):
     """The textbook's longest common subsequence gives the same counts, batch by batch."""
-    made, _ = evaluation_cases.make_timelines(evaluation_cases.Case(80, 5))
+    made, _ = cases.make_timelines(cases.Case(80, 5))
     graph = known(made)
     arrived = [f"{event:06}" for event in made.arrived]
     old, expected = [], []
@@ -210,93 +193,80 @@ def test_counts_are_those_of_the_shortest_scripts(batch):
         new = oracle.converged({name: graph[name] for name in arrived[:end]})
         expected.append(oracle.fewest_commands(old, new))
         old = new
-    assert evaluation_cases.count_commands(made, batch).tolist() == expected
-    assert evaluation_cases.find_final_order(made).tolist() == [int(name) for name in oracle.converged(graph)]
+    assert cases.count_commands(made, batch).tolist() == expected
+    assert np.argsort(timelines.order_events(made)).tolist() == [int(name) for name in oracle.converged(graph)]
 
 
 def test_the_peer_is_counted_and_ends_in_our_order():
-    made, _ = evaluation_cases.make_timelines(evaluation_cases.Case(200, 6))
+    made, _ = cases.make_timelines(cases.Case(200, 6))
     found = peer.run(made)
-    assert np.array_equal(found.order, evaluation_cases.find_final_order(made))
-    assert (found.commands >= evaluation_cases.count_commands(made)).sum() > 190
-    assert found.commands.sum() > evaluation_cases.count_commands(made).sum()
+    assert np.array_equal(found.order, np.argsort(timelines.order_events(made)))
+    assert (found.commands >= cases.count_commands(made)).sum() > 190
+    assert found.commands.sum() > cases.count_commands(made).sum()
     assert peer.run(made, limit_s=0.0) is None
 
 
 def test_a_limit_leaves_causes_missing():
     """Rejected events are counted, and so are the events that list them."""
-    made, facts = evaluation_cases.make_timelines(
-        evaluation_cases.Case(400, 16, references=2, chatty=8, max_previous=2)
-    )
+    made, facts = cases.make_timelines(cases.Case(400, 16, references=2, chatty=8, max_previous=2))
     assert 0 < facts["refused"] < 100
     assert facts["refused"] + facts["accepted"] == 400 == facts["refused"] + len(made.arrived)
     assert facts["with_missing_causes"] <= facts["missing_causes"] < 400
     assert np.diff(made.cause_start).max() <= 2
-    unlimited, facts = evaluation_cases.make_timelines(evaluation_cases.Case(400, 16, references=1, max_previous=2))
+    unlimited, facts = cases.make_timelines(cases.Case(400, 16, references=1, max_previous=2))
     assert facts["refused"] == facts["missing_causes"] == 0
-    assert evaluation_cases.count_commands(unlimited).sum() > 400
+    assert cases.count_commands(unlimited).sum() > 400
 
 
-@pytest.mark.parametrize("backward", [False, True])
-def test_ranks_that_change_are_counted(backward):
-    """Ranks by the oracle, of the links or of the reversed links, after every arrival."""
+def test_ranks_from_the_tips_that_change_are_counted():
+    """Ranks by the oracle, of the reversed links, after every arrival."""
     log = events.append(60, 5, rng())
     arrived = events.deliver_by_feed(log, rng())
-    counts = exploration.ranks_that_change(log.start, log.cause, arrived, backward)
+    counts = exploration.ranks_that_change(log.start, log.cause, arrived)
     before: dict[str, int] = {}
     for number, count in enumerate(counts.tolist(), start=1):
         inside = {str(event) for event in arrived[:number]}
         known = {str(event): {str(cause) for cause in causes(log)[event]} & inside for event in arrived[:number]}
-        if backward:
-            known = {name: {other for other in known if name in known[other]} for name in known}
+        known = {name: {other for other in known if name in known[other]} for name in known}
         now = oracle.ranks(known)
         assert count == sum(before.get(name) != rank for name, rank in now.items())
         before = now
 
 
-def test_successors_are_limited():
-    """The third event that lists an event is rejected, and does not count against other limits."""
-    start, cause = np.array([0, 0, 0, 1, 2, 4, 5]), np.array([0, 0, 0, 1, 1], np.int32)
-    in_order = np.arange(6, dtype=np.int32)
-    assert exploration.within_limit(start, cause, in_order, 2).tolist() == [True, True, True, True, False, True]
-    backward = in_order[::-1].copy()
-    assert exploration.within_limit(start, cause, backward, 2).tolist() == [True, True, False, True, True, True]
-
-
 def test_the_evaluation_writes_its_counts(monkeypatch, tmp_path):
     """All of it in small: tables, CSV files and plots; the second run counts no case again and writes the same."""
-    monkeypatch.setattr(evaluation, "RESULTS", tmp_path)
-    monkeypatch.setattr(evaluation, "PEER_FEEDS", {4 * evaluation.K: (4, 16), 8 * evaluation.K: (4,)})
+    monkeypatch.setattr(counts, "RESULTS", tmp_path)
+    monkeypatch.setattr(counts, "PEER_FEEDS", {4 * counts.K: (4, 16), 8 * counts.K: (4,)})
     options = command.parse(["evaluation", "--scale", "0.003"])
-    results, goals = evaluation.run(options)
+    results, goals = counts.run(options)
     assert all(goal.met for goal in goals)
     folder = tmp_path / "evaluation" / "scale-0.003"
     names = [result["table"] for result in results]
     written = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert written.keys() == {"README.md", "sizes.svg", "batches.svg", "repetitions.svg", *(f"{n}.csv" for n in names)}
-    monkeypatch.setattr(evaluation, "count_case", None)
-    monkeypatch.setattr(evaluation, "run_peer", None)
-    evaluation.run(options)
+    monkeypatch.setattr(counts, "count_case", None)
+    monkeypatch.setattr(counts, "run_peer", None)
+    counts.run(options)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == written
 
 
 def test_tables_stand_between_their_marks():
     text = "before\n<!-- table a -->\nold\n<!-- end a -->\nafter\n"
-    assert evaluation.fill(text, "a", ["new"]) == "before\n<!-- table a -->\n\nnew\n\n<!-- end a -->\nafter\n"
+    assert counts.fill(text, "a", ["new"]) == "before\n<!-- table a -->\n\nnew\n\n<!-- end a -->\nafter\n"
     with pytest.raises(ValueError, match="exactly once"):
-        evaluation.fill(text, "b", ["new"])
+        counts.fill(text, "b", ["new"])
 
 
 def test_percentiles_are_over_repetitions():
     runs = [{"per_event": n, "p50": 1, "p95": n, "p99": 9, "max": 10 * n} for n in (1, 2, 3)]
-    told = evaluation.sum_up_runs(runs)
+    told = counts.sum_up_runs(runs)
     assert (told["p50_of_runs"], told["arrival_p95"], told["arrival_max"]) == (2, 2, 30)
     assert told["p5_of_runs"] == pytest.approx(1.1)
 
 
 def test_speed_is_measured_without_spark():
     """All parts in small: each has figures, and the peer ends in the same order (or the part fails)."""
-    results, goals = timelines.run(command.parse(["timelines", "--no-spark", "--scale", "0.004", "--repeats", "2"]))
+    results, goals = timelines.run(command.parse(["timelines", "--scale", "0.004", "--repeats", "2"]))
     assert {result["part"] for result in results} == {"order", "peer", "growth", "shapes"}
     assert [result["shape"] for result in results if result["part"] == "shapes"] == [*timelines.HARD_SHAPES]
     assert all(goal.met is None for goal in goals)
@@ -336,52 +306,3 @@ def test_growth_is_a_power():
 def test_arrivals_have_the_columns_of_the_model(name):
     """`int_timeline_order` gets the columns that dbt would give it."""
     assert timelines.arrivals(name, 0.0002).schema == declared("int_timeline_arrivals")
-
-
-@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz"])
-def test_logs_are_written(suffix, tmp_path):
-    """The verification of event logs accepts all lines, which are the same each time."""
-    log, again = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
-    for path in (log, again):
-        make_events.main(["--out", str(path), "--events", "60", "--feeds", "3", "--lurkers", "4"])
-    opener = gzip.open if suffix == ".jsonl.gz" else open
-    with opener(log, "rt") as first, opener(again, "rt") as second:
-        lines = first.read().splitlines()
-        assert second.read().splitlines() == lines
-    rows = verified(verify_batches, OUTPUT_SCHEMA, [line.encode() for line in lines])
-    assert [(row["detail"], row["arrival"]) for row in rows] == [(None, arrival) for arrival in range(1, 61)]
-
-
-def test_logs_of_many_timelines_are_written(tmp_path):
-    log = tmp_path / "many.jsonl"
-    make_events.main(["--out", str(log), "--small-timelines", "20"])
-    assert len({json.loads(line)["timeline"] for line in log.read_text().splitlines()}) == 20
-
-
-def test_impossible_logs_are_not_written(tmp_path, capsys):
-    with pytest.raises(SystemExit) as stopped:
-        make_events.main(["--out", str(tmp_path / "log.jsonl"), "--feeds", "1"])
-    assert stopped.value.code == 2
-    assert "cannot be" in capsys.readouterr().err
-
-
-def test_arrivals_are_counted_by_the_size_of_tangles(tmp_path):
-    """The whole log is a row of its own; a size class without tangles is left out."""
-    commands = {"ssb:log": [1, 1, 3, 2], "pair": [1, 2], "other": [1, 1], "five": [1, 1, 1, 1, 4]}
-    edits = [
-        {"timeline_id": name, "batch": batch}
-        for name, its in commands.items()
-        for batch, n in enumerate(its)
-        for _ in range(n)
-    ]
-    events = [{"timeline_id": name} for name, its in commands.items() for _ in its]
-    for table, rows in (("timeline_events", events), ("timeline_edits", edits)):
-        (tmp_path / table).mkdir()
-        pq.write_table(pa.Table.from_pylist(rows), tmp_path / table / "part.parquet")
-    found = {row["of"]: list(row.values()) for row in arrivals.count(tmp_path)}
-    assert found == {
-        "the whole log": [1, "the whole log", 4, 1.75, 0.5, 1, 3, 3, 3],
-        "tangles of 2 to 4": [2, "tangles of 2 to 4", 4, 1.25, 0.75, 1, 2, 2, 2],
-        "tangles of 5 to 19": [1, "tangles of 5 to 19", 5, 1.6, 0.8, 1, 4, 4, 4],
-    }
-    assert arrivals.shown(arrivals.count(tmp_path))[2] == "| 1 | the whole log | 4 | 1.750 | 50.00 % | 1 | 3 | 3 | 3 |"

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from bench.cluster import fault_injection, faults
-from bench.cluster.build import Build
-from bench.cluster.catching import Catching
-from bench.cluster.fault_injection import KINDS, Fault, Scene
-from bench.cluster.servers import Cluster, marked
-from bench.cluster.tables import differences, leftovers, made_by, names_of
 from conftest import DATA, ROOT
 from dbt_spark_python import pack
+from tests.cluster import fault_injection, faults
+from tests.cluster.build import Build
+from tests.cluster.catching import Catching
+from tests.cluster.fault_injection import KINDS, Fault, Scene
+from tests.cluster.servers import Cluster, marked
+from tests.cluster.tables import differences, leftovers, made_by, names_of
 
 pytestmark = pytest.mark.spark
 
@@ -136,7 +136,7 @@ def test_workers_get_their_packages_with_the_job(cluster, folder):
 
 def test_failed_start_leaves_no_process(folder, monkeypatch):
     """If the master exits at once, the error names its log and every process is stopped."""
-    from bench.cluster import servers
+    from tests.cluster import servers
 
     monkeypatch.setattr(servers, "MASTER", "no.such.Master")
     failing = Cluster(folder / "failing")

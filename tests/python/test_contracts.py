@@ -4,8 +4,10 @@ import re
 
 import pytest
 
-from bench import contracts
+import scripts
 from conftest import ROOT
+
+contracts = scripts.load("docs/reference/contracts.py")
 
 
 def test_changelog_announces_contract_changes(manifest):

@@ -9,7 +9,7 @@ import yaml
 
 import fixture_seeds
 import reasons_page
-from bench import notebook
+import scripts
 from conftest import ROOT
 from dbt_tangles.formats.autobase import verify_lines
 from dbt_tangles.formats.pzp import rules
@@ -17,6 +17,8 @@ from dbt_tangles.formats.ssb.classic import Reason
 from dbt_tangles.formats.ssb.group_claims import GroupReason
 from dbt_tangles.ingest.line_framing import Framing
 from dbt_tangles.reasons import FileFault
+
+notebook = scripts.load("docs/run_notebook.py")
 
 
 def test_every_reason_is_documented():
@@ -65,7 +67,7 @@ def test_environment_page_lists_the_variables_read():
     code = "\n".join(path.read_text() for path in files)
     read = set(re.findall(r"\bTANGLES_[A-Z_]+", code))
     assert len(read) > 8 and read <= set(listed)
-    demonstration = (ROOT / "bench" / "cluster" / "servers.py").read_text()
+    demonstration = (ROOT / "tests" / "cluster" / "servers.py").read_text()
     assert [name for name in listed if name not in code + demonstration] == []
 
 

@@ -8,9 +8,11 @@ from collections import Counter, defaultdict
 import pytest
 from click.testing import CliRunner
 
-from bench import notebook
+import scripts
 from conftest import ROOT
 from dbt_tangles.cli.cli import main
+
+notebook = scripts.load("docs/run_notebook.py")
 
 QUERIES = {path.stem: path.read_text() for path in (ROOT / "docs" / "queries").iterdir()}
 KEPT = json.loads(notebook.NOTEBOOK.read_text())

@@ -5,9 +5,11 @@ import json
 
 import pytest
 
-from bench import notebook
+import scripts
 from conftest import DATA
 from set_builds import TABLES as SET_TABLES
+
+notebook = scripts.load("docs/run_notebook.py")
 
 pytestmark = pytest.mark.both_at_length
 

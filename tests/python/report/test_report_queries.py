@@ -1,12 +1,12 @@
 """The queries behind the report's pictures: each is a file with its places, which the report and the docs name."""
 
-import importlib.util
 import re
 from pathlib import Path
 
 import pytest
 
 import report_story as story
+import scripts
 from browser_session import BrowserSession
 from conftest import ROOT
 from dbt_tangles import queries
@@ -58,10 +58,7 @@ def test_a_file_without_its_comment_is_refused(text, tmp_path, monkeypatch):
 
 
 def test_the_docs_list_each_query():
-    path = ROOT / "docs" / "reference" / "generate_queries.py"
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    generate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(generate)
+    generate = scripts.load("docs/reference/generate_queries.py")
     assert generate.PAGE.read_text(encoding="utf-8") == generate.page()
 
 

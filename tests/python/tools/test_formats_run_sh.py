@@ -12,7 +12,7 @@ PYTHON = """#!/usr/bin/env bash
 case "$*" in
   "-m venv"*) mkdir -p "$4/bin" && cp "$0" "$4/bin/python" ;;
   *sysconfig*) echo "$(dirname "$(dirname "$0")")" ;;
-  "-m bench.cluster"*) echo "nights $TANGLES_JARS $*" >> {asked}; ! grep -q nights {fails} ;;
+  "-m tests.cluster"*) echo "nights $TANGLES_JARS $*" >> {asked}; ! grep -q nights {fails} ;;
   "-m pip"*store*) ! grep -q packages {fails} ;;
   "-m pytest"*)
     name=${{DBT_SPARK_PYTHON_TEST_ENGINE-store}}
@@ -135,7 +135,7 @@ def test_nights_on_a_cluster_run_instead_of_tests(answer, failing):
     assert (name, code, printed) == ("nights", bool(failing), [])
     of_formats = [path.rpartition("/")[2].partition("-4")[0].partition("-r")[0] for path in jars.split(",")]
     assert of_formats == ["iceberg-spark", "delta-spark_4.1_2.13", "delta-storage"]
-    assert words == ["-m", "bench.cluster", "nights", "machine", "--lines", "9"]
+    assert words == ["-m", "tests.cluster", "nights", "machine", "--lines", "9"]
 
 
 def test_an_unknown_argument_runs_no_test(answer):
