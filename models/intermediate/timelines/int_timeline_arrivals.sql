@@ -160,8 +160,8 @@ of_log as (
 limited as (
     select
         *,
-        -- Of the causes in the log's timeline, the backlink of the feed comes first, then the least ids that count, then
-        -- roots that these imply. A message that lists itself has one place more; the kernel leaves out that link.
+        -- Of the causes in the log's timeline, the backlink of the feed comes first, then the least ids that count,
+        -- then roots that these imply. Its own id takes no place; the kernel leaves out that link.
         if(
             is_tangle or {{ limit is none }},
             cast(array() as array<string>),

@@ -114,6 +114,15 @@ def test_logs_of_several_kinds(tmp_path, feed):
     assert (duplicate["line"], duplicate["id"]) == (2, "e")
 
 
+@pytest.mark.parametrize("other", [{"after": ["x"]}, {"author": "ann"}])
+def test_lines_that_contradict_each_other_are_findings(tmp_path, other):
+    """Both lines of the event, whichever arrived first; the line that only lists it is sound."""
+    follower = EVENT | {"event": "f", "after": ["e"], "arrival": 3}
+    write(tmp_path / "events.jsonl", EVENT | {"arrival": 2}, EVENT | {"arrival": 1} | other, follower)
+    answer = json.loads(lint(tmp_path, "--json").stdout)
+    assert [(row["line"], row["reason"]) for row in answer["findings"]] == [(1, "conflict"), (2, "conflict")]
+
+
 def test_a_given_kind_counts(tmp_path):
     result = lint(write(tmp_path / "log", EVENT), "--kind", "ssb")
     assert ":1: not_a_message: " in result.stdout

@@ -114,7 +114,7 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
     tangles, is_tip = _link_messages(table, messages)
     items = _number_items(table, messages.row)
     has_data = flags(table, "has_data")[messages.row] & messages.is_rooted
-    is_entry = changes_items(table)[messages.row]
+    is_entry = _count_entries(table)[messages.row]
     counted = is_entry & messages.is_rooted
     entries = SetEntries(counted, items.touches, *_superseded(table, messages, has_data))
     live = list_live_items(messages.start, counted, items.touches)
@@ -152,7 +152,7 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: in
     return pa.table(columns, names=OUTPUT_SCHEMA.names)
 
 
-def changes_items(table: pa.Table) -> np.ndarray:
+def _count_entries(table: pa.Table) -> np.ndarray:
     """Say of each row whether its additions and deletions count: bool[rows]."""
     in_set_domain = pc.starts_with(table["domain"], SET_DOMAIN).fill_null(False).to_numpy()
     return flags(table, "is_set_shape") & flags(table, "has_data") & in_set_domain

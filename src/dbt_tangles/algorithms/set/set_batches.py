@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.set.reduction import changes_items, reduce_sets
+from dbt_tangles.algorithms.graph.arrays import flags
+from dbt_tangles.algorithms.set.reduction import reduce_sets
 from dbt_tangles.algorithms.set.schemas import INPUT_SCHEMA as REDUCTION_INPUT_SCHEMA
 from dbt_tangles.algorithms.set.schemas import OUTPUT_SCHEMA as REDUCTION_OUTPUT_SCHEMA
 from dbt_tangles.formats.pzp.rules import Reason
@@ -64,8 +65,7 @@ def reduce_set_batches(
 
 def _hold_unread_data(table: pa.Table, verdicts: pa.Table) -> pa.Table:
     """Hold the valid messages whose data the set does not read: peers link to them, and they change no item."""
-    has_unread = table["has_data"].fill_null(False).to_numpy() & ~changes_items(table)
-    is_unread = pa.array(verdicts["is_valid"].to_numpy() & has_unread)
+    is_unread = pa.array(verdicts["is_valid"].to_numpy() & flags(table, "has_data") & ~flags(table, "is_set_shape"))
     columns = [
         pc.and_not(verdicts["is_valid"], is_unread),
         pc.if_else(is_unread, pa.scalar(SetReason.BAD_SET_DATA.value), verdicts["reject_reason"]),
