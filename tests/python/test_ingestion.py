@@ -80,6 +80,16 @@ def test_variants(odd_files):
     assert rejects == {row["line"]: row["expect"].replace("-", "_") for row in expected if row["expect"] != "valid"}
 
 
+def test_joined_files(odd_files):
+    """Byte order marks before lines are taken off; one that stands alone is a reject that names it."""
+    lines = odd_files.rows("stg_ssb__lines", "ssb", "sound", ["source_file", "check_error"])["joined.jsonl"]
+    assert [row["check_error"] for row in lines] == [None] * 8
+    events = [row["event_id"] for row in odd_files.built.rows("timeline_events") if row["timeline_id"] == "b"]
+    assert sorted(events) == ["e1", "e2", "e3", "e4"]
+    (reject,) = odd_files.rejects("event", "sound")["joined.jsonl"]
+    assert (reject["line"], reject["detail"]) == (5, "a byte order mark alone")
+
+
 def test_whole_numbers_by_value(odd_files):
     """Numbers like 1.0 give the same order and nodes as 1."""
     events = [row for row in odd_files.built.rows("timeline_events") if row["timeline_id"] == "t"]

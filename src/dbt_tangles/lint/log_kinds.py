@@ -29,7 +29,7 @@ def _kind_of(line: bytes) -> str | None:
         document: Any = orjson.loads(line.removeprefix(BYTE_ORDER_MARK))
     except orjson.JSONDecodeError:
         return None
-    if type(document) is list and document:  # a finding of each kind
+    if type(document) is list and document:  # an array of messages, which becomes a finding
         document = document[0]
     if type(document) is not dict:
         return None

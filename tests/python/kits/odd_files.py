@@ -191,6 +191,8 @@ def build(project, folder: Path) -> OddFiles:
         expected[log] = write_damages(place / "damaged", first_lines(log, 40))
         write_mistakes(place / "mistakes", log)
     write_numbers(folders)
-    (folders["ssb"] / "sound" / "variants.jsonl").write_bytes((DATA / "ssb" / "variants.jsonl").read_bytes())
+    for place, log in (("ssb/variants", "ssb"), ("ssb/joined", "ssb"), ("timelines/joined", "event")):
+        source = (DATA / place).with_suffix(".jsonl")
+        (folders[log] / "sound" / source.name).write_bytes(source.read_bytes())
     built = project("odd_files", **{f"{log}_log": str(place) for log, place in folders.items()})
     return OddFiles(built.build("--exclude-resource-type", "seed"), folders, expected)
