@@ -244,7 +244,7 @@ class TangleReason(Reasons):
 
     MALFORMED_TANGLE = (
         "malformed_tangle",
-        "Its claim is malformed: the root, previous or the tangle's name has a wrong form.",
+        "Its claim is malformed: tangles, root or previous has a wrong form, or names an id that no message can have.",
     )
     WRONG_TYPE = "wrong_type", "This tangle does not take messages of its content type."
     NOT_A_WRITER = "not_a_writer", "The type and the root of this tangle do not let its author write."

@@ -160,8 +160,8 @@ def write_tangles(page: Page, message_id: str, tangles: list[dict], only: str | 
 _NAMELESS = "claim without a tangle's name"
 #: The form of a valid claim, printed below a malformed one.
 _FORM = [
-    "in it, content.tangles maps each tangle's name to {root, previous}: root is a message's id, previous a list of "
-    "ids; in a tangle's first message both are null",
+    "in it, content.tangles maps each tangle's name to {root, previous}: root is a message's id (%... or "
+    "ssb:message/...), previous a list of ids; in a tangle's first message both are null",
     "the older fields are root (an id) and branch (ids)",
 ]
 #: Words for a message that is in the log, encrypted.
