@@ -23,10 +23,14 @@ class Event(NamedTuple):
 def read_commits(repository: Path) -> list[Event]:
     """Read the commits of a git repository that HEAD follows; the time is the commit time in Unix seconds.
 
+    Git converts names from the encoding of their commit to UTF-8, whatever encoding its settings ask for. Bytes that
+    are not UTF-8 even so become U+FFFD.
+
     Raises:
         ValueError: Git cannot read the repository.
     """
-    command = ["git", "-C", str(repository), "log", "--topo-order", "--reverse", f"--format={_COMMIT}", "HEAD"]
+    command = ["git", "-C", str(repository), "-c", "i18n.logOutputEncoding=UTF-8", "log", "--encoding=UTF-8"]
+    command += ["--topo-order", "--reverse", f"--format={_COMMIT}", "HEAD"]
     done = subprocess.run(command, capture_output=True)
     if done.returncode:
         said = done.stderr.decode(errors="replace").strip()
@@ -48,7 +52,7 @@ def read_room(path: Path) -> list[Event]:
         ValueError: A line is not such an object, or the links form a cycle.
     """
     events = {}
-    for number, line in enumerate(path.read_text().splitlines(), start=1):
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), start=1):
         try:
             value = json.loads(line)
             causes = [each if isinstance(each, str) else each[0] for each in value["prev_events"]]
@@ -75,8 +79,8 @@ def read_channel(folder: Path) -> list[Event]:
     events = {}
     for number, file in enumerate(files):
         name = file.name.removesuffix(".annotation.txt")
-        lines = file.with_name(f"{name}.ascii.txt").read_text(errors="replace").split("\n")
-        links = [sorted(map(int, line.split()[:2])) for line in file.read_text().splitlines()]
+        lines = file.with_name(f"{name}.ascii.txt").read_text("utf-8", errors="replace").split("\n")
+        links = [sorted(map(int, line.split()[:2])) for line in file.read_text("utf-8").splitlines()]
         for place in sorted({place for link in links for place in link}):
             if place >= len(lines):
                 raise ValueError(f"{file} names line {place}, but the log has {len(lines)} lines. Fetch the log again")

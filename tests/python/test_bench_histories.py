@@ -57,6 +57,29 @@ def test_commits_are_read(repository):
     }
 
 
+@pytest.mark.parametrize("log", ["ISO-8859-1", "UTF-16", "none"])
+@pytest.mark.parametrize("commit", ["ISO-8859-1", "UTF-8"])
+def test_names_are_utf_8(tmp_path, log, commit):
+    """The encodings of commits and of git's output change no name."""
+    git(tmp_path, "init", "--quiet")
+    for setting, value in (("i18n.logOutputEncoding", log), ("i18n.commitEncoding", commit)):
+        git(tmp_path, "config", setting, value)
+    tree, commits = git(tmp_path, "write-tree"), []
+    for name in ("Zoë Müller".encode(commit), b"\xff\xfe"):
+        people = {b"GIT_AUTHOR_NAME": name, b"GIT_COMMITTER_NAME": b"x"}
+        people |= {b"GIT_AUTHOR_EMAIL": b"x", b"GIT_COMMITTER_EMAIL": b"x"}
+        listed = [part for each in commits for part in ("-p", each)]
+        made = ["git", "-C", tmp_path, "commit-tree", tree, *listed, "-m", "é"]
+        commits = [
+            subprocess.run(made, env=os.environb | people, capture_output=True, check=True).stdout.decode().strip()
+        ]
+    git(tmp_path, "update-ref", "HEAD", *commits)
+    first, second = history_readers.read_commits(tmp_path)
+    assert first.author == "Zoë Müller" and len(second.author) == 2
+    (line, _) = history.json_lines([first, second], np.arange(2), "git")
+    assert json.loads(line)["author"] == "Zoë Müller"
+
+
 def test_orders_of_arrival(repository):
     folder, ids = repository
     commits = history_readers.read_commits(folder)
