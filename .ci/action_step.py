@@ -10,6 +10,7 @@ because it consists of commands.
 
 import os
 import secrets
+import signal
 import subprocess
 import sys
 import tempfile
@@ -38,24 +39,31 @@ def main(words: list[str]) -> int:
 
 def run(command: list[str], output: int | None) -> int:
     """Run a command; both of its streams go to the standard output, so that their order is known."""
-    try:
-        seconds = 60 * float(os.environ["MINUTES"])
-    except ValueError:
-        print("tangles: timeout-minutes of the action is not a number", flush=True)
+    seconds = read_seconds(os.environ["MINUTES"])
+    if seconds is None:
+        print("tangles: timeout-minutes of the action is no number of minutes; give one such as 30", flush=True)
         return 2
-    path = {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    env = os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
+    streams = {"stdout": output, "stderr": sys.stdout.fileno()}
+    # The processes that the command starts are in its session, and end with it.
+    with subprocess.Popen(command, env=env, start_new_session=True, **streams) as process:
+        try:
+            code = process.wait(seconds)
+        except BaseException as error:
+            os.killpg(process.pid, signal.SIGKILL)
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            return TIMED_OUT
+    return code if code >= 0 else 128 - code
+
+
+def read_seconds(minutes: str) -> float | None:
+    """Convert minutes to seconds; None if the text is no number, or not a possible one."""
     try:
-        done = subprocess.run(
-            command,
-            stdout=output,
-            stderr=sys.stdout.fileno(),
-            env=os.environ | path,
-            timeout=seconds,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return TIMED_OUT
-    return done.returncode if done.returncode >= 0 else 128 - done.returncode
+        seconds = 60 * float(minutes)
+    except ValueError:
+        return None
+    return seconds if 0 < seconds < 1e9 else None
 
 
 if __name__ == "__main__":

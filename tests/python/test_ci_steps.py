@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 
 import pytest
 import yaml
@@ -157,15 +158,23 @@ def test_each_command_has_a_token_of_its_own(place):
 
 @pytest.mark.parametrize(
     ("minutes", "code", "said"),
-    [("0.01", 124, "::error::tangles: stopped after 0.01 minutes"), ("x", 2, "not a number")],
+    [
+        ("0.01", 124, "::error::tangles: stopped after 0.01 minutes"),
+        ("x", 2, "no number"),
+        ("nan", 2, "no number"),
+        ("-1", 2, "no number"),
+    ],
 )
 def test_a_command_has_a_time_limit(place, minutes, code, said):
+    """The processes that it has started end, too; they would keep the step's output open."""
+    begin = time.monotonic()
     command = [sys.executable, ROOT / ".ci" / "action_step.py", "sh", "-c", "echo '::error::x' >&2; sleep 60"]
     done = subprocess.run(
         command, env=environment(place) | {"MINUTES": minutes}, capture_output=True, text=True, check=False
     )
     assert done.returncode == code and said in done.stdout and done.stderr == ""
     assert [line for line in obeyed(done.stdout) if "stopped after" not in line] == []
+    assert time.monotonic() - begin < 30
 
 
 def test_every_step_has_a_time_limit():

@@ -45,7 +45,7 @@ _INTERNAL = {
 
 
 #: A hostile text of a log: commands of workflows, terminal controls, markup and quotes.
-HOSTILE = "::add-path::##[add-path]\x1b[31m\x07[red]x[/red]:smile:\r\n\x9b2J\u202e\u2028\x00'\"--"
+HOSTILE = "::\x1b[31m##[group]\x07[red]x[/red]:smile:\r\n\x9b2J\u202e\u2028\x00'\"--"
 
 
 def assert_harmless(result) -> None:

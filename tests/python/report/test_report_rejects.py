@@ -47,7 +47,7 @@ def test_rows(warehouse):
     rows = {(row["log"], row["file"], row["line"]): row for row in page["rows"]}
     assert page["total"] == 12 and page["left_out"] == 0 and len(rows) == 6  # 5 of SSB, one of them 7 times, 1 node
     assert rows["ssb", "mine.jsonl.gz", 2]["excerpt"] == '{"secret":"[32 bytes, not shown]"}'
-    assert rows["ssb", "mine.jsonl.gz", 3]["excerpt"].startswith(r"<script>alert(1)</script>\x1b[31m\x07")
+    assert rows["ssb", "mine.jsonl.gz", 3]["excerpt"].startswith(r"<script>alert(1)</script>::\x1b[31m##[group]\x07")
     assert rows["ssb", "mine.jsonl.gz", 4]["excerpt"] == "x" * 300 + "…"
     assert rows["ssb", "mine.jsonl.gz", 5]["excerpt"] == r"\\xff".replace("\\\\", "\\\\", 1)
     assert rows["ssb", "x.jsonl", 1]["excerpt"] is None
