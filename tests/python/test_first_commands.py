@@ -115,6 +115,6 @@ def test_docs(built):
 
 def test_full_refresh(built):
     """A build leaves out unchanged tables, unless it is to rebuild all."""
-    assert re.search(r"OK created sql replace groups model tangles\.tangles .*unchanged", built.dbt("run", *FEW))
+    assert re.search(r"OK created sql replace_groups model tangles\.tangles .*unchanged", built.dbt("run", *FEW))
     assert "unchanged" not in built.dbt("build", "--full-refresh", *FEW)
     assert built.count("largest_threads") == 10
