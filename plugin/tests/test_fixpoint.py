@@ -107,3 +107,15 @@ def test_every_stored_table_is_dropped(edges, stores):
 def test_every_view_is_dropped(edges, stores):
     run(edges, stores[0]["session"])
     assert [table.name for table in edges.catalog.listTables() if table.name.startswith("fixpoint_test")] == []
+
+
+@pytest.mark.parametrize("kind", ["session", "tables"])
+def test_a_query_in_place_of_a_table(edges, stores, kind):
+    """With `--empty` dbt puts a query without rows in the place of each table."""
+    empty = "(select * from edges where false limit 0)"
+    queries = [query.replace("<waiting>edges", f"<waiting>{empty}") for query in (BASE, STEP, WAITING)]
+    lines: list[str] = []
+    rounds = Fixpoint(stores[0][kind], queries, NAMES, Spec(["n", "depth"], small_rows=1), lines.append)
+    assert edges.sql(rounds.run()).collect() == []
+    rounds.drop()
+    assert lines[-1] == "rounds end at round 0: 0 input rows are at most 1, and no further row settles"

@@ -15,6 +15,8 @@ from dbt_spark_python.fixpoint.stores import Store
 
 #: Rounds that are stored separately before they are merged.
 ROUNDS_AT_ONCE = 16
+#: A table behind its placeholder; with `--empty` dbt puts a query in parentheses in its place.
+_TABLE = r"(\([^()]*\)|\S+)"
 #: The most rounds that a model may run.
 LAST_ROUND = 99_999
 
@@ -72,7 +74,7 @@ class Fixpoint:
         self._rounds: list[str] = []  # stored separately; the last one is the frontier
         self._merged: list[str] = []  # settled rows of earlier rounds
         self._waiting: str | None = None
-        source = next(filter(None, (re.search(f"{names.waiting}(\\S+)", query) for query in queries)), None)
+        source = next(filter(None, (re.search(f"{names.waiting}{_TABLE}", query) for query in queries)), None)
         self._input_rows = store.count(source[1]) if source else None
         store.is_small = self.is_small
 
@@ -155,7 +157,7 @@ class Fixpoint:
     def _bind(self, query: str, number: int, done: Sequence[str] | None = None) -> str:
         """Replace the placeholders of a query."""
         names, done = self._names, self._rounds if done is None else done
-        query = re.sub(f"{names.waiting}(\\S+)", lambda found: self._waiting or found[1], query)
+        query = re.sub(f"{names.waiting}{_TABLE}", lambda found: self._waiting or found[1], query)
         settled = self._settled(done)
         before = [f"select {self._listed()} from {table}" for table in self._merged]
         for name, value in (

@@ -36,7 +36,7 @@ class Store(Protocol):
         """Store the rows of a round and count them."""
 
     def count(self, table: str) -> int:
-        """Count the rows of a table."""
+        """Count the rows of a table, or of a query in parentheses."""
 
     def drop(self, table: str) -> None:
         """Drop stored rows."""
@@ -72,8 +72,8 @@ class SessionStore:
         return self._show(name, rows), counts
 
     def count(self, table: str) -> int:
-        """Count the rows of a table."""
-        return self._spark.table(table).count()
+        """Count the rows of a table, or of a query in parentheses."""
+        return self._spark.sql(f"select * from {table}").count()
 
     def drop(self, table: str) -> None:
         """Drop a view together with its rows."""
@@ -115,7 +115,7 @@ class TableStore:
         return table, Counts(int(settled), int(waiting))
 
     def count(self, table: str) -> int:
-        """Count the rows of a table."""
+        """Count the rows of a table, or of a query in parentheses."""
         return int(self._execute(f"select count(*) from {table}")[0][0])
 
     def drop(self, table: str) -> None:
