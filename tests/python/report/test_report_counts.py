@@ -10,7 +10,7 @@ from report_browser import address, dump, needs_chromium, text
 from report_kit import make, shard
 
 #: Names and roots of tangles beside the twins: a thread of its own, and one notation alone.
-OTHERS = [("thread", "%other"), ("legacy_thread", "%third")]
+OTHERS = [("thread", "%other"), ("ssb:legacy_thread", "%third")]
 
 
 @pytest.fixture(scope="module")
@@ -36,16 +36,18 @@ def test_the_counts_of_the_report_are_those_of_status(warehouse, out):
     drawn = {row["table"]: {"total": row["total"], "counts": row["counts"]} for row in shard(out, "glance")["counts"]}
     assert drawn == told
     assert [drawn[table]["total"] for table in ("tangles", "tangle_messages", "tangle_writer_faults")] == [3, 15, 1]
-    assert shard(out, "glance")["alike"] == ["legacy_thread and thread are equal on 1 root; each pair is counted once"]
+    assert shard(out, "glance")["alike"] == [
+        "ssb:legacy_thread and thread are equal on 1 root; each pair is counted once"
+    ]
 
 
 def test_lists_and_charts_have_equal_tangles_once(out):
     tangles = shard(out, "index")["kinds"]["tangle"]
     assert tangles["total"] == 3
     assert sorted((part["key"], part["name"], part["also"]) for part in tangles["parts"]) == [
-        ("legacy_thread:%third", "legacy_thread", []),
+        ("ssb:legacy_thread:%third", "ssb:legacy_thread", []),
         ("thread:%other", "thread", []),
-        (f"thread:{ROOT}", "legacy_thread and thread", [f"legacy_thread:{ROOT}"]),
+        (f"thread:{ROOT}", "ssb:legacy_thread and thread", [f"ssb:legacy_thread:{ROOT}"]),
     ]
     glance = shard(out, "glance")
     assert sum(row["well"] + row["troubled"] for row in glance["sizes"]) == 3
@@ -64,5 +66,5 @@ def test_tangles_that_differ_are_both_listed(warehouse, tmp_path):
 
 @needs_chromium
 def test_an_address_with_the_other_name_leads_to_the_tangle(out):
-    page = text(dump(out, address("tangle", f"legacy_thread:{ROOT}")))
-    assert "This report does not draw it" not in page and "legacy_thread and thread" in page
+    page = text(dump(out, address("tangle", f"ssb:legacy_thread:{ROOT}")))
+    assert "This report does not draw it" not in page and "ssb:legacy_thread and thread" in page
