@@ -50,7 +50,8 @@ class Forum:
 
     def dbt(self, *words: str) -> str:
         """Run a dbt command that succeeds; return its output."""
-        return said(words, self.folder, self.python.parent / "dbt", PATH=f"{self.python.parent}:{os.environ['PATH']}")
+        path = f"{self.python.parent}:{os.environ['PATH']}"
+        return said(["--no-use-colors", *words], self.folder, self.python.parent / "dbt", PATH=path)
 
     def count(self, table: str) -> int:
         """Count the rows of a table."""
@@ -93,7 +94,7 @@ def test_commands_that_build_no_table(forum):
 
 def test_seeds_and_freshness(forum):
     """A seed of the user's own is loaded; a source's freshness is found."""
-    assert "PASS=1" in forum.dbt("seed")
+    forum.dbt("seed")
     assert forum.count("people") == 1
     assert re.search("PASS freshness of seeded.people", forum.dbt("source", "freshness"))
 
