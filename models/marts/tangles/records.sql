@@ -27,7 +27,11 @@ records as (
         coalesce(records.tips, cast(array() as array<string>)) as tips,
         coalesce(
             records.left_out,
-            cast(array() as array<struct<message_id:string,reason:string,fields:array<string>,cause_id:string>>)
+            cast(
+                array() as array<
+                    struct<message_id: string, reason: string, fields: array<string>, cause_id: string>
+                >
+            )
         ) as left_out
     from tangles
     inner join types on tangles.tangle_name = types.tangle_name
