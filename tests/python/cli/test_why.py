@@ -244,7 +244,7 @@ def test_each_branch_of_a_fork_has_its_own_followers(tmp_path):
         id_: [row["message_id"] for row in warehouse.json("why", id_)["feed"]["followed_by"]] for id_, *_ in places
     }
     assert followers == {"a": ["b", "c"], "b": ["d", "e"], "c": [], "d": [], "e": [], "f": []}
-    assert "followed by d" in warehouse.ask("why", "b").stdout
+    assert "followed by" in warehouse.ask("why", "b").stdout
     assert "followed by" not in warehouse.ask("why", "c").stdout
 
 
