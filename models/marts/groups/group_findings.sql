@@ -58,15 +58,6 @@ not_counted as (
     where inits.kind in ('root_init', 'epoch_init') and inits.is_connected
 ),
 
--- A feed with a readable message that is no add is not a feed of additions, whatever its other messages are.
-other_feeds as (
-    select messages.author
-    from {{ ref('int_group_messages') }} as messages
-    inner join {{ ref('feeds') }} as feeds on messages.author = feeds.author
-    group by messages.author
-    having count_if(messages.kind = 'add') < any_value(feeds.message_count - feeds.opaque_count)
-),
-
 message_findings as (
     select
         counted.group_id,
@@ -76,7 +67,6 @@ message_findings as (
         array(counted.message_id) as message_ids
     from counted
     inner join epochs on counted.epoch_id = epochs.epoch_id
-    left join other_feeds on counted.author = other_feeds.author
         lateral view explode(
             filter(
                 array(
@@ -93,7 +83,7 @@ message_findings as (
                     if(
                         counted.kind = 'add'
                         and counted.epoch_id = counted.group_id
-                        and other_feeds.author is not null,
+                        and not counted.is_on_feed_of_adds,
                         'added_outside_additions', null
                     )
                 ),
