@@ -374,17 +374,19 @@ def test_every_line_has_its_stated_result(told, hostile):
 
 
 def test_hostile_findings(told, hostile):
-    """The findings of the small groups equal the stated findings."""
+    """The findings of the small groups equal the stated ones, which are independent of the feeds of their authors."""
     for group_id, expected in told.findings.items():
         if told.names[group_id] == "mutants/R":
             continue
         found = {
             (row["finding"], row["epoch_id"], row["feed_id"], row["message_count"], tuple(row["message_ids"]))
             for row in hostile.findings.get(group_id, [])
+            if row["finding"] != "added_outside_additions"
         }
         expected = {(*finding, len(ids), ids[:LISTED]) for *finding, ids in expected}
         assert found == expected, told.names[group_id]
-        assert len(found) == len(hostile.findings.get(group_id, []))
+        listed = [row["finding"] for row in hostile.findings.get(group_id, [])]
+        assert len(found) == len(listed) - listed.count("added_outside_additions")
 
 
 def test_hostile_epochs(hostile):

@@ -42,10 +42,10 @@ class Next:
         """Publish the messages.
 
         They are an add to every epoch and an exclude from every tip. In every other group with one tip, an init upon
-        the tip replaces the exclude. The three do not know of each other, and an exclude without a following init is a
-        finding.
+        the tip replaces the exclude; in groups whose tips have the same members, an init that merges the tips does.
+        The three do not know of each other, and an exclude without a following init is a finding.
         """
-        nexts = {(row["epoch_id"], row["kind"]): row for row in fixtures.rows("group_next")}
+        nexts = {(row["group_id"], row["epoch_id"], row["kind"]): row for row in fixtures.rows("group_next")}
         feeds = {row["author"]: row for row in fixtures.rows("feed_next")}
         epochs = fixtures.rows("group_epochs")
         self.lines, self.on_feeds, self.statements, self.inits = [], {}, {}, {}
@@ -62,29 +62,36 @@ class Next:
                 place = {"sequence": row["sequence"], "previous": row["previous_id"]}
                 self.on_feeds[self.publish(author, post, **place)] = row
             somebody = Author.from_seed(f"somebody/{example.name}")
+            additions = Author.from_seed(f"additions/{example.name}")
             for epoch in epochs:
                 if epoch["epoch_id"] not in in_log:
                     continue
                 self.groups.add(epoch["group_id"])
                 secret = json.loads(in_log[epoch["epoch_id"]])["value"]["content"]["secret"]
                 kinds = ["add"]
-                if epoch["is_tip"]:
+                if epoch["is_tip"] and epoch["preference"] != "same_members":
                     kinds += ["init" if epoch["tip_count"] == 1 and number % 2 else "exclude"]
+                elif epoch["is_preferred"]:
+                    kinds += ["merge"]
                 for kind in kinds:
-                    row = nexts[epoch["epoch_id"], kind]
+                    upon = (None, "init") if kind == "merge" else (epoch["epoch_id"], kind)
+                    row = nexts[(epoch["group_id"], *upon)]
                     # Tips with disjoint members stay disjoint; other relations of tips are kept by adding the same
                     # person.
                     newcomer = epoch["epoch_id"] if epoch["preference"] == "disjoint" else "newcomer"
-                    content = self.content(kind, (example.name, newcomer), secret, row)
-                    found = self.inits if kind == "init" else self.statements
-                    found[self.publish(somebody, content)] = row
+                    content = self.content((example.name, newcomer), secret, row)
+                    found = self.inits if row["kind"] == "init" else self.statements
+                    found[self.publish(additions if kind == "add" else somebody, content)] = row
 
-    def content(self, kind, names, secret, row):
+    def content(self, names, secret, row):
         """Return a content with its required fields."""
+        kind = row["kind"]
         group, person = made_up("identity/group", names[0]), made_up("feed/bendybutt-v1", *names)
         content = {"type": "group/init", "version": "v2", "recps": [group, person]}
         if kind == "init":
-            content["secret"] = b64encode(hashlib.sha256(row["epoch_id"].encode()).digest()).decode()
+            content["secret"] = b64encode(
+                hashlib.sha256((row["epoch_id"] or row["group_id"]).encode()).digest()
+            ).decode()
         elif kind == "add":
             content |= {"type": "group/add-member", "secret": secret, "creator": person}
             content["root"] = to_uri(row["group_id"])
@@ -133,6 +140,7 @@ def test_groups_go_on(published, built):
     }
     counted = {row["message_id"]: row for row in built.rows("group_messages") if row["set_aside_reason"] is None}
     epochs = {row["epoch_id"]: row for row in built.rows("group_epochs")}
+    assert [row for row in published.inits.values() if row["epoch_id"] is None]
     assert len(published.inits) > 2 and len(published.statements) > 30
     for message, row in (published.inits | published.statements).items():
         for name, links in row["tangles"]:
@@ -140,15 +148,16 @@ def test_groups_go_on(published, built):
         assert counted[message]["group_id"] == row["group_id"] and counted[message]["is_connected"]
         assert counted[message]["epoch_id"] == (message if row["kind"] == "init" else row["epoch_id"])
     for message, row in published.inits.items():
-        assert epochs[message]["previous_epochs"] == [row["epoch_id"]] and epochs[message]["is_tip"]
+        assert epochs[message]["previous_epochs"] == dict(row["tangles"])["epoch"]["previous"]
+        assert epochs[message]["is_tip"] and (row["epoch_id"] or epochs[message]["tip_count"] == 1)
     assert {row["group_id"] for row in epochs.values()} == published.groups
 
 
 def test_appended_next_messages_leave_the_findings(published, built, fixtures):
-    """The findings are those of the fixtures."""
+    """The findings are those of the fixtures; only a post on a feed of additions says of adds that they are outside."""
 
     def findings(project):
         rows = [row for row in project.rows("group_findings") if row["group_id"] in published.groups]
-        return sorted(map(repr, rows))
+        return sorted(repr(row) for row in rows if row["finding"] != "added_outside_additions")
 
     assert findings(built) == findings(fixtures)

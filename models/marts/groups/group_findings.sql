@@ -79,6 +79,12 @@ message_findings as (
                         and counted.published_in = counted.epoch_id
                         and counted.epoch_id <> counted.group_id,
                         'added_in_own_epoch', null
+                    ),
+                    if(
+                        counted.kind = 'add'
+                        and counted.epoch_id = counted.group_id
+                        and not counted.is_on_feed_of_adds,
+                        'added_outside_additions', null
                     )
                 ),
                 name -> name is not null

@@ -22,14 +22,15 @@ group_feeds as (
     select
         messages.author,
         if(
-            count_if(messages.kind in ('root_init', 'epoch_init')) = 1,
+            any_value(feeds.status = 'complete' and feeds.opaque_count = 0)
+            and count_if(messages.kind in ('root_init', 'epoch_init')) = 1,
             max(if(messages.kind in ('root_init', 'epoch_init') and messages.sequence = 1, messages.epoch_id, null)),
             null
         ) as epoch_id,
-        count_if(messages.kind = 'add') = any_value(feeds.message_count) as is_additions
+        count_if(messages.kind = 'add') = any_value(feeds.message_count - feeds.opaque_count) as has_only_adds,
+        any_value(feeds.status = 'complete' and feeds.opaque_count = 0) as is_whole
     from {{ ref('int_group_messages') }} as messages
     inner join {{ ref('feeds') }} as feeds on messages.author = feeds.author
-    where feeds.status = 'complete' and feeds.opaque_count = 0
     group by messages.author
 )
 
@@ -57,9 +58,10 @@ select
     case
         when epochs_by_key.epoch_id is not null then epochs_by_key.epoch_id
         when epochs_by_feed.epoch_id is not null then epochs_by_feed.epoch_id
-        when group_feeds.is_additions then 'additions'
+        when group_feeds.is_whole and group_feeds.has_only_adds then 'additions'
         else 'unknown'
-    end as published_in
+    end as published_in,
+    group_feeds.has_only_adds as is_on_feed_of_adds
 from {{ ref('int_group_messages') }} as messages
 left join epochs on messages.epoch_id = epochs.epoch_id
 left join epochs_by_key

@@ -51,8 +51,7 @@ def find(tables: Tables, given: str, kind: str | None = None) -> list[Found]:
         kind: Look for this kind only.
 
     Returns:
-        One id if the text is a whole id or a unique prefix; otherwise at most 11. Without a match, the SSB messages
-        whose ids have the text after their sigil.
+        One id if the text is a whole id or a unique prefix; otherwise at most 11.
     """
     for candidate in candidates(given):
         found = _find(tables, candidate.text, kind)
@@ -75,9 +74,6 @@ def _find(tables: Tables, prefix: str, kind: str | None) -> list[Found]:
         # Only ids of classic SSB begin with %, so the large tables of events need not be searched.
         if found and each == "message" and prefix.startswith("%"):
             break
-    # People copy ids without their sigil.
-    if not found and kind in (None, "message") and prefix[0].isalnum():
-        found = [Found("message", id_) for id_ in sorted(_ids(tables, "ssb_messages", "message_id", f"%{prefix}"))]
     return found[: _SHOWN + 1]
 
 
@@ -137,7 +133,7 @@ def require_id(tables: Tables, given: str, kind: str | None = None) -> str:
         return given
     raise CommandError(
         f"{given!r} does not look like an id; give a message (%... or ssb:message/...), a pzp message (base58), an "
-        "Autobase node (HEX:LENGTH) or an event, whole or its beginning"
+        "Autobase node (HEX:LENGTH) or an event, whole or its beginning, or a line of a log that was read (FILE:N)"
     )
 
 

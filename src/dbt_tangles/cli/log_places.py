@@ -12,6 +12,8 @@ from urllib.parse import unquote
 from dbt_tangles.cli.tables import Tables
 
 MOST = 100
+#: The place of a line: a file and the line's number.
+LINE = re.compile(r"(.+):([0-9]{1,18})", re.DOTALL)
 
 
 class Log(NamedTuple):
@@ -77,6 +79,17 @@ def is_named(source_file: str, given: str) -> bool:
         path = os.path.abspath(path)
     name = unquote(source_file) if ":" in source_file else source_file
     return name == path or any(each.endswith(f"/{path.lstrip('/')}") for each in (name, source_file))
+
+
+def is_line(tables: Tables, given: str) -> bool:
+    """Whether a user's text is `FILE:N` with the name of a file that the build read."""
+    match = LINE.fullmatch(given)
+    return bool(match) and any(
+        is_named(row["source_file"], match[1])
+        for log in LOGS.values()
+        for table in (log.lines, log.rejects)
+        for row in tables.rows(f"select distinct source_file from {{{table}}}")
+    )
 
 
 def id_of_line(tables: Tables, log: Log, source_file: str, line: int) -> dict | None:

@@ -18,6 +18,8 @@ _URI = re.compile(
 _SIGILS = {("message", "classic"): "%{}.sha256", ("message", "sha256"): "%{}.sha256"}
 _SIGILS |= {("feed", "classic"): "@{}.ed25519", ("feed", "ed25519"): "@{}.ed25519"}
 _DIGEST = re.compile(r"([%@])([A-Za-z0-9_+/-]{43}=)\.(sha256|ed25519)")
+#: The beginning of a message's id without its sigil.
+_BARE = re.compile(r"[A-Za-z0-9+/]{1,43}|[A-Za-z0-9+/]{43}=(?:\.[a-z0-9]{0,6})?")
 #: The digest of a message as URIs write it.
 _OF_URI = re.compile(r"([A-Za-z0-9_-]{43})=?")
 
@@ -78,19 +80,23 @@ def candidates(text: str) -> list[Candidate]:
 
     Returns:
         The text itself; the text without quotes and brackets around it; decoded texts; whole ids within it; then the
-        parts of a link's path, query and fragment, the last part first. SSB URIs become sigils. An empty text has no
-        form.
+        parts of a link's path, query and fragment, the last part first. SSB URIs become sigils. A text that may be a
+        message's id without its sigil is followed by the id with it. An empty text has no form.
     """
-    found = {as_sigil(text): Candidate(as_sigil(text), True, True)} if text else {}
+    found = {form: Candidate(form, True, True) for form in _with_sigil(text)} if text else {}
     if len(text) <= _LONGEST:
         wholes = list(_decoded(text))
-        for whole in wholes:
-            found.setdefault(as_sigil(whole), Candidate(as_sigil(whole), True, True))
+        for form in (form for whole in wholes for form in _with_sigil(whole)):
+            found.setdefault(form, Candidate(form, True, True))
         for part in (part for whole in wholes for part in _ids_within(whole)):
             found.setdefault(part, Candidate(part, False, True))
         for part in (part for whole in wholes for part in _parts(whole)):
             found.setdefault(part, Candidate(part, part[0] in "%@", part[0] in "%@"))
     return list(found.values())
+
+
+def _with_sigil(text: str) -> list[str]:
+    return [text, f"%{text}"] if _BARE.fullmatch(text) else [as_sigil(text)]
 
 
 def candidate_texts(text: str | None) -> tuple[str, ...]:

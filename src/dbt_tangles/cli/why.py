@@ -4,7 +4,7 @@ import importlib
 
 import click
 
-from dbt_tangles.cli import claims, complete, subjects
+from dbt_tangles.cli import claims, complete, log_places, subjects
 from dbt_tangles.cli.ids import MODULES, PLACES, complete_missing_id, find_one, require_id
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
 from dbt_tangles.cli.tables import CommandError, Tables
@@ -23,8 +23,8 @@ def command(
     """Say whether a message is verified, and where it belongs or why it was set aside.
 
     ID is an SSB message, a pzp message, an Autobase node, an event or a feed, whole or any unique prefix. SSB messages
-    are sigils (%...) or URIs (ssb:message/classic/...). Quotes, brackets, percent-encoding or a link around it are
-    ignored.
+    are sigils (%...), with or without their %, or URIs (ssb:message/classic/...). Quotes, brackets, percent-encoding
+    or a link around it are ignored. FILE:N instead of an ID is a line of a log, as in --line.
     """
     if bool(id_) == bool(line):
         raise click.UsageError("give either an ID or --line FILE:N")
@@ -37,11 +37,11 @@ def command(
 
 
 def resolve(tables: Tables, given: str, kind: str | None = None) -> tuple[str, str]:
-    """Return the module that explains an id, and the whole id.
+    """Return the module that explains an id or a line, and the whole id or `FILE:N`.
 
     Args:
         tables: The warehouse's tables.
-        given: An id or its beginning, as pasted.
+        given: An id or its beginning, as pasted; or `FILE:N`, if no id is so named.
         kind: Look for ids of this kind only.
 
     Raises:
@@ -52,6 +52,8 @@ def resolve(tables: Tables, given: str, kind: str | None = None) -> tuple[str, s
         return MODULES[found.kind], found.id
     if kind is None and (feeds := subjects.find_feeds(tables, given)):
         return "dbt_tangles.cli.why_author", feeds[0].id
+    if kind is None and log_places.is_line(tables, given):
+        return "dbt_tangles.cli.why_line", given
     if tables.missing >= {places[0][0] for places in PLACES.values()}:
         raise CommandError(f"{tables.folder}: no table with ids is built; build ssb_messages or another one")
     wanted = complete_missing_id(tables, given) or claims.complete_claimed_id(tables, given)

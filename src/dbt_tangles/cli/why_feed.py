@@ -31,24 +31,35 @@ def explain_feed(tables: Tables, message: dict) -> dict | None:
     if not message["is_usable"]:
         return answer
     answer["follows"] = message["previous_id"]
-    near = tables.rows(
+    alike = tables.rows(
         f"""select message_id, sequence, in_chain, reason from {{feed_messages}}
-        where author = $author and sequence between $sequence and $sequence::bigint + 1
-        order by sequence, message_id limit {_MOST}""",
+        where author = $author and sequence = $sequence order by message_id limit {_MOST}""",
         author=author,
         sequence=sequence,
     )
-    for row in near:
+    for row in alike:
         if row["message_id"] == message["message_id"]:
             answer["in_chain"], answer["reason"] = row["in_chain"], row["reason"]
-        elif row["sequence"] == sequence:
-            answer["beside"].append(row)
         else:
-            answer["followed_by"].append(row)
+            answer["beside"].append(row)
+    answer["followed_by"] = _followed_by(tables, author, message["message_id"])
     reason = answer["reason"]
     answer["meaning"] = messages.OFF_CHAIN.get(reason) if reason else None
     answer["broken_by"] = [] if answer["in_chain"] else _broken_by(tables, feed)
     return answer
+
+
+def _followed_by(tables: Tables, author: str, message_id: str) -> list[dict]:
+    """List the feed's other messages that list a message as previous; after a fork, those of its branch alone."""
+    return tables.rows(
+        f"""select message_id, sequence, in_chain, reason from {{feed_messages}}
+        where author = $author and message_id <> $id and message_id in (
+            select message_id from {{ssb_messages}} where author = $author and previous_id = $id
+        )
+        order by sequence, message_id limit {_MOST}""",
+        author=author,
+        id=message_id,
+    )
 
 
 def _broken_by(tables: Tables, feed: dict) -> list[dict]:

@@ -1,7 +1,6 @@
 """`tangles why --line`: the id that a line of a log gave, or the reason why it was rejected."""
 
 import importlib
-import re
 
 from dbt_tangles.cli import log_places, messages
 from dbt_tangles.cli.ids import MODULES, PLACES
@@ -9,7 +8,6 @@ from dbt_tangles.cli.log_places import LOGS, MOST, Log
 from dbt_tangles.cli.page import BAD, DIM, ID, STRONG, Page, quantity
 from dbt_tangles.cli.tables import CommandError, Tables
 
-_LINE = re.compile(r"(.+):([0-9]{1,18})", re.DOTALL)
 _SHOWN = 10
 
 
@@ -23,7 +21,7 @@ def explain(tables: Tables, given: str) -> dict:
     Raises:
         CommandError: The text is not `FILE:N`.
     """
-    match = _LINE.fullmatch(given)
+    match = log_places.LINE.fullmatch(given)
     if not match:
         raise CommandError(f"--line {given!r}: not a line of a log; give FILE:N, as in messages.jsonl:12")
     file, line = match[1], int(match[2])

@@ -166,6 +166,23 @@ def test_forms_that_are_not_in_the_log(of_ssb, text):
     assert result.exit_code == 1 and "not in the log" in result.stdout
 
 
+def test_ids_without_their_sigil_that_only_tangles_or_lines_name(tmp_path):
+    """A message that a tangle waits for, and ids that a rejected line and an accepted one claim."""
+    missing, rejected, accepted = (f"%{(each * 22)[:43]}=.sha256" for each in ("+M", "R0", "a/"))
+    warehouse = story.write(tmp_path / "wh")
+    row = {"missing_id": missing, "is_in_log": False, "waiting_count": 1, "blocked_count": 2, "unlocks": 0}
+    warehouse.write("tangle_missing", {"tangle_name": "thread", "root_id": story.ROOT, **row})
+    place = {"source_file": "f", "line": 1, "reason": "bad_signature", "message_id": None}
+    warehouse.write("ssb_rejects", {**place, "claimed_key": rejected})
+    warehouse.write("ssb_messages", story.message(MESSAGE, FEED, 1, claimed_key=accepted))
+    for id_, part in ((missing, "awaited_by"), (rejected, "claimed_by"), (accepted, "claimed_by")):
+        for text in (id_[1:], id_[1:45], id_[1:44], id_[1:9], f'"{id_[1:]}"'):
+            answer = warehouse.json("why", text)
+            assert answer["id"] == id_ and answer[part], text
+            assert warehouse.ask("why", text).stdout == warehouse.ask("why", id_).stdout
+    assert warehouse.ask("show", story.ROOT[1:]).stdout == warehouse.ask("show", story.ROOT).stdout != ""
+
+
 @given(st.text(max_size=200) | st.text("%25<>\"'ssb:/A=.@", max_size=200))
 def test_forms_end(text):
     """Any text has few candidates, without repetitions; the text itself is the first."""

@@ -229,6 +229,25 @@ def test_the_message_that_breaks_the_chain_is_named(tmp_path, status, columns, s
     assert said in text and f"last message of the chain: {story.ROOT}" in text
 
 
+def test_each_branch_of_a_fork_has_its_own_followers(tmp_path):
+    """The first of two messages with sequence 2 has a follower, and another message lists it with a wrong sequence."""
+    warehouse = story.write(tmp_path / "wh")
+    places = [("a", 1, None), ("b", 2, "a"), ("c", 2, "a"), ("d", 3, "b"), ("e", 5, "b"), ("f", 3, "f")]
+    warehouse.write("ssb_messages", *(story.message(id_, story.BOB, n, previous_id=on) for id_, n, on in places))
+    warehouse.write(
+        "feed_messages",
+        *({"message_id": id_, "author": story.BOB, "sequence": n, "in_chain": id_ == "a"} for id_, n, _ in places),
+    )
+    forked = {"verified_length": 1, "status": "forked", "fork_sequence": 2}
+    warehouse.write("feeds", {**story.feed(story.BOB, 5, "a"), **forked})
+    followers = {
+        id_: [row["message_id"] for row in warehouse.json("why", id_)["feed"]["followed_by"]] for id_, *_ in places
+    }
+    assert followers == {"a": ["b", "c"], "b": ["d", "e"], "c": [], "d": [], "e": [], "f": []}
+    assert "followed by" in warehouse.ask("why", "b").stdout
+    assert "followed by" not in warehouse.ask("why", "c").stdout
+
+
 def test_a_message_beside_a_chain_that_reaches_the_end(tmp_path):
     """The document's example: a <- b <- c, and d of the sequence of c, which follows itself."""
     warehouse = Warehouse(tmp_path / "wh")

@@ -45,6 +45,23 @@ def test_a_line_that_gave_a_message(warehouse, name):
     assert answer["is_well"]
 
 
+@pytest.mark.parametrize("given", ["a b.jsonl:2", "a b.jsonl:5", "a b.jsonl:6", f"{LOG}:3", "old/c.jsonl:1"])
+def test_a_line_without_the_option(warehouse, given):
+    alone, option = (warehouse.json("why", *words) for words in ((given,), ("--line", given)))
+    assert alone["kind"] == "line"
+    assert alone | {"missing_tables": []} == option | {"missing_tables": []}
+
+
+def test_what_is_no_line_stays_an_id(warehouse, tmp_path):
+    """A file that was not read, a line of another kind, and an event or node that is named like a line."""
+    other = warehouse.ask("why", "d.jsonl:1")
+    assert other.exit_code == 2 and "a line of a log that was read (FILE:N)" in other.output
+    assert warehouse.ask("why", "a b.jsonl:2", "--kind", "message").exit_code == 2
+    named = Warehouse(tmp_path / "wh").write("stg_ssb__lines", {**place(1, "file:///ab"), "message_id": A1})
+    named.write("autobase_nodes", {"base_id": "b", "node_id": f"{'ab' * 32}:1", "role": "indexing"})
+    assert named.json("why", "ab:1")["kind"] == "node" and named.json("why", "ab:2")["kind"] == "line"
+
+
 def test_copies(warehouse):
     """Each copy lists the places of the others."""
     places = [(LOG, 1), (LOG, 4), ("file:///old/c.jsonl", 1)]

@@ -164,6 +164,12 @@ class Group:
         first = self.letter[on_feed[0]["key"]]
         return first if is_of_epoch and first in self.depth else "unknown"
 
+    def may_be_on_additions(self, letter):
+        """Say whether all readable messages of a message's feed are adds."""
+        author = MESSAGES[self.key[letter]]["value"]["author"]
+        kinds = {type_of(m["value"]["content"]) for m in MESSAGES.values() if m["value"]["author"] == author}
+        return kinds <= {"group/add-member", None}
+
     def ancestors(self, letter):
         """Return the ancestors of a message in the group tangle."""
         seen, left = set(), [letter]
@@ -305,6 +311,8 @@ def findings(group):
             yield root, "foreign_group", epoch, "", [letter]
         if message.kind == "add" and root != epoch == group.published_in(letter):
             yield root, "added_in_own_epoch", epoch, "", [letter]
+        if message.kind == "add" and root == epoch and not group.may_be_on_additions(letter):
+            yield root, "added_outside_additions", epoch, "", [letter]
         if message.kind == "add" and message.key_fingerprint != group.valid[epoch].key_fingerprint:
             yield root, "foreign_key", epoch, "", [letter]
     for root in {group.group[epoch] for epoch in group.depth}:
@@ -375,6 +383,7 @@ def test_every_rule_has_an_example():
         "same_key",
         "no_answer",
         "added_in_own_epoch",
+        "added_outside_additions",
     }
     published = {row["published_in"] for row in expected("group_messages")}
     assert published > {"additions", "unknown"}
