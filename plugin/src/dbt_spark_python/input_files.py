@@ -22,19 +22,12 @@ _PATTERN_MARK = re.compile(r"[][{}*?\\]")
 
 @dataclass(frozen=True)
 class LocalFiles:
-    """The files that a path leads to, and the names that lead to no file; all sorted by name.
+    """The files that a path leads to, and the names that lead to no file; all sorted by name."""
 
-    Attributes:
-        files: The regular files, with their sizes in bytes.
-        dangling: The links that lead nowhere.
-        irregular: Pipes, sockets and devices, and links to these. Opening one could block the reader.
-        places: Paths that lead to the same files if every folder among them is read with all folders below it.
-    """
-
-    files: list[tuple[str, int]]
-    dangling: list[str]
-    irregular: list[str]
-    places: list[str]
+    files: list[tuple[str, int]]  # The regular files, with their sizes in bytes
+    dangling: list[str]  # The links that lead nowhere
+    irregular: list[str]  # Pipes, sockets and devices, and links to these. Opening one could block the reader
+    places: list[str]  # Paths that lead to the same files if every folder among them is read with all folders below it
 
 
 def find_files(path: str, name: str) -> LocalFiles:

@@ -34,17 +34,11 @@ _LONGEST = 300
 
 
 class Outcome(NamedTuple):
-    """The result of a build.
+    """The result of a build."""
 
-    Attributes:
-        is_success: Whether all steps succeeded.
-        is_begun: Whether any step ran.
-        error: The error that ended the build, if one did.
-    """
-
-    is_success: bool
-    is_begun: bool
-    error: str | None
+    is_success: bool  # Whether all steps succeeded
+    is_begun: bool  # Whether any step ran
+    error: str | None  # The error that ended the build, if one did
 
 
 def run(variables: dict[str, Any], target: str, own: Path, tests: bool, full_refresh: bool) -> Outcome:

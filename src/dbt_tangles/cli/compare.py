@@ -7,23 +7,14 @@ from dbt_tangles.cli.tables import Pair
 
 
 class Compared(NamedTuple):
-    """A table to compare.
+    """A table to compare."""
 
-    Attributes:
-        what: The name of its rows; `{one|many}` agrees with their number.
-        table: The table's name.
-        keys: The columns that identify a row.
-        values: The columns to compare; each is a function of the log.
-        is_input: Whether the rows are read from the log rather than derived from it.
-        where: An SQL condition; only rows that meet it are compared.
-    """
-
-    what: str
-    table: str
-    keys: tuple[str, ...]
-    values: tuple[str, ...]
-    is_input: bool = False
-    where: str = "true"
+    what: str  # The name of its rows; `{one|many}` agrees with their number
+    table: str  # The table's name
+    keys: tuple[str, ...]  # The columns that identify a row
+    values: tuple[str, ...]  # The columns to compare; each is a function of the log
+    is_input: bool = False  # Whether the rows are read from the log rather than derived from it
+    where: str = "true"  # An SQL condition; only rows that meet it are compared
 
 
 COMPARED = [

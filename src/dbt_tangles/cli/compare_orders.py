@@ -8,23 +8,14 @@ from dbt_tangles.cli.tables import Pair
 
 
 class Order(NamedTuple):
-    """Orders to compare, of the subjects that both replicas have.
+    """Orders to compare, of the subjects that both replicas have."""
 
-    Attributes:
-        what: Their name; `{one|many}` agrees with their number.
-        table: The table.
-        scope: The columns that identify an order.
-        place: The column of the places.
-        id: The column of the ids in that order.
-        where: An SQL condition; only rows that meet it are in the order.
-    """
-
-    what: str
-    table: str
-    scope: tuple[str, ...]
-    place: str
-    id: str
-    where: str = "true"
+    what: str  # Their name; `{one|many}` agrees with their number
+    table: str  # The table
+    scope: tuple[str, ...]  # The columns that identify an order
+    place: str  # The column of the places
+    id: str  # The column of the ids in that order
+    where: str = "true"  # An SQL condition; only rows that meet it are in the order
 
 
 ORDERS = [

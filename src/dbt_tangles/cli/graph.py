@@ -10,21 +10,13 @@ IN, ASIDE, MISSING = "in", "aside", "missing"
 
 @dataclass
 class Node:
-    """A node.
+    """A node."""
 
-    Attributes:
-        id: Its id.
-        state: IN, ASIDE or MISSING.
-        place: Its depth, rank or sequence, if any.
-        marks: Its marks: root, tip, fork, ...
-        words: Further text about it.
-    """
-
-    id: str
-    state: str = IN
-    place: int | None = None
-    marks: list[str] = field(default_factory=list)
-    words: str = ""
+    id: str  # Its id
+    state: str = IN  # IN, ASIDE or MISSING
+    place: int | None = None  # Its depth, rank or sequence, if any
+    marks: list[str] = field(default_factory=list)  # Its marks: root, tip, fork,
+    words: str = ""  # Further text about it
 
 
 @dataclass

@@ -17,25 +17,15 @@ LINE = re.compile(r"(.+):([0-9]{1,18})", re.DOTALL)
 
 
 class Log(NamedTuple):
-    """A kind of log, and the tables and columns of its lines.
+    """A kind of log, and the tables and columns of its lines."""
 
-    Attributes:
-        kind: The kind of its ids, as `tangles why --kind` names it.
-        lines: The staging table of its lines.
-        id: The expression for the id that a line gave, or null.
-        within: The expression for the base or timeline of that id, or null.
-        rejects: The table of its rejected lines.
-        reject_id: The column of ids in `rejects`.
-        reject_within: The column of bases or timelines in `rejects`, or null.
-    """
-
-    kind: str
-    lines: str
-    id: str
-    within: str
-    rejects: str
-    reject_id: str
-    reject_within: str
+    kind: str  # The kind of its ids, as `tangles why --kind` names it
+    lines: str  # The staging table of its lines
+    id: str  # The expression for the id that a line gave, or null
+    within: str  # The expression for the base or timeline of that id, or null
+    rejects: str  # The table of its rejected lines
+    reject_id: str  # The column of ids in `rejects`
+    reject_within: str  # The column of bases or timelines in `rejects`, or null
 
 
 LOGS = {

@@ -48,17 +48,11 @@ _LOOKS = [
 
 
 class Candidate(NamedTuple):
-    """An id that a pasted text may stand for.
+    """An id that a pasted text may stand for."""
 
-    Attributes:
-        text: An id or the beginning of one.
-        may_be_prefix: Whether the text may be only the beginning of an id.
-        is_likely: Whether a text that matches an id's pattern is taken as an id; false for words of a link's path.
-    """
-
-    text: str
-    may_be_prefix: bool
-    is_likely: bool
+    text: str  # An id or the beginning of one
+    may_be_prefix: bool  # Whether the text may be only the beginning of an id
+    is_likely: bool  # Whether a text that matches an id's pattern is taken as an id; false for words of a link's path
 
 
 def as_sigil(text: str) -> str:

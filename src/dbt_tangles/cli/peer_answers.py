@@ -16,21 +16,13 @@ AGREE, DIFFER, UNKNOWN, UNREADABLE = "agree", "differ", "unknown", "unreadable"
 
 
 class Kind(NamedTuple):
-    """A kind of statement; the keys of its subject identify it.
+    """A kind of statement; the keys of its subject identify it."""
 
-    Attributes:
-        keys: The keys of the subject.
-        says: The keys of the statement, with the types of their values.
-        sql: A query for the tables' values of the subjects in `$ids`; its columns are `keys` and `says`.
-        unordered: The keys whose lists are compared as sets.
-        means: The compared values in words, for the help.
-    """
-
-    keys: tuple[str, ...]
-    says: dict[str, type]
-    sql: str
-    unordered: frozenset[str] = frozenset()
-    means: str = ""
+    keys: tuple[str, ...]  # The keys of the subject
+    says: dict[str, type]  # The keys of the statement, with the types of their values
+    sql: str  # A query for the tables' values of the subjects in `$ids`; its columns are `keys` and `says`
+    unordered: frozenset[str] = frozenset()  # The keys whose lists are compared as sets
+    means: str = ""  # The compared values in words, for the help
 
 
 KINDS = {

@@ -25,19 +25,12 @@ _LINKS = """list_distinct(flatten([
 
 
 class Message(NamedTuple):
-    """A message in the chain of its feed.
+    """A message in the chain of its feed."""
 
-    Attributes:
-        message_id: The id.
-        author: The feed.
-        sequence: The place in the feed, from 1.
-        links: The messages that it follows in tangles.
-    """
-
-    message_id: str
-    author: str
-    sequence: int
-    links: list[str]
+    message_id: str  # The id
+    author: str  # The feed
+    sequence: int  # The place in the feed, from 1
+    links: list[str]  # The messages that it follows in tangles
 
 
 class Peer(NamedTuple):

@@ -15,17 +15,11 @@ _PLACES = ("warehouse", "schema")
 
 
 class Ask(NamedTuple):
-    """A command that explains a problem, without the options of the tables.
+    """A command that explains a problem, without the options of the tables."""
 
-    Attributes:
-        command: The command, such as `why`.
-        argument: Its argument, if it takes one.
-        options: Its options.
-    """
-
-    command: str
-    argument: str | None = None
-    options: tuple[str, ...] = ()
+    command: str  # The command, such as `why`
+    argument: str | None = None  # Its argument, if it takes one
+    options: tuple[str, ...] = ()  # Its options
 
     @classmethod
     def of(cls, command: str, *words: str) -> "Ask":

@@ -14,19 +14,12 @@ BLOCK_BYTES = 2**25
 
 
 class Block(NamedTuple):
-    """A range of bytes of a file on this machine.
+    """A range of bytes of a file on this machine."""
 
-    Attributes:
-        path: The file.
-        start: Its first byte; blocks of a file follow each other.
-        end: The byte after its last; None for a whole file that is unpacked.
-        fault: A code of `FileFault`, if the file is skipped.
-    """
-
-    path: str
-    start: int = 0
-    end: int | None = None
-    fault: str | None = None
+    path: str  # The file
+    start: int = 0  # Its first byte; blocks of a file follow each other
+    end: int | None = None  # The byte after its last; None for a whole file that is unpacked
+    fault: str | None = None  # A code of `FileFault`, if the file is skipped
 
 
 #: The columns of blocks, as `unpack.read_blocks` reads them.

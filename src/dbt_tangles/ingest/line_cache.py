@@ -22,19 +22,12 @@ def line_digest(max_bytes: int) -> Column:
 
 
 class Parted(NamedTuple):
-    """The lines of a log, divided by whether the cache has their results.
+    """The lines of a log, divided by whether the cache has their results."""
 
-    Attributes:
-        standing: Cached rows of lines that are still at their place.
-        moved: Cached rows of lines at a new place, and of copies of a line; None if there are none.
-        unknown: The lines without a cached result, as they were read.
-        is_grown: Whether every cached line is still in the log, so that `standing` is the whole cache.
-    """
-
-    standing: DataFrame
-    moved: DataFrame | None
-    unknown: DataFrame
-    is_grown: bool
+    standing: DataFrame  # Cached rows of lines that are still at their place
+    moved: DataFrame | None  # Cached rows of lines at a new place, and of copies of a line; None if there are none
+    unknown: DataFrame  # The lines without a cached result, as they were read
+    is_grown: bool  # Whether every cached line is still in the log, so that `standing` is the whole cache
 
 
 def part(lines: DataFrame, digest: Column, known: DataFrame) -> Parted:

@@ -37,13 +37,9 @@ SLICE_ROWS = 32
 
 @dataclass(frozen=True, kw_only=True)
 class LineOptions:
-    """Options for checking the lines of any log.
+    """Options for checking the lines of any log."""
 
-    Attributes:
-        max_line_bytes: Longer lines are rejected unread.
-    """
-
-    max_line_bytes: int = MAX_LINE_BYTES
+    max_line_bytes: int = MAX_LINE_BYTES  # Longer lines are rejected unread
 
 
 def schema_of(row: type) -> pa.Schema:

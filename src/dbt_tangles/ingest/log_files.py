@@ -28,19 +28,12 @@ class LogPlace(NamedTuple):
 
 
 class FoundLog(NamedTuple):
-    """The files of a log.
+    """The files of a log."""
 
-    Attributes:
-        place: The place at which Spark's readers find these files.
-        files: Their URIs.
-        local: The same files by their paths and sizes, if they are on this machine.
-        skipped: The paths on this machine that lead to no file, by their fault.
-    """
-
-    place: LogPlace
-    files: list[str]
-    local: list[tuple[str, int]] | None
-    skipped: dict[FileFault, list[str]]
+    place: LogPlace  # The place at which Spark's readers find these files
+    files: list[str]  # Their URIs
+    local: list[tuple[str, int]] | None  # The same files by their paths and sizes, if they are on this machine
+    skipped: dict[FileFault, list[str]]  # The paths on this machine that lead to no file, by their fault
 
 
 def find_log(spark: SparkSession, path: str, name: str) -> FoundLog:

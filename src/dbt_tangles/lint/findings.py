@@ -30,25 +30,15 @@ _ROWS = 10_000
 
 
 class Finding(NamedTuple):
-    """A finding.
+    """A finding."""
 
-    Attributes:
-        file: The file, as the user names it.
-        line: The line, from 1; objects count where blank lines separate them.
-        kind: The kind of the log.
-        reason: A code of `dbt_tangles.reasons`.
-        detail: More about this line, if the check states it.
-        id: The id of the message, node or event, if it is known.
-        line_count: The number of equal lines or of messages that the finding stands for.
-    """
-
-    file: str
-    line: int
-    kind: str
-    reason: str
-    detail: str | None
-    id: str | None
-    line_count: int
+    file: str  # The file, as the user names it
+    line: int  # The line, from 1; objects count where blank lines separate them
+    kind: str  # The kind of the log
+    reason: str  # A code of `dbt_tangles.reasons`
+    detail: str | None  # More about this line, if the check states it
+    id: str | None  # The id of the message, node or event, if it is known
+    line_count: int  # The number of equal lines or of messages that the finding stands for
 
 
 class UnknownKindError(Exception):

@@ -19,17 +19,11 @@ _VERDICT = re.compile(r"select\n    (.+?) as verdict,\n", re.DOTALL)
 
 
 class Query(NamedTuple):
-    """A query of the report.
+    """A query of the report."""
 
-    Attributes:
-        places: The places of the report that show its rows, as `tangles` or `over time`.
-        text: The content of its rows.
-        sql: The query.
-    """
-
-    places: tuple[str, ...]
-    text: str
-    sql: str
+    places: tuple[str, ...]  # The places of the report that show its rows, as `tangles` or `over time`
+    text: str  # The content of its rows
+    sql: str  # The query
 
 
 def text_of(name: str) -> str:

@@ -9,15 +9,10 @@ from dbt_tangles.cli.page import quantity
 
 
 class Limits(NamedTuple):
-    """The limits of a report.
+    """The limits of a report."""
 
-    Attributes:
-        subjects: The number of the largest subjects of each kind, and of those with the most problems.
-        nodes: The number of last nodes of each subject.
-    """
-
-    subjects: int
-    nodes: int
+    subjects: int  # The number of the largest subjects of each kind, and of those with the most problems
+    nodes: int  # The number of last nodes of each subject
 
 
 class WhyQuery(NamedTuple):
@@ -45,15 +40,10 @@ class Part:
 
 @dataclass
 class Kind:
-    """The subjects of a kind.
+    """The subjects of a kind."""
 
-    Attributes:
-        total: The number of all subjects.
-        parts: The subjects that are shown.
-    """
-
-    total: int
-    parts: list[Part]
+    total: int  # The number of all subjects
+    parts: list[Part]  # The subjects that are shown
 
 
 def number_of(count: int | None, what: str) -> str:

@@ -19,14 +19,10 @@ class ExtendedTable(NamedTuple):
     """The result of a model that keeps all its earlier rows: the new rows, and the whole table.
 
     A model of the materialization `group_versions` may return it.
-
-    Attributes:
-        added: The new rows. Only these are written if the files of the earlier table can be linked.
-        whole: All rows.
     """
 
-    added: DataFrame
-    whole: DataFrame
+    added: DataFrame  # The new rows. Only these are written if the files of the earlier table can be linked
+    whole: DataFrame  # All rows
 
 
 def earlier(spark: SparkSession, relation: object) -> DataFrame | None:

@@ -33,23 +33,14 @@ VERSIONS_MODEL = "group_versions"
 
 
 class Plan(NamedTuple):
-    """The decision for one table.
+    """The decision for one table."""
 
-    Attributes:
-        action: `reuse`, `rebuild` or `replace`.
-        since: Groups with a later version than this are built; 0 builds all groups.
-        upto: The latest version of any group; 0 for a node without groups.
-        history: The name of the history to which these version numbers belong.
-        inputs: The contents of the inputs by name; None if one is unknown.
-        reason: Why an existing table is rebuilt, if the log should say so.
-    """
-
-    action: str
-    since: int = 0
-    upto: int = 0
-    history: str = ""
-    inputs: dict[str, str] | None = None
-    reason: str = ""
+    action: str  # `reuse`, `rebuild` or `replace`
+    since: int = 0  # Groups with a later version than this are built; 0 builds all groups
+    upto: int = 0  # The latest version of any group; 0 for a node without groups
+    history: str = ""  # The name of the history to which these version numbers belong
+    inputs: dict[str, str] | None = None  # The contents of the inputs by name; None if one is unknown
+    reason: str = ""  # Why an existing table is rebuilt, if the log should say so
 
 
 class PlanError(RuntimeError):

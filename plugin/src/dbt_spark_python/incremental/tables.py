@@ -11,21 +11,13 @@ from dbt_spark_python.table_store.public_folders import Publication, PublishedTa
 
 
 class ChangedGroups(NamedTuple):
-    """The changed groups of a complete table; a run replaces their rows.
+    """The changed groups of a complete table; a run replaces their rows."""
 
-    Attributes:
-        key: The SQL expression of a row's group.
-        versions: The table of group versions.
-        column: Its column that names a group.
-        since: Groups with a later version have changed.
-        are_few: Whether joins broadcast their keys.
-    """
-
-    key: str
-    versions: str
-    column: str
-    since: int
-    are_few: bool = False
+    key: str  # The SQL expression of a row's group
+    versions: str  # The table of group versions
+    column: str  # Its column that names a group
+    since: int  # Groups with a later version have changed
+    are_few: bool = False  # Whether joins broadcast their keys
 
     def keys(self, session: SparkSession) -> DataFrame:
         """Return the keys of the groups; see `earlier.changed_groups`."""

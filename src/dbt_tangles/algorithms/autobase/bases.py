@@ -64,71 +64,40 @@ _NEEDED = ("base_id", "node_id", "writer", "length", "batch", "is_relayed")
 
 
 class Bases(NamedTuple):
-    """The nodes of many bases, numbered by base, then writer, then length.
+    """The nodes of many bases, numbered by base, then writer, then length."""
 
-    Attributes:
-        start: int64[bases + 1], into the nodes.
-        row: int32[nodes], the input row of each node.
-        edge_start: int64[nodes + 1], into `previous`.
-        previous: int32[edges], the previous nodes of each node.
-        writer: int32[nodes], the writer's place in `names`.
-        length: int64[nodes].
-        batch: int32[nodes].
-        indexer: int32[nodes], the writer's number among the base's indexers, or -1.
-        is_relayed: bool[nodes].
-        indexer_start: int64[bases + 1], into the indexers of all bases.
-        indexer_name: int64[...], the place of each indexer in `names`; ascending within a base.
-        floor: int64[...], the length of each indexer's log that was confirmed before.
-        names: The keys of all writers, ascending.
-    """
-
-    start: np.ndarray
-    row: np.ndarray
-    edge_start: np.ndarray
-    previous: np.ndarray
-    writer: np.ndarray
-    length: np.ndarray
-    batch: np.ndarray
-    indexer: np.ndarray
-    is_relayed: np.ndarray
-    indexer_start: np.ndarray
-    indexer_name: np.ndarray
-    floor: np.ndarray
-    names: pa.Array
+    start: np.ndarray  # int64[bases + 1], into the nodes
+    row: np.ndarray  # int32[nodes], the input row of each node
+    edge_start: np.ndarray  # int64[nodes + 1], into `previous`
+    previous: np.ndarray  # int32[edges], the previous nodes of each node
+    writer: np.ndarray  # int32[nodes], the writer's place in `names`
+    length: np.ndarray  # int64[nodes]
+    batch: np.ndarray  # int32[nodes]
+    indexer: np.ndarray  # int32[nodes], the writer's number among the base's indexers, or -1
+    is_relayed: np.ndarray  # bool[nodes]
+    indexer_start: np.ndarray  # int64[bases + 1], into the indexers of all bases
+    indexer_name: np.ndarray  # int64[...], the place of each indexer in `names`; ascending within a base
+    floor: np.ndarray  # int64[...], the length of each indexer's log that was confirmed before
+    names: pa.Array  # The keys of all writers, ascending
 
 
 class EdgeRows(NamedTuple):
-    """The nodes and edges of many bases, as in `Bases`.
+    """The nodes and edges of many bases, as in `Bases`."""
 
-    Attributes:
-        base_start: int64[bases + 1], into the nodes.
-        start: int64[nodes + 1], into `previous`.
-        previous: int32[edges].
-    """
-
-    base_start: np.ndarray
-    start: np.ndarray
-    previous: np.ndarray
+    base_start: np.ndarray  # int64[bases + 1], into the nodes
+    start: np.ndarray  # int64[nodes + 1], into `previous`
+    previous: np.ndarray  # int32[edges]
 
 
 class Views(NamedTuple):
-    """Views of bases.
+    """Views of bases."""
 
-    Attributes:
-        start: int64[views + 1], into the nodes of the views.
-        node: int32[...], the node of the base that each is; ascending within a view.
-        edge_start: int64[... + 1], into `previous`.
-        previous: int32[edges], nodes of the views.
-        floor_start: int64[views + 1].
-        floor: int64[...].
-    """
-
-    start: np.ndarray
-    node: np.ndarray
-    edge_start: np.ndarray
-    previous: np.ndarray
-    floor_start: np.ndarray
-    floor: np.ndarray
+    start: np.ndarray  # int64[views + 1], into the nodes of the views
+    node: np.ndarray  # int32[...], the node of the base that each is; ascending within a view
+    edge_start: np.ndarray  # int64[... + 1], into `previous`
+    previous: np.ndarray  # int32[edges], nodes of the views
+    floor_start: np.ndarray  # int64[views + 1]
+    floor: np.ndarray  # int64[...]
 
 
 def order_bases(table: pa.Table, row_limit: int, rule: str = AUTOBASE) -> Iterator[pa.RecordBatch]:

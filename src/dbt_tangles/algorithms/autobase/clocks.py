@@ -129,17 +129,7 @@ def first_followers(
 
 @inner
 def fill_clocks(begin, end, edges, indexer, causal, first, clock):
-    """Compute the clocks of one view.
-
-    Args:
-        begin: The first node of the view.
-        end: The end of its nodes.
-        edges: `Edges` of all nodes.
-        indexer: int32[nodes].
-        causal: int32[nodes], of `causal_order`.
-        first: int64[indexers], the first node of each log that is not empty.
-        clock: int32[nodes of the view, indexers], filled.
-    """
+    """Compute the clocks of one view."""
     start, previous = edges
     n = clock.shape[1]
     for i in range(begin, end):

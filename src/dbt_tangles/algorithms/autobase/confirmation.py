@@ -54,17 +54,7 @@ def _sees_all_before(row, own, a):
 
 @inner
 def _is_newer(y, a, count, begin, clock, limit, limited):
-    """Say whether y is newer than the target: it sees the target, but does not see unsettled nodes beside the target.
-
-    Args:
-        y: A node.
-        a: The target's indexer.
-        count: The length of its log with the target.
-        begin: The first node of the view.
-        clock: int32[nodes of the view, indexers].
-        limit: int32[indexers], the length of each log that y may see.
-        limited: int32[...], the indexers of the logs with such a limit.
-    """
+    """Say whether y is newer than the target: it sees the target, and no unsettled node beside the target."""
     row = clock[y - begin]
     i = 0
     while i < len(limited) and row[limited[i]] <= limit[limited[i]]:
@@ -89,20 +79,7 @@ def count_possible_acks(x, a, view):
 
 @inner
 def _limit_logs(row, a, view, scratch):
-    """Find the length of each log that a newer node may see, and the node of each log that may acknowledge the target.
-
-    Args:
-        row: int32[indexers], the clock of the target.
-        a: Its indexer.
-        view: A `views.View`.
-        scratch: A `consensus.Scratch`. `limit` is filled with lengths, up to the first unsettled node of each log
-            beside the target; `limited` with the indexers of these logs; `ack` with the first node of each log
-            that the target does not see, if that node sees the target: a length, or `NEVER`. The target acknowledges
-            itself.
-
-    Returns:
-        The number of limited logs, and of logs with an acknowledgement.
-    """
+    """Find the length of each log that a newer node may see, and the node of each that may acknowledge the target."""
     begin, first, known, removed, clock = view.begin, view.first, view.known, view.removed, view.clock
     count = row[a]
     limits, acks = 0, 1
@@ -131,17 +108,7 @@ def _limit_logs(row, a, view, scratch):
 
 @inner
 def _ack_only_tail(row, a, view, ack):
-    """Find the acknowledgements of the only tail. All unsettled indexer nodes see it, so logs are unlimited.
-
-    Args:
-        row: int32[indexers], the clock of the tail.
-        a: Its indexer.
-        view: A `views.View`.
-        ack: int32[indexers], filled as by `_limit_logs`.
-
-    Returns:
-        The number of logs with an acknowledgement.
-    """
+    """Find the acknowledgements of the only tail. All unsettled indexer nodes see it, so logs are unlimited."""
     acks = 0
     for k in range(len(ack)):
         speaks = k != a and row[k] == view.removed[k] and row[k] < view.known[k]
@@ -153,19 +120,7 @@ def _ack_only_tail(row, a, view, ack):
 
 @inner
 def is_confirmed(x, p, is_only_tail, indexer, view, scratch):
-    """Say whether x is confirmed by all known nodes; or by the nodes that p sees and possible further ones.
-
-    The steps are proportional to the indexers if unsettled nodes beside x are absent and most nodes have seen the
-    acknowledgements: a node that sees a voter also sees a majority of acknowledgements, so few votes are counted.
-
-    Args:
-        x: An unsettled node of an indexer.
-        p: An indexer node that sees x, or -1.
-        is_only_tail: Whether x is known to be the only tail of the view, see `tails`.
-        indexer: int32[nodes].
-        view: A `views.View`.
-        scratch: A `consensus.Scratch`; `limit`, `limited` and `ack` are filled.
-    """
+    """Say whether x is confirmed by all known nodes; or by the nodes that p sees and possible further ones."""
     begin, first, known, clock = view.begin, view.first, view.known, view.clock
     limit, ack = scratch.limit, scratch.ack
     n = len(known)
@@ -196,16 +151,7 @@ def is_confirmed(x, p, is_only_tail, indexer, view, scratch):
 
 @inner
 def _count_votes(x, p, limited, indexer, view, scratch):
-    """Count the votes for a node with a majority of acknowledgements, and say whether they confirm it.
-
-    Args:
-        x: An unsettled node of an indexer.
-        p: An indexer node that sees x, or -1.
-        limited: int32[...], the indexers of limited logs.
-        indexer: int32[nodes].
-        view: A `views.View`.
-        scratch: A `consensus.Scratch` with `limit` and `ack` of the node.
-    """
+    """Count the votes for a node with a majority of acknowledgements, and say whether they confirm it."""
     begin, first, known, removed, clock = view.begin, view.first, view.known, view.removed, view.clock
     limit, ack = scratch.limit, scratch.ack
     n = len(known)

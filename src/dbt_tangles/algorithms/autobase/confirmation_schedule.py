@@ -14,33 +14,17 @@ from dbt_tangles.kernel_runtime.compiled import inner
 
 
 class AwaitedNodes(NamedTuple):
-    """The merges that wait for nodes to arrive: linked lists as in `merges.WaitLists`.
+    """The merges that wait for nodes to arrive: linked lists as in `merges.WaitLists`."""
 
-    Attributes:
-        head: int64[nodes].
-        link: int64[nodes of the base * indexers].
-        due: int32[nodes of the base], the merges to test.
-        is_due: bool[nodes], whether a merge is in `due`.
-    """
-
-    head: np.ndarray
-    link: np.ndarray
-    due: np.ndarray
-    is_due: np.ndarray
+    head: np.ndarray  # int64[nodes]
+    link: np.ndarray  # int64[nodes of the base * indexers]
+    due: np.ndarray  # int32[nodes of the base], the merges to test
+    is_due: np.ndarray  # bool[nodes], whether a merge is in `due`
 
 
 @inner
 def await_nodes(x, indexer, view, base_known, scratch, awaited):
-    """Let an unconfirmed merge wait for the nodes that could confirm it.
-
-    Args:
-        x: The merge, just tested by `is_confirmed`.
-        indexer: int32[nodes].
-        view: A `views.View` of the known nodes.
-        base_known: int64[indexers], the length of each indexer's log in the base.
-        scratch: A `consensus.Scratch`, as `is_confirmed` left it.
-        awaited: `AwaitedNodes`.
-    """
+    """Let an unconfirmed merge wait for the nodes that could confirm it."""
     begin, first, known, removed, clock = view.begin, view.first, view.known, view.removed, view.clock
     n = len(known)
     a = np.int64(indexer[x])
@@ -72,19 +56,7 @@ def await_nodes(x, indexer, view, base_known, scratch, awaited):
 
 @inner
 def confirm_any(due_count, indexer, view, base_known, awaited, scratch):
-    """Test whether a tail or a due merge is confirmed; unconfirmed merges wait again.
-
-    Args:
-        due_count: The number of due merges.
-        indexer: int32[nodes].
-        view: A `views.View` of the known nodes.
-        base_known: int64[indexers], the length of each indexer's log in the base.
-        awaited: `AwaitedNodes`.
-        scratch: A `consensus.Scratch`.
-
-    Returns:
-        Whether one is confirmed, and the number of merges tested.
-    """
+    """Test whether a tail or a due merge is confirmed; unconfirmed merges wait again."""
     is_found = False
     if len(view.known) == 0:
         return is_found, 0
@@ -107,20 +79,7 @@ def confirm_any(due_count, indexer, view, base_known, awaited, scratch):
 
 @inner
 def await_again(window, base_graph, settled, view, base_known, awaited, scratch):
-    """Let the merges that are still unconfirmed wait.
-
-    Args:
-        window: int32[...], unsettled nodes, by their places in the causal order.
-        base_graph: A `writer_views.BaseGraph`.
-        settled: bool[nodes].
-        view: A `views.View` of the known nodes.
-        base_known: int64[indexers], the length of each indexer's log in the base.
-        awaited: `AwaitedNodes`.
-        scratch: A `consensus.Scratch`.
-
-    Returns:
-        The number of these merges.
-    """
+    """Let the merges that are still unconfirmed wait."""
     count = 0
     for place in window:
         z = np.int64(base_graph.causal[place])

@@ -75,23 +75,14 @@ def order_views(views: ViewArrays) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 class Scratch(NamedTuple):
-    """Scratch arrays for one view.
+    """Scratch arrays for one view."""
 
-    Attributes:
-        limit: int32[indexers], of `confirmation`, like the next two.
-        limited: int32[indexers].
-        ack: int32[indexers].
-        tails: `tails.Tails`.
-        group: int32[nodes of the view].
-        heap: int32[nodes of the view].
-    """
-
-    limit: np.ndarray
-    limited: np.ndarray
-    ack: np.ndarray
-    tails: Tails
-    group: np.ndarray
-    heap: np.ndarray
+    limit: np.ndarray  # int32[indexers], of `confirmation`, like the next two
+    limited: np.ndarray  # int32[indexers]
+    ack: np.ndarray  # int32[indexers]
+    tails: Tails  # `tails.Tails`
+    group: np.ndarray  # int32[nodes of the view]
+    heap: np.ndarray  # int32[nodes of the view]
 
 
 @compiled
@@ -108,37 +99,22 @@ def allocate_scratch(indexers, group, heap):
 
 
 class Search(NamedTuple):
-    """The search for the next nodes to confirm in a view.
+    """The search for the next nodes to confirm in a view."""
 
-    Attributes:
-        indexer: int32[nodes].
-        settled: bool[nodes], the confirmed nodes.
-        view: A `views.View`.
-        waiting: `merges.WaitLists`.
-        merges: `merges.Merges`.
-        scratch: A `Scratch`.
-    """
-
-    indexer: np.ndarray
-    settled: np.ndarray
-    view: View
-    waiting: WaitLists
-    merges: Merges
-    scratch: Scratch
+    indexer: np.ndarray  # int32[nodes]
+    settled: np.ndarray  # bool[nodes], the confirmed nodes
+    view: View  # A `views.View`
+    waiting: WaitLists  # `merges.WaitLists`
+    merges: Merges  # `merges.Merges`
+    scratch: Scratch  # A `Scratch`
 
 
 class Placement(NamedTuple):
-    """The order of confirmed nodes, as `structures.kahn.place_first_ready` fills it.
+    """The order of confirmed nodes, as `structures.kahn.place_first_ready` fills it."""
 
-    Attributes:
-        hidden: bool[nodes], the nodes without a place in the order.
-        unplaced: int32[nodes], how many of the previous nodes of each are not placed.
-        order: int32[...].
-    """
-
-    hidden: np.ndarray
-    unplaced: np.ndarray
-    order: np.ndarray
+    hidden: np.ndarray  # bool[nodes], the nodes without a place in the order
+    unplaced: np.ndarray  # int32[nodes], how many of the previous nodes of each are not placed
+    order: np.ndarray  # int32[...]
 
 
 @inner
@@ -182,17 +158,7 @@ def _find_tail_below(p, tails, search):
 
 @inner
 def _find_group(tails, levels, merge_count, search):
-    """Find the next group to confirm: a tail; else a tail below a merge; else all tails below the last merge.
-
-    Args:
-        tails: int32[tails].
-        levels: The number of levels of the search.
-        merge_count: The number of merges.
-        search: A `Search`; `scratch.group` is filled.
-
-    Returns:
-        The size of the group, and the number of levels.
-    """
+    """Find the next group to confirm: a tail; else a tail below a merge; else all tails below the last merge."""
     indexer, _, view, _, merges, scratch = search
     group = scratch.group
     t = _find_tail(tails, search)
@@ -224,18 +190,7 @@ def _find_group(tails, levels, merge_count, search):
 
 @inner
 def confirm_groups(merge_count, graph, search, placement, at):
-    """Confirm and place one group of nodes after another until none is left.
-
-    Args:
-        merge_count: The number of merges.
-        graph: A `views.Graph`.
-        search: A `Search`, kept up to date.
-        placement: A `Placement`, filled from `at` on.
-        at: The end of the order.
-
-    Returns:
-        The new end of the order.
-    """
+    """Confirm and place one group of nodes after another until none is left."""
     _, settled, view, _, merges, scratch = search
     group = scratch.group
     merges.wakes[0] = 0

@@ -17,19 +17,12 @@ UNKNOWN = np.int32(-1)
 
 
 class _Knowledge(NamedTuple):
-    """The causal order, the clocks and the first followers of all nodes.
+    """The causal order, the clocks and the first followers of all nodes."""
 
-    Attributes:
-        causal_place: int32[nodes], the place of each by depth, writer and length.
-        clock_start: int64[bases + 1], of `clocks.clocks`.
-        clock: int32[...], of the same.
-        follower: int32[...], of `clocks.first_followers`.
-    """
-
-    causal_place: np.ndarray
-    clock_start: np.ndarray
-    clock: np.ndarray
-    follower: np.ndarray
+    causal_place: np.ndarray  # int32[nodes], the place of each by depth, writer and length
+    clock_start: np.ndarray  # int64[bases + 1], of `clocks.clocks`
+    clock: np.ndarray  # int32[...], of the same
+    follower: np.ndarray  # int32[...], of `clocks.first_followers`
 
 
 def contenders(
@@ -74,17 +67,11 @@ def contenders(
 
 
 class Votes(NamedTuple):
-    """The votes over the nodes of one view.
+    """The votes over the nodes of one view."""
 
-    Attributes:
-        place: int32[nodes], the place of each by depth, writer and length.
-        first: int32[nodes of the view, indexers], the votes of level 0: `clocks.first_followers`.
-        second: int32[nodes of the view, indexers], the votes of level 1; filled on demand, `UNKNOWN` before.
-    """
-
-    place: np.ndarray
-    first: np.ndarray
-    second: np.ndarray
+    place: np.ndarray  # int32[nodes], the place of each by depth, writer and length
+    first: np.ndarray  # int32[nodes of the view, indexers], the votes of level 0: `clocks.first_followers`
+    second: np.ndarray  # int32[nodes of the view, indexers], the votes of level 1; filled on demand, `UNKNOWN` before
 
 
 @inner
@@ -110,16 +97,7 @@ def _quorum_degree(x, known, view, votes):
 
 @inner
 def find_contender(x, known, view, votes):
-    """Find the contender of a node: the node beside it with the highest quorum, up to degree two, or -1.
-
-    Ties go to the first by depth, writer and length.
-
-    Args:
-        x: The node.
-        known: int[indexers], the lengths of the logs that count.
-        view: A `views.View`; nodes of `removed` lengths cannot contend.
-        votes: `Votes`; `second` is filled as needed.
-    """
+    """Find the contender of a node: the node beside it with the highest quorum, up to degree two, or -1."""
     best = np.int64(-1)
     best_degree = -1
     for k in range(len(known)):

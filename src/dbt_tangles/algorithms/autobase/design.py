@@ -40,33 +40,19 @@ DESIGN_LIMIT = 5_000
 
 
 class _Scratch(NamedTuple):
-    """The arrays that are kept while views are ordered.
+    """The arrays that are kept while views are ordered."""
 
-    Attributes:
-        limit: int64[indexers], the length of each log to search.
-        degree_below: int64[nodes], the degree of each tail at its last test.
-        below: int64[nodes], the node below which that was.
-        votes: int32[indexers], scratch.
-        following: int32[indexers], scratch.
-        settled: bool[nodes]; later all placed nodes.
-        hidden: bool[nodes], the nodes without a place.
-        unplaced: int32[nodes], the number of previous nodes of each that are not placed.
-        group: int32[nodes], the nodes to place next.
-        heap: int32[nodes], scratch.
-        order: int32[nodes].
-    """
-
-    limit: np.ndarray
-    degree_below: np.ndarray
-    below: np.ndarray
-    votes: np.ndarray
-    following: np.ndarray
-    settled: np.ndarray
-    hidden: np.ndarray
-    unplaced: np.ndarray
-    group: np.ndarray
-    heap: np.ndarray
-    order: np.ndarray
+    limit: np.ndarray  # int64[indexers], the length of each log to search
+    degree_below: np.ndarray  # int64[nodes], the degree of each tail at its last test
+    below: np.ndarray  # int64[nodes], the node below which that was
+    votes: np.ndarray  # int32[indexers], scratch
+    following: np.ndarray  # int32[indexers], scratch
+    settled: np.ndarray  # bool[nodes]; later all placed nodes
+    hidden: np.ndarray  # bool[nodes], the nodes without a place
+    unplaced: np.ndarray  # int32[nodes], the number of previous nodes of each that are not placed
+    group: np.ndarray  # int32[nodes], the nodes to place next
+    heap: np.ndarray  # int32[nodes], scratch
+    order: np.ndarray  # int32[nodes]
 
 
 def order_views(views: ViewArrays) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -94,17 +80,7 @@ def order_views(views: ViewArrays) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @inner
 def _degree(x, view, limit, follower, highest, votes, following):
-    """Find the highest degree of the quorums over a node.
-
-    Args:
-        x: The node.
-        view: A `views.View`.
-        limit: int64[indexers], the length of each log to search.
-        follower: int32[nodes of the view, indexers].
-        highest: The highest degree to find.
-        votes: int32[indexers], scratch.
-        following: int32[indexers], scratch.
-    """
+    """Find the highest degree of the quorums over a node."""
     begin, first, clock = view.begin, view.first, view.clock
     n = len(limit)
     for k in range(n):
@@ -119,14 +95,7 @@ def _degree(x, view, limit, follower, highest, votes, following):
 
 @inner
 def _leading_tail(x, view, follower, work):
-    """Find the tail below x, or x itself, with the highest quorum below x.
-
-    Args:
-        x: An indexer's node.
-        view: A `views.View`.
-        follower: int32[nodes of the view, indexers].
-        work: A `_Scratch`; `limit` is the length of each log below x.
-    """
+    """Find the tail below x, or x itself, with the highest quorum below x."""
     begin, first, removed, clock = view.begin, view.first, view.removed, view.clock
     limit, below, degree_below = work.limit, work.below, work.degree_below
     n = len(removed)
@@ -160,19 +129,7 @@ def _place(size, graph, work, at):
 
 @inner
 def _place_with(x, graph, view, follower, work, at):
-    """Place a node and its ancestors, tail by tail.
-
-    Args:
-        x: An indexer's node.
-        graph: A `views.Graph`.
-        view: A `views.View`; `removed` is kept up to date.
-        follower: int32[nodes of the view, indexers].
-        work: A `_Scratch`.
-        at: The end of the order.
-
-    Returns:
-        The new end of the order.
-    """
+    """Place a node and its ancestors, tail by tail."""
     # The node itself does not count for its ancestors.
     limit = work.limit
     for k in range(len(limit)):

@@ -20,17 +20,11 @@ _SEARCHED_LENGTH = 3
 
 
 class Searched(NamedTuple):
-    """A window to search.
+    """A window to search."""
 
-    Attributes:
-        number: Its number among the windows.
-        window: The window.
-        drafts: The shortest sequence found for each unsettled node, by local number.
-    """
-
-    number: int
-    window: Window
-    drafts: dict[int, Sequence]
+    number: int  # Its number among the windows
+    window: Window  # The window
+    drafts: dict[int, Sequence]  # The shortest sequence found for each unsettled node, by local number
 
     def length_to_beat(self) -> int:
         """Return the greatest number of drafts that a node needs so far."""

@@ -35,25 +35,15 @@ STEPS_PER_NODE, MORE_STEPS = 64, 10_000
 
 
 class LogChanges(NamedTuple):
-    """The nodes at which part of a view was undone or settled, by writer, then length.
+    """The nodes at which part of a view was undone or settled, by writer, then length."""
 
-    Attributes:
-        node: int32[changes], the writer's node.
-        old_length: int32[changes], the nodes of the view before.
-        kept: int32[changes], how many of them begin the new view in the same order.
-        length: int32[changes], the nodes of the new view.
-        settled_start: int64[changes + 1], into `settled`.
-        settled: int32[...], the newly settled nodes, in order.
-        left_out: int32[writers], the number of nodes at the end of each log that were not followed.
-    """
-
-    node: np.ndarray
-    old_length: np.ndarray
-    kept: np.ndarray
-    length: np.ndarray
-    settled_start: np.ndarray
-    settled: np.ndarray
-    left_out: np.ndarray
+    node: np.ndarray  # int32[changes], the writer's node
+    old_length: np.ndarray  # int32[changes], the nodes of the view before
+    kept: np.ndarray  # int32[changes], how many of them begin the new view in the same order
+    length: np.ndarray  # int32[changes], the nodes of the new view
+    settled_start: np.ndarray  # int64[changes + 1], into `settled`
+    settled: np.ndarray  # int32[...], the newly settled nodes, in order
+    left_out: np.ndarray  # int32[writers], the number of nodes at the end of each log that were not followed
 
 
 @inner
@@ -70,19 +60,7 @@ def _list_unsettled(view, causal_place, window):
 
 @inner
 def _confirm_unsettled(window, graph, base_graph, search, placement, at):
-    """Confirm further nodes of a writer's view, as `consensus` does, on top of those confirmed before.
-
-    Args:
-        window: int32[...], of `_list_unsettled`.
-        graph: A `views.Graph` with the known part of each batch.
-        base_graph: A `writer_views.BaseGraph`.
-        search: A `consensus.Search` of the known nodes; its merges and wait lists are filled anew.
-        placement: A `consensus.Placement`, filled from `at` on.
-        at: The number of nodes confirmed before.
-
-    Returns:
-        The number of confirmed nodes.
-    """
+    """Confirm further nodes of a writer's view, as `consensus` does, on top of those confirmed before."""
     indexer, _, view, waiting, merges, _ = search
     n = len(view.known)
     majority = n // 2 + 1
@@ -105,17 +83,11 @@ def _confirm_unsettled(window, graph, base_graph, search, placement, at):
 
 
 class Logs(NamedTuple):
-    """The logs to follow.
+    """The logs to follow."""
 
-    Attributes:
-        base: int64[writers], the base of each, ascending.
-        first: int64[writers], the first node of its log.
-        end: int64[writers], the end of its nodes.
-    """
-
-    base: np.ndarray
-    first: np.ndarray
-    end: np.ndarray
+    base: np.ndarray  # int64[writers], the base of each, ascending
+    first: np.ndarray  # int64[writers], the first node of its log
+    end: np.ndarray  # int64[writers], the end of its nodes
 
 
 class _Writer(NamedTuple):
@@ -217,17 +189,7 @@ def _trim_changes(changes, found, count):
 
 @inner
 def _follow_node(w, at, writer):
-    """Add a writer's next node to its view, and confirm further nodes.
-
-    Args:
-        w: The node.
-        at: The number of confirmed nodes.
-        writer: A `_Writer`, kept up to date.
-
-    Returns:
-        The number of unconfirmed nodes, from the first, that stay in place; the number of confirmed nodes; and the
-        steps taken.
-    """
+    """Add a writer's next node to its view, and confirm further nodes."""
     search, base_known, awaited, known, base_graph, known_graph, placement, new, window = writer
     indexer, settled, view, _, _, scratch = search
     size = collect_new_nodes(w, base_graph, known, new)
@@ -272,33 +234,19 @@ def _allocate_changes(logs):
 
 
 class _Space(NamedTuple):
-    """The arrays that all writers share: by node of all bases, or of the size of the largest base.
+    """The arrays that all writers share: by node of all bases, or of the size of the largest base."""
 
-    Attributes:
-        known: A `writer_views.WriterView`.
-        base_graph: A `writer_views.BaseGraph`.
-        merges: `merges.Merges`.
-        hidden: bool[nodes], all False.
-        failed: bool[nodes].
-        failed_below: int32[nodes].
-        heads: int64[2, nodes], the heads of wait lists and of awaited nodes.
-        is_due: bool[nodes].
-        links: int64[2, entries], their links.
-        logs: int64[4, indexers].
-        rows: int32[5, nodes of the largest base].
-    """
-
-    known: WriterView
-    base_graph: BaseGraph
-    merges: Merges
-    hidden: np.ndarray
-    failed: np.ndarray
-    failed_below: np.ndarray
-    heads: np.ndarray
-    is_due: np.ndarray
-    links: np.ndarray
-    logs: np.ndarray
-    rows: np.ndarray
+    known: WriterView  # A `writer_views.WriterView`
+    base_graph: BaseGraph  # A `writer_views.BaseGraph`
+    merges: Merges  # `merges.Merges`
+    hidden: np.ndarray  # bool[nodes], all False
+    failed: np.ndarray  # bool[nodes]
+    failed_below: np.ndarray  # int32[nodes]
+    heads: np.ndarray  # int64[2, nodes], the heads of wait lists and of awaited nodes
+    is_due: np.ndarray  # bool[nodes]
+    links: np.ndarray  # int64[2, entries], their links
+    logs: np.ndarray  # int64[4, indexers]
+    rows: np.ndarray  # int32[5, nodes of the largest base]
 
 
 @compiled

@@ -27,19 +27,12 @@ _END, _UNKNOWN = -1, -2
 
 
 class DegreeVotes(NamedTuple):
-    """The votes of each degree over the nodes of a view, as far as they were needed.
+    """The votes of each degree over the nodes of a view, as far as they were needed."""
 
-    Attributes:
-        bottom: int64[nodes of the view], the row of degree 0 of each node, or `_UNKNOWN`.
-        above: int64[rows], the row of the next degree over the same node, `_END`, or `_UNKNOWN`.
-        votes: int32[rows, indexers], lengths, or `NEVER`.
-        used: int64[1], the number of rows.
-    """
-
-    bottom: np.ndarray
-    above: np.ndarray
-    votes: np.ndarray
-    used: np.ndarray
+    bottom: np.ndarray  # int64[nodes of the view], the row of degree 0 of each node, or `_UNKNOWN`
+    above: np.ndarray  # int64[rows], the row of the next degree over the same node, `_END`, or `_UNKNOWN`
+    votes: np.ndarray  # int32[rows, indexers], lengths, or `NEVER`
+    used: np.ndarray  # int64[1], the number of rows
 
 
 @compiled
@@ -124,14 +117,7 @@ def degree_of(x, degree_votes, view, follower):
 
 @inner
 def _leads_at(k, y, rows, degree_votes):
-    """Say whether the node of log `k` and length `y` sees no vote of some rows.
-
-    Args:
-        k: The indexer.
-        y: The length.
-        rows: int64[indexers], the row of votes over the node of each log beside x, or `_END`.
-        degree_votes: `DegreeVotes`.
-    """
+    """Say whether the node of log `k` and length `y` sees no vote of some rows."""
     j = 0
     while j < len(rows) and (rows[j] == _END or degree_votes.votes[rows[j], k] > y):
         j += 1
@@ -140,13 +126,7 @@ def _leads_at(k, y, rows, degree_votes):
 
 @inner
 def _is_out_of_reach(row, rows, degree_votes):
-    """Say whether a node beside x has, in each log with a vote for x, a vote of one degree less that is not later.
-
-    Args:
-        row: The row of votes over x.
-        rows: int64[indexers], the rows of one degree less over the nodes beside x, as for `_leads_at`.
-        degree_votes: `DegreeVotes`.
-    """
+    """Say whether a node beside x has, in each log with a vote for x, a vote of one degree less that is not later."""
     votes = degree_votes.votes
     n = len(rows)
     for j in range(n):

@@ -37,29 +37,17 @@ class WaitLists(NamedTuple):
 
 
 class Merges(NamedTuple):
-    """The merges of a view, and the state of the search.
+    """The merges of a view, and the state of the search."""
 
-    Attributes:
-        node: int32[merges], by depth, then node; some of them settled.
-        place: int32[nodes], the place of each among the merges, or -1.
-        beyond: int32[merges + 1], see `_next_unsettled`.
-        woken: int32[...], the merges beside which a node was settled since they failed.
-        is_kept: bool[merges], all False; scratch.
-        level_node: int32[levels], the merge below which a level searches; -1 on level 0.
-        level_at: int64[levels], the place among the merges up to which a level has tested them.
-        level_woken: int64[levels], how many of `woken` a level has tested.
-        wakes: int64[1], the length of `woken`.
-    """
-
-    node: np.ndarray
-    place: np.ndarray
-    beyond: np.ndarray
-    woken: np.ndarray
-    is_kept: np.ndarray
-    level_node: np.ndarray
-    level_at: np.ndarray
-    level_woken: np.ndarray
-    wakes: np.ndarray
+    node: np.ndarray  # int32[merges], by depth, then node; some of them settled
+    place: np.ndarray  # int32[nodes], the place of each among the merges, or -1
+    beyond: np.ndarray  # int32[merges + 1], see `_next_unsettled`
+    woken: np.ndarray  # int32[...], the merges beside which a node was settled since they failed
+    is_kept: np.ndarray  # bool[merges], all False; scratch
+    level_node: np.ndarray  # int32[levels], the merge below which a level searches; -1 on level 0
+    level_at: np.ndarray  # int64[levels], the place among the merges up to which a level has tested them
+    level_woken: np.ndarray  # int64[levels], how many of `woken` a level has tested
+    wakes: np.ndarray  # int64[1], the length of `woken`
 
 
 @compiled
@@ -85,17 +73,7 @@ def allocate_merges(most, nodes):
 
 @inner
 def list_merges(graph, view, causal, merges):
-    """List the merges that can be confirmed.
-
-    Args:
-        graph: A `views.Graph`.
-        view: A `views.View`.
-        causal: int32[nodes], of `clocks.causal_order`.
-        merges: `Merges`; `node`, `place` and `beyond` are filled.
-
-    Returns:
-        The number of merges.
-    """
+    """List the merges that can be confirmed."""
     majority = len(view.known) // 2 + 1
     count = 0
     for i in range(view.begin, view.end):
@@ -116,14 +94,7 @@ def list_merges(graph, view, causal, merges):
 
 @inner
 def wait(x, indexer, view, waiting):
-    """Let an unconfirmed node wait at the first unsettled node beside it of each indexer.
-
-    Args:
-        x: The node.
-        indexer: int32[nodes].
-        view: A `views.View`.
-        waiting: `WaitLists`.
-    """
+    """Let an unconfirmed node wait at the first unsettled node beside it of each indexer."""
     first, known, removed, clock = view.first, view.known, view.removed, view.clock
     head, link = waiting.head, waiting.link
     n = len(known)
@@ -141,13 +112,7 @@ def wait(x, indexer, view, waiting):
 
 @inner
 def wake(group, levels, search):
-    """Wake the nodes that wait at settled nodes.
-
-    Args:
-        group: int32[...], the settled nodes.
-        levels: The number of levels.
-        search: A `consensus.Search`.
-    """
+    """Wake the nodes that wait at settled nodes."""
     indexer, settled, view, waiting, merges, _ = search
     head, link, place = waiting.head, waiting.link, merges.place
     n = len(view.known)
@@ -177,16 +142,7 @@ def wake(group, levels, search):
 
 @inner
 def find_merge(level, count, search):
-    """Find the first confirmed merge, by all known nodes or under the merge of a level.
-
-    Args:
-        level: The level.
-        count: The number of merges.
-        search: A `consensus.Search`.
-
-    Returns:
-        The merge, or -1.
-    """
+    """Find the first confirmed merge, by all known nodes or under the merge of a level."""
     indexer, settled, view, waiting, merges, scratch = search
     begin, clock = view.begin, view.clock
     place, woken, level_at, level_woken = merges.place, merges.woken, merges.level_at, merges.level_woken
@@ -239,19 +195,7 @@ def _next_unsettled(at, beyond):
 
 @inner
 def _compact_woken(woken, wakes, place, levels, level_woken, is_kept):
-    """Keep only the last occurrence of each woken merge.
-
-    Args:
-        woken: int32[...], merges, with repetitions.
-        wakes: Their number.
-        place: int32[nodes], the place of each among the merges.
-        levels: The number of levels.
-        level_woken: int64[levels], how many of `woken` each level has tested, ascending; changed.
-        is_kept: bool[merges], all False; scratch.
-
-    Returns:
-        The number of merges left.
-    """
+    """Keep only the last occurrence of each woken merge."""
     at = len(woken)
     level = levels - 1
     for i in range(wakes - 1, -1, -1):

@@ -23,21 +23,13 @@ SIDES = 10
 
 
 class Writer(NamedTuple):
-    """A writer that may publish next.
+    """A writer that may publish next."""
 
-    Attributes:
-        place: The rank of its key in the window's view.
-        indexer: Its number among the indexers, or -1.
-        length: The length of its log with its next node.
-        left: The number of nodes left in its unfinished batch, or 0.
-        last: The local number of its last node in the window, or -1.
-    """
-
-    place: int
-    indexer: int
-    length: int
-    left: int
-    last: int
+    place: int  # The rank of its key in the window's view
+    indexer: int  # Its number among the indexers, or -1
+    length: int  # The length of its log with its next node
+    left: int  # The number of nodes left in its unfinished batch, or 0
+    last: int  # The local number of its last node in the window, or -1
 
 
 class Draft(NamedTuple):
@@ -66,17 +58,11 @@ Sequence = tuple[Draft, ...]
 
 
 class WindowNodes(NamedTuple):
-    """The nodes of a window by local number.
+    """The nodes of a window by local number."""
 
-    Attributes:
-        previous: The previous nodes of each node.
-        is_followable: Whether a next node may follow each node.
-        indexer: The number of each node's indexer, or -1.
-    """
-
-    previous: list[list[int]]
-    is_followable: list[bool]
-    indexer: list[int]
+    previous: list[list[int]]  # The previous nodes of each node
+    is_followable: list[bool]  # Whether a next node may follow each node
+    indexer: list[int]  # The number of each node's indexer, or -1
 
 
 class Window:

@@ -56,27 +56,16 @@ class Quorums(NamedTuple):
 
 
 class _IndexedLogs(NamedTuple):
-    """Views with the logs of their indexers, clocks, depths and first followers.
+    """Views with the logs of their indexers, clocks, depths and first followers."""
 
-    Attributes:
-        view_start: int64[views + 1].
-        floor_start: int64[views + 1].
-        first: int64[indexers of all views], the first node of each log.
-        known: int64[indexers of all views], the length of each log.
-        clock_start: int64[views + 1], of `clocks.clocks`.
-        clock: int32[...], of the same.
-        depth: int32[nodes].
-        follower: int32[...], of `clocks.first_followers`.
-    """
-
-    view_start: np.ndarray
-    floor_start: np.ndarray
-    first: np.ndarray
-    known: np.ndarray
-    clock_start: np.ndarray
-    clock: np.ndarray
-    depth: np.ndarray
-    follower: np.ndarray
+    view_start: np.ndarray  # int64[views + 1]
+    floor_start: np.ndarray  # int64[views + 1]
+    first: np.ndarray  # int64[indexers of all views], the first node of each log
+    known: np.ndarray  # int64[indexers of all views], the length of each log
+    clock_start: np.ndarray  # int64[views + 1], of `clocks.clocks`
+    clock: np.ndarray  # int32[...], of the same
+    depth: np.ndarray  # int32[nodes]
+    follower: np.ndarray  # int32[...], of `clocks.first_followers`
 
 
 def quorums(
@@ -232,21 +221,7 @@ def _quorums(begin, end, max_degree, widest, indexed):
 
 @inner
 def _first_with_quorum(votes, following, first, known, begin, facts):
-    """Find the first node, by depth, that knows a majority of some votes, and the votes of the next degree.
-
-    A node that knows a majority of votes is a vote of the next degree or descends from one.
-
-    Args:
-        votes: int32[indexers], lengths, or `NEVER`.
-        following: int32[indexers], filled with the votes of the next degree.
-        first: int64[indexers], the first node of each log.
-        known: int64[indexers], the length of each log.
-        begin: The first node of the view.
-        facts: int32[nodes of the view, indexers], clocks, and int32[nodes], depths.
-
-    Returns:
-        The node, or -1.
-    """
+    """Find the first node, by depth, that knows a majority of some votes, and the votes of the next degree."""
     clocks, depth = facts
     best = np.int64(-1)
     for k in range(len(votes)):

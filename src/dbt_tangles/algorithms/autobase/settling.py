@@ -10,19 +10,7 @@ from dbt_tangles.kernel_runtime.compiled import inner
 
 @inner
 def settle_group(group, size, graph, view, settled):
-    """Settle nodes with all their ancestors, and batches as wholes.
-
-    Args:
-        group: int32[nodes of the view], the first `size` are the nodes to settle; the nodes settled with them are
-            added.
-        size: The number of nodes to settle.
-        graph: A `views.Graph`.
-        view: A `views.View`; `removed` is kept up to date.
-        settled: bool[nodes], kept up to date.
-
-    Returns:
-        The size of the group.
-    """
+    """Settle nodes with all their ancestors, and batches as wholes."""
     start, previous, writer, batch, indexer = graph.start, graph.previous, graph.writer, graph.batch, graph.indexer
     for j in range(size):
         settled[group[j]] = True

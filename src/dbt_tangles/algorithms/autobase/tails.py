@@ -33,14 +33,7 @@ class Tails(NamedTuple):
 
 @inner
 def _place_log(k, count, view, tails):
-    """Make the first unsettled node of a log a tail, or let the log wait; the number of tails.
-
-    Args:
-        k: The indexer.
-        count: The number of tails so far.
-        view: A `views.View`.
-        tails: `Tails`, kept up to date.
-    """
+    """Make the first unsettled node of a log a tail, or let the log wait; the number of tails."""
     first, removed = view.first, view.removed
     if removed[k] == view.known[k]:
         return count
@@ -65,12 +58,7 @@ def _place_log(k, count, view, tails):
 
 @inner
 def list_tails(view, tails):
-    """List the tails of a view; their number.
-
-    Args:
-        view: A `views.View`.
-        tails: `Tails`, filled.
-    """
+    """List the tails of a view; their number."""
     tails.scanned[:] = 0
     tails.waiting[:] = -1
     count = 0
@@ -81,17 +69,7 @@ def list_tails(view, tails):
 
 @inner
 def update_tails(group, count, indexer, view, tails):
-    """Update the tails after nodes were settled; their number.
-
-    Takes steps in proportion to the nodes, the tails, and the logs that waited.
-
-    Args:
-        group: int32[...], the nodes settled since the tails were listed.
-        count: The number of tails before.
-        indexer: int32[nodes].
-        view: A `views.View`.
-        tails: `Tails`, kept up to date.
-    """
+    """Update the tails after nodes were settled; their number."""
     first, removed = view.first, view.removed
     left = 0
     gone = np.int64(-1)  # The logs of settled tails, as a linked list; these logs do not wait.

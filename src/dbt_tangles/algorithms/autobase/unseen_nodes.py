@@ -127,17 +127,7 @@ def prepare_unseen(graph, view, follower, degree, settled, following):
 
 @inner
 def update_contenders(x, view, follower, contender):
-    """Find the first unsettled node of each log beside x.
-
-    Args:
-        x: An indexer's node.
-        view: A `views.View`.
-        follower: int32[nodes of the view, indexers].
-        contender: int32[nodes of the view, indexers], lengths, or 0; the row of x is filled.
-
-    Returns:
-        Whether the row changed.
-    """
+    """Find the first unsettled node of each log beside x."""
     row = contender[x - view.begin]
     is_changed = False
     for k in range(len(row)):
@@ -151,14 +141,7 @@ def update_contenders(x, view, follower, contender):
 
 @inner
 def _completes_quorum(votes, w, clock, own):
-    """Say whether the next node of indexer w sees enough of these votes to reach the next degree.
-
-    Args:
-        votes: int32[indexers].
-        w: The indexer. Its own vote is that node, or one before it.
-        clock: int32[indexers], the clock of one node that it follows.
-        own: int32[indexers], the clock of the other one.
-    """
+    """Say whether the next node of indexer w sees enough of these votes to reach the next degree."""
     count = 0
     for k in range(len(votes)):
         if k != w and votes[k] <= max(clock[k], own[k]):
@@ -204,16 +187,7 @@ def _is_always_contended(degree, votes, w, beside, view, unseen):
 
 @inner
 def may_be_settled_unseen(x, view, unseen, own):
-    """Say whether the next node of an indexer could settle x, on top of its last node and at most one other node.
-
-    The indexer has no unsettled node beside x.
-
-    Args:
-        x: An indexer's node.
-        view: A `views.View`.
-        unseen: `UnseenVotes`.
-        own: int32[indexers], scratch.
-    """
+    """Say whether the next node of an indexer could settle x, on top of its last node and at most one other node."""
     begin, first, known, clock = view.begin, view.first, view.known, view.clock
     n = len(known)
     beside = unseen.contender[x - begin]

@@ -56,29 +56,17 @@ SEARCH_INDEXERS, SEARCH_NODES, SEARCH_HEADS = 15, 2_000, 100_000
 
 
 class _Part(NamedTuple):
-    """Some whole bases.
+    """Some whole bases."""
 
-    Attributes:
-        bases: All bases.
-        base: int64[views], the base of each view.
-        views: The bases as views.
-        row: int32[nodes], the input row of each node.
-        node_id: The id of each input row.
-        settled: bool[nodes].
-        is_head: bool[nodes].
-        windows: The windows.
-        node: int64[nodes of the windows], the node that each is.
-    """
-
-    bases: Bases
-    base: np.ndarray
-    views: ViewArrays
-    row: np.ndarray
-    node_id: pa.ChunkedArray
-    settled: np.ndarray
-    is_head: np.ndarray
-    windows: ViewArrays
-    node: np.ndarray
+    bases: Bases  # All bases
+    base: np.ndarray  # int64[views], the base of each view
+    views: ViewArrays  # The bases as views
+    row: np.ndarray  # int32[nodes], the input row of each node
+    node_id: pa.ChunkedArray  # The id of each input row
+    settled: np.ndarray  # bool[nodes]
+    is_head: np.ndarray  # bool[nodes]
+    windows: ViewArrays  # The windows
+    node: np.ndarray  # int64[nodes of the windows], the node that each is
 
     def id_of(self, node: int) -> str | None:
         """Return the id of a node, or None for -1."""

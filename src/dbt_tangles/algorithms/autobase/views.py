@@ -42,67 +42,38 @@ class ViewArrays(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """The nodes of all views.
+    """The nodes of all views."""
 
-    Attributes:
-        start: int64[nodes + 1].
-        previous: int32[edges].
-        child_start: int64[nodes + 1], into `child`.
-        child: int32[edges], the reversed edges.
-        writer: int32[nodes].
-        batch: int32[nodes], the number of nodes left in the batch, this one included.
-        indexer: int32[nodes], or -1.
-    """
-
-    start: np.ndarray
-    previous: np.ndarray
-    child_start: np.ndarray
-    child: np.ndarray
-    writer: np.ndarray
-    batch: np.ndarray
-    indexer: np.ndarray
+    start: np.ndarray  # int64[nodes + 1]
+    previous: np.ndarray  # int32[edges]
+    child_start: np.ndarray  # int64[nodes + 1], into `child`
+    child: np.ndarray  # int32[edges], the reversed edges
+    writer: np.ndarray  # int32[nodes]
+    batch: np.ndarray  # int32[nodes], the number of nodes left in the batch, this one included
+    indexer: np.ndarray  # int32[nodes], or -1
 
 
 class IndexedViews(NamedTuple):
-    """Many views with their graph, causal order and clocks.
+    """Many views with their graph, causal order and clocks."""
 
-    Attributes:
-        view_start: int64[views + 1], into the nodes.
-        graph: The nodes.
-        is_relayed: bool[nodes].
-        floor_start: int64[views + 1].
-        causal: int32[nodes], of `clocks.causal_order`.
-        clock_start: int64[views + 1], of `clocks.clocks`.
-        clock: int32[...], of the same.
-    """
-
-    view_start: np.ndarray
-    graph: Graph
-    is_relayed: np.ndarray
-    floor_start: np.ndarray
-    causal: np.ndarray
-    clock_start: np.ndarray
-    clock: np.ndarray
+    view_start: np.ndarray  # int64[views + 1], into the nodes
+    graph: Graph  # The nodes
+    is_relayed: np.ndarray  # bool[nodes]
+    floor_start: np.ndarray  # int64[views + 1]
+    causal: np.ndarray  # int32[nodes], of `clocks.causal_order`
+    clock_start: np.ndarray  # int64[views + 1], of `clocks.clocks`
+    clock: np.ndarray  # int32[...], of the same
 
 
 class View(NamedTuple):
-    """One view.
+    """One view."""
 
-    Attributes:
-        begin: Its first node.
-        end: The end of its nodes.
-        first: int64[indexers], the first node of each log that is not empty.
-        known: int64[indexers], the length of each log.
-        removed: int64[indexers], the confirmed length of each log.
-        clock: int32[nodes of the view, indexers], the length of each log that a node sees, itself included.
-    """
-
-    begin: int
-    end: int
-    first: np.ndarray
-    known: np.ndarray
-    removed: np.ndarray
-    clock: np.ndarray
+    begin: int  # Its first node
+    end: int  # The end of its nodes
+    first: np.ndarray  # int64[indexers], the first node of each log that is not empty
+    known: np.ndarray  # int64[indexers], the length of each log
+    removed: np.ndarray  # int64[indexers], the confirmed length of each log
+    clock: np.ndarray  # int32[nodes of the view, indexers], the length of each log that a node sees, itself included
 
 
 @compiled
@@ -149,15 +120,7 @@ def check_views(views):
 
 @inner
 def find_logs(begin, end, indexer, first, known):
-    """Find the first node and the length of each indexer's log in a view.
-
-    Args:
-        begin: The first node of the view.
-        end: The end of its nodes.
-        indexer: int32[nodes].
-        first: int64[indexers], filled; -1 for an empty log.
-        known: int64[indexers], filled.
-    """
+    """Find the first node and the length of each indexer's log in a view."""
     first[:] = -1
     known[:] = 0
     for x in range(begin, end):

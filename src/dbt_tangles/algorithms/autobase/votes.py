@@ -9,12 +9,7 @@ from dbt_tangles.kernel_runtime.compiled import inner
 
 @inner
 def knows_majority(clock, votes):
-    """Say whether a node with this clock sees a majority of votes.
-
-    Args:
-        clock: int32[indexers].
-        votes: int32[indexers], lengths, or `NEVER`.
-    """
+    """Say whether a node with this clock sees a majority of votes."""
     count = 0
     for j in range(len(votes)):
         if votes[j] <= clock[j]:
@@ -32,18 +27,7 @@ _first_with_majority = galloping(_lacks_majority)
 
 @inner
 def first_with_majority(at, known, first, clock, votes):
-    """Find the first node of a log, from the one at `at` on, that sees a majority of votes.
-
-    Args:
-        at: A length, from 1.
-        known: The length of the log.
-        first: Its first node, as a row of `clock`.
-        clock: int32[nodes of the view, indexers].
-        votes: int32[indexers].
-
-    Returns:
-        The length of the log with that node, or `NEVER`.
-    """
+    """Find the first node of a log, from the one at `at` on, that sees a majority of votes."""
     if at > known:
         return NEVER
     found = _first_with_majority(np.int64(at) - 1, np.int64(known) + 1, first, clock, votes)
@@ -52,19 +36,7 @@ def first_with_majority(at, known, first, clock, votes):
 
 @inner
 def next_degree_votes(votes, limit, first, begin, clock, following):
-    """Find the votes of the next degree: of each log the first node that sees a majority of votes.
-
-    Args:
-        votes: int32[indexers].
-        limit: int64[indexers], the length of each log to search.
-        first: int64[indexers], the first node of each log that is not empty.
-        begin: The first node of the view.
-        clock: int32[nodes of the view, indexers].
-        following: int32[indexers], filled.
-
-    Returns:
-        Whether any vote was found.
-    """
+    """Find the votes of the next degree: of each log the first node that sees a majority of votes."""
     is_reached = False
     for k in range(len(votes)):
         following[k] = NEVER

@@ -18,17 +18,11 @@ from dbt_tangles.kernel_runtime.compiled import compiled
 
 
 class Order(NamedTuple):
-    """The order of many views, as `consensus.order_views` gives it.
+    """The order of many views, as `consensus.order_views` gives it."""
 
-    Attributes:
-        order: int32[nodes], the nodes of each view from its start, and -1 behind them.
-        placed: int64[views].
-        confirmed: int64[views].
-    """
-
-    order: np.ndarray
-    placed: np.ndarray
-    confirmed: np.ndarray
+    order: np.ndarray  # int32[nodes], the nodes of each view from its start, and -1 behind them
+    placed: np.ndarray  # int64[views]
+    confirmed: np.ndarray  # int64[views]
 
 
 def settled_nodes(view_start: np.ndarray, order: Order) -> np.ndarray:

@@ -25,47 +25,27 @@ from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 
 class BaseGraph(NamedTuple):
-    """The nodes of all bases; constant while a log is followed.
+    """The nodes of all bases; constant while a log is followed."""
 
-    Attributes:
-        graph: A `views.Graph`.
-        is_relayed: bool[nodes].
-        causal: int32[nodes], of `clocks.causal_order`.
-        causal_place: int32[nodes], the place of each node there.
-        merging: bool[nodes], whether a node is a merge.
-    """
-
-    graph: Graph
-    is_relayed: np.ndarray
-    causal: np.ndarray
-    causal_place: np.ndarray
-    merging: np.ndarray
+    graph: Graph  # A `views.Graph`
+    is_relayed: np.ndarray  # bool[nodes]
+    causal: np.ndarray  # int32[nodes], of `clocks.causal_order`
+    causal_place: np.ndarray  # int32[nodes], the place of each node there
+    merging: np.ndarray  # bool[nodes], whether a node is a merge
 
 
 class WriterView(NamedTuple):
-    """The view of one writer, by node of all bases.
+    """The view of one writer, by node of all bases."""
 
-    Attributes:
-        is_known: bool[nodes].
-        known_since: int32[nodes], the writer's node with which it got to know each node, or -1.
-        settled: bool[nodes].
-        unplaced: int32[nodes], the number of previous nodes of each that are not settled.
-        batch: int32[nodes], the known part of each batch.
-        is_moved: bool[nodes], scratch, all False.
-        moved: int32[nodes of the base], scratch.
-        items: The unsettled nodes in order, a `structures.ranked_list`.
-        order: int32[nodes of the base], the settled nodes in order.
-    """
-
-    is_known: np.ndarray
-    known_since: np.ndarray
-    settled: np.ndarray
-    unplaced: np.ndarray
-    batch: np.ndarray
-    is_moved: np.ndarray
-    moved: np.ndarray
-    items: RankedList
-    order: np.ndarray
+    is_known: np.ndarray  # bool[nodes]
+    known_since: np.ndarray  # int32[nodes], the writer's node with which it got to know each node, or -1
+    settled: np.ndarray  # bool[nodes]
+    unplaced: np.ndarray  # int32[nodes], the number of previous nodes of each that are not settled
+    batch: np.ndarray  # int32[nodes], the known part of each batch
+    is_moved: np.ndarray  # bool[nodes], scratch, all False
+    moved: np.ndarray  # int32[nodes of the base], scratch
+    items: RankedList  # The unsettled nodes in order, a `structures.ranked_list`
+    order: np.ndarray  # int32[nodes of the base], the settled nodes in order
 
 
 @compiled
@@ -97,15 +77,7 @@ def allocate_writer_view(is_relayed, most):
 
 @inner
 def reset_writer_view(begin, end, graph, writer_view, awaited):
-    """Empty the view of a base.
-
-    Args:
-        begin: The first node of the base.
-        end: The end of its nodes.
-        graph: A `views.Graph`.
-        writer_view: A `WriterView`.
-        awaited: `confirmation_schedule.AwaitedNodes`.
-    """
+    """Empty the view of a base."""
     for x in range(begin, end):
         writer_view.is_known[x] = False
         writer_view.known_since[x] = -1
@@ -120,17 +92,7 @@ def reset_writer_view(begin, end, graph, writer_view, awaited):
 
 @inner
 def collect_new_nodes(w, base_graph, writer_view, new):
-    """Collect the nodes that a writer gets to know with one of its nodes.
-
-    Args:
-        w: The writer's node.
-        base_graph: A `BaseGraph`.
-        writer_view: A `WriterView`; `is_known` is kept up to date.
-        new: int32[nodes of the base], filled: the places of the new nodes in the causal order, ascending.
-
-    Returns:
-        The number of new nodes.
-    """
+    """Collect the nodes that a writer gets to know with one of its nodes."""
     graph, causal, causal_place = base_graph.graph, base_graph.causal, base_graph.causal_place
     size = 1
     new[0] = causal_place[w]
@@ -169,19 +131,7 @@ def _insert(x, graph, writer_view):
 
 @inner
 def insert_new_nodes(w, new, base_graph, writer_view, view, awaited):
-    """Insert the new nodes, and collect the merges to test: new ones, and those that waited for a new node.
-
-    Args:
-        w: The writer's node with which the nodes became known.
-        new: int32[...], of `collect_new_nodes`.
-        base_graph: A `BaseGraph`.
-        writer_view: A `WriterView`, kept up to date.
-        view: A `views.View`.
-        awaited: `confirmation_schedule.AwaitedNodes`; `due` is filled.
-
-    Returns:
-        The number of listed nodes before the first new one, and the number of merges to test.
-    """
+    """Insert the new nodes, and collect the merges to test: new ones, and those that waited for a new node."""
     graph, merging, begin, end = base_graph.graph, base_graph.merging, view.begin, view.end
     is_known, batch = writer_view.is_known, writer_view.batch
     same = length(writer_view.items)
@@ -216,21 +166,7 @@ def insert_new_nodes(w, new, base_graph, writer_view, view, awaited):
 
 @inner
 def remove_settled(w, new, before, old_at, at, base_graph, writer_view):
-    """Remove newly settled nodes from the list.
-
-    Args:
-        w: The writer's node with which they were settled.
-        new: int32[...], of `collect_new_nodes`.
-        before: The length of the list before the new nodes.
-        old_at: The number of nodes settled before.
-        at: The number of settled nodes.
-        base_graph: A `BaseGraph`.
-        writer_view: A `WriterView`, kept up to date.
-
-    Returns:
-        The number of nodes, from `old_at` on, that the views before and after share; and the number of nodes inserted
-        again.
-    """
+    """Remove newly settled nodes from the list."""
     items, order = writer_view.items, writer_view.order
     # The number of shared nodes, new nodes not counted.
     same = 0

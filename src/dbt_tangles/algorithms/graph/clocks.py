@@ -24,19 +24,12 @@ NONE_SEEN = np.int64(-(2**63))
 
 
 class _Authors(NamedTuple):
-    """The authors of each graph, numbered from 0 by first appearance, and the sequences of their messages.
+    """The authors of each graph, numbered from 0 by first appearance, and the sequences of their messages."""
 
-    Attributes:
-        number: int32[members], the author of each member within its graph, or -1.
-        start: int64[graphs + 1], offsets of the authors of each graph among all.
-        first_member: int32[authors of all graphs], a member by each author.
-        sequence: int32[members].
-    """
-
-    number: np.ndarray
-    start: np.ndarray
-    first_member: np.ndarray
-    sequence: np.ndarray
+    number: np.ndarray  # int32[members], the author of each member within its graph, or -1
+    start: np.ndarray  # int64[graphs + 1], offsets of the authors of each graph among all
+    first_member: np.ndarray  # int32[authors of all graphs], a member by each author
+    sequence: np.ndarray  # int32[members]
 
 
 class _Entries(NamedTuple):
@@ -169,16 +162,7 @@ def _fill_clocks(dag, authors, widths, clock, state, entries):
 
 @inner
 def _sweep_block(dag, authors, first, end, block, clock):
-    """Compute the clocks of a graph's members for one block of authors: the maximum over previous and their authors.
-
-    Args:
-        dag: The members.
-        authors: Their authors.
-        first: The first member of the graph.
-        end: One more than its last.
-        block: The first author of the block.
-        clock: int64[members of the graph * authors of the block], output.
-    """
+    """Compute the clocks of a graph's members for one block of authors: the maximum over previous and their authors."""
     start, previous, author, sequence = dag.start, dag.previous, authors.number, authors.sequence
     width = len(clock) // (end - first)
     for k in range(first, end):

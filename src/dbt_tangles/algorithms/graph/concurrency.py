@@ -35,23 +35,14 @@ PLANES = 32
 
 
 class _Network(NamedTuple):
-    """The forks and their descendants, as far as they lead to merges; members are numbered as in `orders.Dag`.
+    """The forks and their descendants, as far as they lead to merges; members are numbered as in `orders.Dag`."""
 
-    Attributes:
-        graph_start: int64[graphs + 1].
-        start: int64[members + 1]; start[m + 1] - start[m] previous of member m are forks or follow forks.
-        is_merge: bool[members].
-        child_start: int64[members + 1], offsets into `child`.
-        child: int32[...], the children of forks and of their descendants, as far as they lead to merges.
-        weight: int32[members], the members that count as a part of each member.
-    """
-
-    graph_start: np.ndarray
-    start: np.ndarray
-    is_merge: np.ndarray
-    child_start: np.ndarray
-    child: np.ndarray
-    weight: np.ndarray
+    graph_start: np.ndarray  # int64[graphs + 1]
+    start: np.ndarray  # int64[members + 1]; start[m + 1] - start[m] previous of member m are forks or follow forks
+    is_merge: np.ndarray  # bool[members]
+    child_start: np.ndarray  # int64[members + 1], offsets into `child`
+    child: np.ndarray  # int32[...], the children of forks and of their descendants, as far as they lead to merges
+    weight: np.ndarray  # int32[members], the members that count as a part of each member
 
 
 class _Scratch(NamedTuple):
@@ -259,19 +250,7 @@ def _sweep_graphs(network, most_steps, block_words):
 
 @inner
 def _open_members(network, begin, reached, lo, open_members, count):
-    """Update the list of members with a child behind the start of a block; sources behind the start stay listed.
-
-    Args:
-        network: The graphs.
-        begin: int64[members], moved to the first child at or behind `lo`.
-        reached: The start of the block before.
-        lo: The start of the block.
-        open_members: int32[members of the largest graph], the list.
-        count: Its length.
-
-    Returns:
-        The new length.
-    """
+    """Update the list of members with a child behind the start of a block; sources behind the start stay listed."""
     start, child_start, child = network.start, network.child_start, network.child
     for m in range(reached, lo):
         if start[m] < start[m + 1] and child_start[m] < child_start[m + 1]:
@@ -290,19 +269,7 @@ def _open_members(network, begin, reached, lo, open_members, count):
 
 @inner
 def _sweep_forks(network, scratch, first, block, tail, missed):
-    """Visit the members that some fork of a block does not precede, each after all its previous (Kahn).
-
-    Args:
-        network: The graphs.
-        scratch: The queue holds the members before the block, and the sources, from which the sweep starts.
-        first: The first member of the graph.
-        block: int32[forks].
-        tail: The number of members in the queue.
-        missed: int32[members], to which the weight of the forks that a merge does not follow is added.
-
-    Returns:
-        The number of words that the sweep combined.
-    """
+    """Visit the members that some fork of a block does not precede, each after all its previous (Kahn)."""
     start, child_start, child = network.start, network.child_start, network.child
     absent, bit, reached_by, arrived = scratch.absent, scratch.bit, scratch.block, scratch.arrived
     begin, queue = scratch.begin, scratch.queue

@@ -16,15 +16,10 @@ from dbt_tangles.kernel_runtime.compiled import compiled
 
 
 class Nodes(NamedTuple):
-    """The numbered rows of many graphs.
+    """The numbered rows of many graphs."""
 
-    Attributes:
-        graph_start: int64[graphs + 1]; the nodes of graph g are graph_start[g] to graph_start[g + 1] - 1.
-        row: int32[nodes], the row of each node. Within a graph, nodes ascend by id.
-    """
-
-    graph_start: np.ndarray
-    row: np.ndarray
+    graph_start: np.ndarray  # int64[graphs + 1]; the nodes of graph g are graph_start[g] to graph_start[g + 1] - 1
+    row: np.ndarray  # int32[nodes], the row of each node. Within a graph, nodes ascend by id
 
 
 def group_rows(*parts: Strings) -> tuple[np.ndarray, int]:

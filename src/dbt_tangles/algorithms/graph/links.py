@@ -30,17 +30,11 @@ class Links(NamedTuple):
 
 
 class _HashedLists(NamedTuple):
-    """The list of each node, hashed.
+    """The list of each node, hashed."""
 
-    Attributes:
-        start: int64[nodes], start of each list in `item_hash`.
-        end: int64[nodes].
-        item_hash: uint64[items].
-    """
-
-    start: np.ndarray
-    end: np.ndarray
-    item_hash: np.ndarray
+    start: np.ndarray  # int64[nodes], start of each list in `item_hash`
+    end: np.ndarray  # int64[nodes]
+    item_hash: np.ndarray  # uint64[items]
 
 
 def link(nodes: Nodes, ids: Strings, previous: Lists, candidate: np.ndarray, root: np.ndarray) -> Links:

@@ -13,15 +13,10 @@ from dbt_tangles.algorithms.graph.strings import lists_of, strings_of
 
 
 class Members(NamedTuple):
-    """The numbered rows of a table of members.
+    """The numbered rows of a table of members."""
 
-    Attributes:
-        dag: The members by graph and position, and their edges.
-        row: int32[members], the row of each member.
-    """
-
-    dag: Dag
-    row: np.ndarray
+    dag: Dag  # The members by graph and position, and their edges
+    row: np.ndarray  # int32[members], the row of each member
 
 
 def number_members(table: pa.Table) -> Members:

@@ -13,19 +13,12 @@ from dbt_tangles.kernel_runtime.compiled import compiled
 
 
 class Dag(NamedTuple):
-    """The members of many graphs numbered by graph and position, so that every edge leads to a lower number.
+    """The members of many graphs numbered by graph and position, so that every edge leads to a lower number."""
 
-    Attributes:
-        graph_start: int64[graphs + 1], offsets into the members.
-        node: int32[members], the node of each member.
-        start: int64[members + 1].
-        previous: int32[edges], numbers of members.
-    """
-
-    graph_start: np.ndarray
-    node: np.ndarray
-    start: np.ndarray
-    previous: np.ndarray
+    graph_start: np.ndarray  # int64[graphs + 1], offsets into the members
+    node: np.ndarray  # int32[members], the node of each member
+    start: np.ndarray  # int64[members + 1]
+    previous: np.ndarray  # int32[edges], numbers of members
 
 
 @compiled

@@ -30,31 +30,19 @@ NO_KNOWN_DEPTHS = np.empty(0, np.int32)
 
 
 class Children(NamedTuple):
-    """The reversed edges of many graphs.
+    """The reversed edges of many graphs."""
 
-    Attributes:
-        start: int64[nodes + 1], offsets into `child`.
-        child: int32[edges]; the children of a node ascend.
-    """
-
-    start: np.ndarray
-    child: np.ndarray
+    start: np.ndarray  # int64[nodes + 1], offsets into `child`
+    child: np.ndarray  # int32[edges]; the children of a node ascend
 
 
 class Candidates(NamedTuple):
-    """The nodes of many graphs and their claims.
+    """The nodes of many graphs and their claims."""
 
-    Attributes:
-        graph_start: int64[graphs + 1].
-        is_candidate: bool[nodes]; other nodes have a claim error.
-        is_root: bool[nodes], all candidates. Every root of a graph is a member.
-        links: The edges.
-    """
-
-    graph_start: np.ndarray
-    is_candidate: np.ndarray
-    is_root: np.ndarray
-    links: Links
+    graph_start: np.ndarray  # int64[graphs + 1]
+    is_candidate: np.ndarray  # bool[nodes]; other nodes have a claim error
+    is_root: np.ndarray  # bool[nodes], all candidates. Every root of a graph is a member
+    links: Links  # The edges
 
 
 @compiled

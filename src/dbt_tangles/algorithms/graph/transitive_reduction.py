@@ -64,16 +64,7 @@ def redundant_edges(graph_start, start, previous, depth):
 
 @inner
 def _find_doubtful(first, end, start, previous, depth, last_doubt):
-    """Write, for each target of doubtful edges, the last member with such an edge to it.
-
-    Args:
-        first: The first member of a graph.
-        end: One more than its last.
-        start: int64[members + 1].
-        previous: int32[edges].
-        depth: int32[members].
-        last_doubt: int32[members], output; 0 without a doubtful edge.
-    """
+    """Write, for each target of doubtful edges, the last member with such an edge to it."""
     for m in range(first, end):
         if start[m + 1] - start[m] < 2:
             continue
@@ -87,17 +78,7 @@ def _find_doubtful(first, end, start, previous, depth, last_doubt):
 
 @inner
 def _sweep(lo, hi, start, previous, own_bit, above, redundant):
-    """Mark the redundant edges to up to 64 targets, in one pass over the members from the first target.
-
-    Args:
-        lo: The first target.
-        hi: The last member with a doubtful edge to a target.
-        start: int64[members + 1].
-        previous: int32[edges].
-        own_bit: uint64[members], a bit for each target, else 0.
-        above: uint64[members], scratch: the targets among each member's ancestors.
-        redundant: bool[edges], output.
-    """
+    """Mark the redundant edges to up to 64 targets, in one pass over the members from the first target."""
     for m in range(lo, hi + 1):
         further = np.uint64(0)
         listed = np.uint64(0)

@@ -26,45 +26,26 @@ WORD = 64
 
 
 class DroppedMembers(NamedTuple):
-    """Dropped feeds and their epochs, by column, then epoch.
+    """Dropped feeds and their epochs, by column, then epoch."""
 
-    Attributes:
-        epoch: int32[found].
-        column: int32[found]; see `epoch_feed_pairs.FeedColumns`.
-        is_whole: bool[groups]; False where a group exceeds the limit and its dropped feeds are left out.
-    """
-
-    epoch: np.ndarray
-    column: np.ndarray
-    is_whole: np.ndarray
+    epoch: np.ndarray  # int32[found]
+    column: np.ndarray  # int32[found]; see `epoch_feed_pairs.FeedColumns`
+    is_whole: np.ndarray  # bool[groups]; False where a group exceeds the limit and its dropped feeds are left out
 
 
 class _Words(NamedTuple):
-    """Words of adds, by epoch, and the adds that the bits stand for.
+    """Words of adds, by epoch, and the adds that the bits stand for."""
 
-    Attributes:
-        own: uint64[epochs], the adds of the epoch.
-        present: uint64[epochs], all adds of the feeds that the epoch adds.
-        excluded: uint64[epochs], all adds of the feeds that the epoch excludes.
-        known: uint64[epochs], the adds of the epoch and its ancestors.
-        removed: uint64[epochs], those that an exclude removed.
-        ever_excluded: uint64[epochs], the adds of the feeds that a strict ancestor excludes.
-        lost: uint64[epochs], the adds of the feeds that the epoch drops.
-        last_column: int32[epochs], the last column listed for the epoch.
-        bit_column: int32[64], the column of each bit.
-        bit_mask: uint64[64], the bits of the same column.
-    """
-
-    own: np.ndarray
-    present: np.ndarray
-    excluded: np.ndarray
-    known: np.ndarray
-    removed: np.ndarray
-    ever_excluded: np.ndarray
-    lost: np.ndarray
-    last_column: np.ndarray
-    bit_column: np.ndarray
-    bit_mask: np.ndarray
+    own: np.ndarray  # uint64[epochs], the adds of the epoch
+    present: np.ndarray  # uint64[epochs], all adds of the feeds that the epoch adds
+    excluded: np.ndarray  # uint64[epochs], all adds of the feeds that the epoch excludes
+    known: np.ndarray  # uint64[epochs], the adds of the epoch and its ancestors
+    removed: np.ndarray  # uint64[epochs], those that an exclude removed
+    ever_excluded: np.ndarray  # uint64[epochs], the adds of the feeds that a strict ancestor excludes
+    lost: np.ndarray  # uint64[epochs], the adds of the feeds that the epoch drops
+    last_column: np.ndarray  # int32[epochs], the last column listed for the epoch
+    bit_column: np.ndarray  # int32[64], the column of each bit
+    bit_mask: np.ndarray  # uint64[64], the bits of the same column
 
 
 def find_dropped(
@@ -153,20 +134,7 @@ def _allocate_words(epochs):
 
 @inner
 def _fill_words(g, state, dag, pairs, columns, contested_adds, words):
-    """Take the next adds of contested feeds of a group, up to 64 of them.
-
-    Args:
-        g: The group.
-        state: int64[2], the column and its entry to continue at; moved on.
-        dag: The epochs.
-        pairs: The pairs of epochs and feeds.
-        columns: The same pairs by feed.
-        contested_adds: int64[columns].
-        words: `_Words`; `own`, `present`, `excluded` and the bits are filled.
-
-    Returns:
-        The number of adds.
-    """
+    """Take the next adds of contested feeds of a group, up to 64 of them."""
     column_pair, column_start = columns.pair, columns.start
     first, end = dag.graph_start[g], dag.graph_start[g + 1]
     words.own[first:end] = 0
@@ -224,29 +192,17 @@ def _sweep_epoch(e, dag, words):
 
 
 class _Search(NamedTuple):
-    """The epochs and pairs of one feed, and scratch arrays by epoch.
+    """The epochs and pairs of one feed, and scratch arrays by epoch."""
 
-    Attributes:
-        low: The first epoch that names the feed.
-        high: The last epoch that drops it.
-        start: int64[epochs + 1], into `previous`.
-        previous: int32[edges].
-        excluding: int32[epochs], the pair that excludes the feed in the epoch, or -1.
-        last: int32[epochs], the last strict ancestor that excludes the feed, or -1.
-        own: uint64[epochs], zero: the add of the epoch.
-        known: uint64[epochs].
-        removed: uint64[epochs].
-    """
-
-    low: int
-    high: int
-    start: np.ndarray
-    previous: np.ndarray
-    excluding: np.ndarray
-    last: np.ndarray
-    own: np.ndarray
-    known: np.ndarray
-    removed: np.ndarray
+    low: int  # The first epoch that names the feed
+    high: int  # The last epoch that drops it
+    start: np.ndarray  # int64[epochs + 1], into `previous`
+    previous: np.ndarray  # int32[edges]
+    excluding: np.ndarray  # int32[epochs], the pair that excludes the feed in the epoch, or -1
+    last: np.ndarray  # int32[epochs], the last strict ancestor that excludes the feed, or -1
+    own: np.ndarray  # uint64[epochs], zero: the add of the epoch
+    known: np.ndarray  # uint64[epochs]
+    removed: np.ndarray  # uint64[epochs]
 
 
 @compiled

@@ -12,65 +12,37 @@ from dbt_tangles.kernel_runtime.compiled import compiled
 
 
 class Pairs(NamedTuple):
-    """The distinct pairs of an epoch and a feed that a statement names, by epoch, then feed.
+    """The distinct pairs of an epoch and a feed that a statement names, by epoch, then feed."""
 
-    Attributes:
-        start: int64[epochs + 1], into the pairs.
-        epoch: int32[pairs].
-        feed: int32[pairs].
-        is_added: bool[pairs], whether a statement adds the feed to the epoch.
-        is_excluded: bool[pairs], whether a statement excludes the feed from the epoch.
-        is_member: bool[pairs], whether a connected statement adds the feed.
-        add_start: int64[pairs + 1], into `added_by`.
-        added_by: int32[...], the rows of adds, in statement order.
-        exclude_start: int64[pairs + 1], into `excluded_by`.
-        excluded_by: int32[...].
-    """
-
-    start: np.ndarray
-    epoch: np.ndarray
-    feed: np.ndarray
-    is_added: np.ndarray
-    is_excluded: np.ndarray
-    is_member: np.ndarray
-    add_start: np.ndarray
-    added_by: np.ndarray
-    exclude_start: np.ndarray
-    excluded_by: np.ndarray
+    start: np.ndarray  # int64[epochs + 1], into the pairs
+    epoch: np.ndarray  # int32[pairs]
+    feed: np.ndarray  # int32[pairs]
+    is_added: np.ndarray  # bool[pairs], whether a statement adds the feed to the epoch
+    is_excluded: np.ndarray  # bool[pairs], whether a statement excludes the feed from the epoch
+    is_member: np.ndarray  # bool[pairs], whether a connected statement adds the feed
+    add_start: np.ndarray  # int64[pairs + 1], into `added_by`
+    added_by: np.ndarray  # int32[...], the rows of adds, in statement order
+    exclude_start: np.ndarray  # int64[pairs + 1], into `excluded_by`
+    excluded_by: np.ndarray  # int32[...]
 
 
 class FeedColumns(NamedTuple):
-    """The same pairs by group, then feed, then epoch.
+    """The same pairs by group, then feed, then epoch."""
 
-    Attributes:
-        pair: int32[pairs].
-        start: int64[columns + 1], into `pair`; a column is a feed of a group.
-        group_start: int64[groups + 1], into the columns.
-    """
-
-    pair: np.ndarray
-    start: np.ndarray
-    group_start: np.ndarray
+    pair: np.ndarray  # int32[pairs]
+    start: np.ndarray  # int64[columns + 1], into `pair`; a column is a feed of a group
+    group_start: np.ndarray  # int64[groups + 1], into the columns
 
 
 class Statements(NamedTuple):
-    """Adds and excludes, and the feeds that each names.
+    """Adds and excludes, and the feeds that each names."""
 
-    Attributes:
-        row: int32[statements], the row of each, in the order wanted for `Pairs.added_by`.
-        epoch: int32[statements], the epoch that each names.
-        is_add: bool[rows]; other statements are excludes.
-        is_connected: bool[rows], whether a statement is connected in the members tangle.
-        feed_start: int64[rows + 1], into `feed`.
-        feed: int32[...], codes of feeds; negative ones are ignored.
-    """
-
-    row: np.ndarray
-    epoch: np.ndarray
-    is_add: np.ndarray
-    is_connected: np.ndarray
-    feed_start: np.ndarray
-    feed: np.ndarray
+    row: np.ndarray  # int32[statements], the row of each, in the order wanted for `Pairs.added_by`
+    epoch: np.ndarray  # int32[statements], the epoch that each names
+    is_add: np.ndarray  # bool[rows]; other statements are excludes
+    is_connected: np.ndarray  # bool[rows], whether a statement is connected in the members tangle
+    feed_start: np.ndarray  # int64[rows + 1], into `feed`
+    feed: np.ndarray  # int32[...], codes of feeds; negative ones are ignored
 
 
 def build_pairs(statements: Statements, epoch_count: int, feed_count: int) -> Pairs:

@@ -29,25 +29,15 @@ _ROOT_INIT, _EPOCH_INIT, _ADD, _EXCLUDE = range(len(_KINDS))
 
 
 class Epochs(NamedTuple):
-    """The epochs of many groups, and the statements about them.
+    """The epochs of many groups, and the statements about them."""
 
-    Attributes:
-        dag: The epochs by group, depth and id, and their edges; `dag.node` is unused.
-        row: int32[epochs], the input row of each epoch.
-        depth: int32[epochs], the longest path from the root.
-        key_order: int64[epochs], distinct; ascending by key, then id, within each group.
-        statement_row: int32[statements], by group, then id.
-        statement_epoch: int32[statements], the epoch that each statement names.
-        is_add: bool[rows].
-    """
-
-    dag: Dag
-    row: np.ndarray
-    depth: np.ndarray
-    key_order: np.ndarray
-    statement_row: np.ndarray
-    statement_epoch: np.ndarray
-    is_add: np.ndarray
+    dag: Dag  # The epochs by group, depth and id, and their edges; `dag.node` is unused
+    row: np.ndarray  # int32[epochs], the input row of each epoch
+    depth: np.ndarray  # int32[epochs], the longest path from the root
+    key_order: np.ndarray  # int64[epochs], distinct; ascending by key, then id, within each group
+    statement_row: np.ndarray  # int32[statements], by group, then id
+    statement_epoch: np.ndarray  # int32[statements], the epoch that each statement names
+    is_add: np.ndarray  # bool[rows]
 
 
 def number_epochs(table: pa.Table) -> Epochs:

@@ -54,29 +54,17 @@ WORD = 64
 
 
 class Charges(NamedTuple):
-    """The epochs that are charged with excludes, and these excludes, for many groups.
+    """The epochs that are charged with excludes, and these excludes, for many groups."""
 
-    Attributes:
-        dag: The members of the group tangles.
-        epoch_start: int64[groups + 1], into `epoch`.
-        epoch: int32[epochs], the members that are inits of charged epochs, ascending.
-        links: The distinct previous epochs of each node.
-        exclude_start: int64[groups + 1], into `exclude`.
-        exclude: int32[excludes], their nodes, ascending: by group and id.
-        member: int32[excludes], the member that each exclude is, or -1.
-        target: int32[excludes], the node of the epoch that each names.
-        steps: int64[groups], the most steps of a group.
-    """
-
-    dag: Dag
-    epoch_start: np.ndarray
-    epoch: np.ndarray
-    links: Links
-    exclude_start: np.ndarray
-    exclude: np.ndarray
-    member: np.ndarray
-    target: np.ndarray
-    steps: np.ndarray
+    dag: Dag  # The members of the group tangles
+    epoch_start: np.ndarray  # int64[groups + 1], into `epoch`
+    epoch: np.ndarray  # int32[epochs], the members that are inits of charged epochs, ascending
+    links: Links  # The distinct previous epochs of each node
+    exclude_start: np.ndarray  # int64[groups + 1], into `exclude`
+    exclude: np.ndarray  # int32[excludes], their nodes, ascending: by group and id
+    member: np.ndarray  # int32[excludes], the member that each exclude is, or -1
+    target: np.ndarray  # int32[excludes], the node of the epoch that each names
+    steps: np.ndarray  # int64[groups], the most steps of a group
 
 
 class _Scratch(NamedTuple):
@@ -96,19 +84,12 @@ class _Scratch(NamedTuple):
 
 
 class _Batch(NamedTuple):
-    """The rows of one batch.
+    """The rows of one batch."""
 
-    Attributes:
-        epoch: int32[rows], a member.
-        count: int32[rows], its foreign excludes; -1 for a skipped group.
-        start: int32[rows + 1], into `listed`.
-        listed: int32[rows * `MAX_LISTED`], nodes.
-    """
-
-    epoch: np.ndarray
-    count: np.ndarray
-    start: np.ndarray
-    listed: np.ndarray
+    epoch: np.ndarray  # int32[rows], a member
+    count: np.ndarray  # int32[rows], its foreign excludes; -1 for a skipped group
+    start: np.ndarray  # int32[rows + 1], into `listed`
+    listed: np.ndarray  # int32[rows * `MAX_LISTED`], nodes
 
 
 def foreign_excludes(

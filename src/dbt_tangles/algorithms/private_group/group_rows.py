@@ -16,23 +16,14 @@ MAX_BATCH_BYTES = 2**30
 
 
 class OutputNames(NamedTuple):
-    """The names of groups, epochs, messages and feeds.
+    """The names of groups, epochs, messages and feeds."""
 
-    Attributes:
-        group_ids: By row.
-        message_ids: By row; the message ids of inits are epoch ids.
-        feeds: By entry of all lists of feeds.
-        epoch_row: int32[epochs].
-        feed_entry: int64[codes], an entry of each feed.
-        most: The most strings of one column in one batch.
-    """
-
-    group_ids: pa.Array
-    message_ids: pa.Array
-    feeds: pa.Array
-    epoch_row: np.ndarray
-    feed_entry: np.ndarray
-    most: int
+    group_ids: pa.Array  # By row
+    message_ids: pa.Array  # By row; the message ids of inits are epoch ids
+    feeds: pa.Array  # By entry of all lists of feeds
+    epoch_row: np.ndarray  # int32[epochs]
+    feed_entry: np.ndarray  # int64[codes], an entry of each feed
+    most: int  # The most strings of one column in one batch
 
     def of(self, epoch: np.ndarray, feed: np.ndarray | None = None) -> dict[str, pa.Array]:
         """Name the group, the epoch and the feed of rows."""

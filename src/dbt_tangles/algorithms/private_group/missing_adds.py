@@ -111,16 +111,7 @@ def list_missing(dag, pairs, columns, wanted, state, out_epoch, out_feed):
 
 @inner
 def _fill_added_words(g, lowest, dag, pairs, columns, words):
-    """Fill the words of a group's epochs for up to 64 columns from `lowest` on.
-
-    Args:
-        g: The group.
-        lowest: Its first column of the word.
-        dag: A `graph.orders.Dag` of epochs.
-        pairs: `epoch_feed_pairs.Pairs`.
-        columns: `epoch_feed_pairs.FeedColumns`.
-        words: uint64[4, epochs], filled: added, excluded, U and X of the module's description.
-    """
+    """Fill the words of a group's epochs for up to 64 columns from `lowest` on."""
     first, end = dag.graph_start[g], dag.graph_start[g + 1]
     start, previous, column_start = dag.start, dag.previous, columns.start
     added, excluded, ever_added, ever_excluded = words[0], words[1], words[2], words[3]

@@ -80,22 +80,7 @@ def _mark_feeds(epoch, bit, pairs, adding):
 
 @inner
 def _find_beaten(lowest, in_word, by_size, size, tip, pairs, adding):
-    """Find the tips of a word that properly include another tip.
-
-    Smaller tips are compared first, so the candidates that may include the next one only become fewer.
-
-    Args:
-        lowest: The first tip of the word.
-        in_word: int64[tips of the word], by size.
-        by_size: int64[tips], by size.
-        size: int64[tips], the number of feeds that each adds.
-        tip: int64[tips], epochs.
-        pairs: `epoch_feed_pairs.Pairs`.
-        adding: uint64[feeds], the tips of the word that add each feed.
-
-    Returns:
-        A word.
-    """
+    """Find the tips of a word that properly include another tip."""
     beaten = np.uint64(0)
     larger = ~np.uint64(0) >> np.uint64(WORD - len(in_word))
     passed = 0
@@ -117,14 +102,7 @@ def _find_beaten(lowest, in_word, by_size, size, tip, pairs, adding):
 
 @inner
 def _compare_two(second, size, pairs, adding):
-    """Compare the feeds of two tips: an index into `PREFERENCES`.
-
-    Args:
-        second: The second tip.
-        size: int64[2], the number of feeds that each adds.
-        pairs: `epoch_feed_pairs.Pairs`.
-        adding: uint64[feeds], the tips that add each feed.
-    """
+    """Compare the feeds of two tips: an index into `PREFERENCES`."""
     shared = 0
     for pair in range(pairs.start[second], pairs.start[second + 1]):
         shared += pairs.is_added[pair] and adding[pairs.feed[pair]] == 3

@@ -38,25 +38,15 @@ DROPPED_LIMIT = 10_000_000
 
 
 class _MissingMembers(NamedTuple):
-    """The missing and returned members.
+    """The missing and returned members."""
 
-    Attributes:
-        is_swept: bool[groups], whether the group was searched.
-        is_listed: bool[groups], whether all missing members have a row.
-        group_missing: int64[groups].
-        missing: int32[epochs].
-        returned: int32[epochs].
-        pair_missing: bool[pairs].
-        pair_returned: bool[pairs].
-    """
-
-    is_swept: np.ndarray
-    is_listed: np.ndarray
-    group_missing: np.ndarray
-    missing: np.ndarray
-    returned: np.ndarray
-    pair_missing: np.ndarray
-    pair_returned: np.ndarray
+    is_swept: np.ndarray  # bool[groups], whether the group was searched
+    is_listed: np.ndarray  # bool[groups], whether all missing members have a row
+    group_missing: np.ndarray  # int64[groups]
+    missing: np.ndarray  # int32[epochs]
+    returned: np.ndarray  # int32[epochs]
+    pair_missing: np.ndarray  # bool[pairs]
+    pair_returned: np.ndarray  # bool[pairs]
 
 
 def reduce_groups(

@@ -12,17 +12,11 @@ from dbt_tangles.reasons import RecordReason
 
 
 class Member(NamedTuple):
-    """A member of a record's tangle.
+    """A member of a record's tangle."""
 
-    Attributes:
-        message_id: Its id.
-        previous: The listed ids, all of them members; repetitions are allowed. Empty for the root.
-        content: The parsed content, a JSON object; None for other content.
-    """
-
-    message_id: str
-    previous: Sequence[str]
-    content: Mapping[str, Any] | None
+    message_id: str  # Its id
+    previous: Sequence[str]  # The listed ids, all of them members; repetitions are allowed. Empty for the root
+    content: Mapping[str, Any] | None  # The parsed content, a JSON object; None for other content
 
 
 class LeftOut(NamedTuple):

@@ -52,19 +52,12 @@ class FieldState(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A record.
+    """A record."""
 
-    Attributes:
-        status: `REDUCED`, `MALFORMED_ROOT` or `TOO_LARGE`; only a reduced record has tips and fields.
-        tips: The tips of the messages that count, by code point.
-        fields: The fields by name.
-        left_out: The members that do not count, by code point.
-    """
-
-    status: str
-    tips: list[str]
-    fields: list[FieldState]
-    left_out: list[LeftOut]
+    status: str  # `REDUCED`, `MALFORMED_ROOT` or `TOO_LARGE`; only a reduced record has tips and fields
+    tips: list[str]  # The tips of the messages that count, by code point
+    fields: list[FieldState]  # The fields by name
+    left_out: list[LeftOut]  # The members that do not count, by code point
 
 
 def reduce_record(members: Sequence[Member], strategies: Mapping[str, str]) -> Record:

@@ -16,23 +16,14 @@ STEPS_PER_ENTRY = 16
 
 
 class Clocks(NamedTuple):
-    """The clocks of one set. Messages count from the first of the set.
+    """The clocks of one set. Messages count from the first of the set."""
 
-    Attributes:
-        chain: int32[messages], the chain of each message.
-        at: int64[messages], the start of its clock in `entry`.
-        width: int32[messages], the number of chains, from the first, that its clock covers.
-        entry: int32[room], the latest ancestor on a chain, or -1.
-        last: int32[messages], scratch.
-        own: int32[messages], scratch.
-    """
-
-    chain: np.ndarray
-    at: np.ndarray
-    width: np.ndarray
-    entry: np.ndarray
-    last: np.ndarray
-    own: np.ndarray
+    chain: np.ndarray  # int32[messages], the chain of each message
+    at: np.ndarray  # int64[messages], the start of its clock in `entry`
+    width: np.ndarray  # int32[messages], the number of chains, from the first, that its clock covers
+    entry: np.ndarray  # int32[room], the latest ancestor on a chain, or -1
+    last: np.ndarray  # int32[messages], scratch
+    own: np.ndarray  # int32[messages], scratch
 
 
 @compiled
@@ -61,23 +52,7 @@ def allocate_clocks(set_start, room):
 
 @inner
 def build_chain_clocks(begin, end, start, previous, clocks, limit):
-    """Cover the messages of a set with chains, and compute their clocks.
-
-    A message extends the latest chain whose end it descends from, or begins a new chain. A message that extends the
-    chain of its only previous message shares that message's clock. The entry of a clock for the message's own chain is
-    therefore unused: all earlier messages on that chain are ancestors.
-
-    Args:
-        begin: The first message of the set.
-        end: The end of its messages.
-        start: int64[messages + 1].
-        previous: int32[edges], earlier messages.
-        clocks: `Clocks`, to be filled.
-        limit: The most steps.
-
-    Returns:
-        The number of steps, or -1 if a bound was exceeded.
-    """
+    """Cover the messages of a set with chains, and compute their clocks."""
     chain, clock_at, width, clock, last, own = clocks
     chains = 0
     used = 0
@@ -131,14 +106,7 @@ def _latest_end(own, last, wide):
 
 @inner
 def reaches(m, x, begin, clocks):
-    """Say whether an earlier message is an ancestor of a message.
-
-    Args:
-        m: A message of the set.
-        x: The earlier message.
-        begin: The first message of the set.
-        clocks: Filled `Clocks`.
-    """
+    """Say whether an earlier message is an ancestor of a message."""
     c = clocks.chain[x - begin]
     here = m - begin
     return c == clocks.chain[here] or (c < clocks.width[here] and clocks.entry[clocks.at[here] + c] >= x)

@@ -8,21 +8,13 @@ from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 
 class Touches(NamedTuple):
-    """The items that messages add and delete, as codes: equal codes are equal items, in every set.
+    """The items that messages add and delete, as codes: equal codes are equal items, in every set."""
 
-    Attributes:
-        add_start: int64[messages + 1], into `added`.
-        added: int32[...].
-        del_start: int64[messages + 1], into `deleted`.
-        deleted: int32[...].
-        count: The number of codes.
-    """
-
-    add_start: np.ndarray
-    added: np.ndarray
-    del_start: np.ndarray
-    deleted: np.ndarray
-    count: int
+    add_start: np.ndarray  # int64[messages + 1], into `added`
+    added: np.ndarray  # int32[...]
+    del_start: np.ndarray  # int64[messages + 1], into `deleted`
+    deleted: np.ndarray  # int32[...]
+    count: int  # The number of codes
 
 
 class LinkedTouches(NamedTuple):
@@ -75,18 +67,7 @@ def allocate_touches(set_start, counted, touches):
 
 @inner
 def add_touches(m, count, touches, base, linked):
-    """Append the touches of a message, and link each to the previous touch on its item.
-
-    Args:
-        m: The message.
-        count: The number of touches so far.
-        touches: `Touches`.
-        base: A number greater than all entries of `linked.latest` from other sets.
-        linked: `LinkedTouches`, to be filled.
-
-    Returns:
-        The number of touches.
-    """
+    """Append the touches of a message, and link each to the previous touch on its item."""
     add_start, added, del_start, deleted, _ = touches
     latest, touch_message, touch_item, deletes, before = linked
     first = count
@@ -108,19 +89,7 @@ def add_touches(m, count, touches, base, linked):
 
 @inner
 def link_touches(begin, end, counted, touches, base, linked):
-    """List the touches of a set in the order of its messages, linked by item.
-
-    Args:
-        begin: The first message of the set.
-        end: The end of its messages.
-        counted: bool[messages], whether the touches of a message count.
-        touches: `Touches`.
-        base: A number greater than all entries of `linked.latest`.
-        linked: `LinkedTouches`, to be filled.
-
-    Returns:
-        The number of touches.
-    """
+    """List the touches of a set in the order of its messages, linked by item."""
     count = 0
     for m in range(begin, end):
         if counted[m]:

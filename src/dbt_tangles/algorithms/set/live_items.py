@@ -11,17 +11,11 @@ from dbt_tangles.kernel_runtime.compiled import compiled
 
 
 class LiveItems(NamedTuple):
-    """The present items of many sets, by set, then insertion.
+    """The present items of many sets, by set, then insertion."""
 
-    Attributes:
-        start: int64[sets + 1], into the items.
-        entry: int64[items], the entry of `Touches.added` that inserted each item.
-        message: int32[items], the message of that entry.
-    """
-
-    start: np.ndarray
-    entry: np.ndarray
-    message: np.ndarray
+    start: np.ndarray  # int64[sets + 1], into the items
+    entry: np.ndarray  # int64[items], the entry of `Touches.added` that inserted each item
+    message: np.ndarray  # int32[items], the message of that entry
 
 
 @compiled

@@ -32,29 +32,18 @@ class _Set(NamedTuple):
 
 
 class _ItemMessages(NamedTuple):
-    """The messages on the items of one set.
+    """The messages on the items of one set."""
 
-    Attributes:
-        start: int64[items + 1], into `message`. Items are numbered in the order of their first message.
-        message: int32[...], ascending for each item.
-    """
-
-    start: np.ndarray
-    message: np.ndarray
+    start: np.ndarray  # int64[items + 1], into `message`. Items are numbered in the order of their first message
+    message: np.ndarray  # int32[...], ascending for each item
 
 
 class _Clocks(NamedTuple):
-    """Chain clocks of one set.
+    """Chain clocks of one set."""
 
-    Attributes:
-        entry: int32[room], the latest ancestor on a chain, or -1.
-        start: int64[messages + 1], into `entry`.
-        chain: int32[messages], the chain of each message.
-    """
-
-    entry: np.ndarray
-    start: np.ndarray
-    chain: np.ndarray
+    entry: np.ndarray  # int32[room], the latest ancestor on a chain, or -1
+    start: np.ndarray  # int64[messages + 1], into `entry`
+    chain: np.ndarray  # int32[messages], the chain of each message
 
 
 @compiled
@@ -107,19 +96,7 @@ def find_oldest_live(tangles, root, is_entry, touches, clock_entries):
 
 @inner
 def _number_items(s, begin, end, is_entry, touches, numbers):
-    """Number the items of a set in the order of their first message.
-
-    Args:
-        s: The set.
-        begin: Its first message.
-        end: The end of its messages.
-        is_entry: bool[messages].
-        touches: An `item_touches.Touches`.
-        numbers: int32[codes] and int32[codes], filled: the number of each item, and the last set that has it.
-
-    Returns:
-        The number of items, of additions and deletions, and the first message that touches an item, or -1.
-    """
+    """Number the items of a set in the order of their first message."""
     add_start, added, del_start, deleted, _ = touches
     number_of, numbered_in = numbers
     items = 0
@@ -142,16 +119,7 @@ def _number_items(s, begin, end, is_entry, touches, numbers):
 
 @inner
 def _group_messages(begin, end, is_entry, touches, number_of, on_items):
-    """Group the messages of a set by item: a counting sort.
-
-    Args:
-        begin: The first message of the set.
-        end: The end of its messages.
-        is_entry: bool[messages].
-        touches: An `item_touches.Touches`.
-        number_of: int32[codes], the number of each item.
-        on_items: `_ItemMessages`, to be filled; `start` is zero.
-    """
+    """Group the messages of a set by item: a counting sort."""
     add_start, added, del_start, deleted, _ = touches
     start, message = on_items
     items = len(start) - 1
@@ -178,22 +146,7 @@ def _group_messages(begin, end, is_entry, touches, number_of, on_items):
 
 @inner
 def _oldest_by_clocks(of, on_items, open_items, bound, width, room):
-    """Find the oldest live message by chain clocks.
-
-    A clock holds the latest ancestor of a message on each chain of a greedy chain decomposition. A message extends the
-    latest chain whose end it descends from, or begins a new chain.
-
-    Args:
-        of: A `_Set`.
-        on_items: `_ItemMessages`.
-        open_items: The number of items to search.
-        bound: The earliest live message of the other items.
-        width: The most chains.
-        room: The most clock entries.
-
-    Returns:
-        The message, or -1 if there are more chains or entries than allowed.
-    """
+    """Find the oldest live message by chain clocks."""
     begin, end, start, previous, is_entry = of
     clock = np.empty(min(room, (end - begin) * width + 1), np.int32)
     clock_start = np.empty(end - begin + 1, np.int64)
@@ -235,16 +188,7 @@ def _oldest_by_clocks(of, on_items, open_items, bound, width, room):
 
 @inner
 def _earliest_standing(on_items, open_items, bound, begin, clocks, standing):
-    """Find the earliest live message of some items.
-
-    Args:
-        on_items: `_ItemMessages`.
-        open_items: The number of items to search.
-        bound: The earliest live message of the other items.
-        begin: The first message of the set.
-        clocks: `_Clocks`.
-        standing: int32[chains], scratch: the live messages of an item so far.
-    """
+    """Find the earliest live message of some items."""
     item_start, message = on_items
     clock, clock_start, chain = clocks
     for i in range(open_items):
@@ -266,19 +210,7 @@ def _earliest_standing(on_items, open_items, bound, begin, clocks, standing):
 
 @inner
 def _oldest_by_sweeps(of, on_items, open_items, bound):
-    """Find the oldest live message by sweeps from late to early messages, 64 items at a time as bits of a word.
-
-    A sweep passes on, for each message, the items that its descendants touch.
-
-    Args:
-        of: A `_Set`.
-        on_items: `_ItemMessages`.
-        open_items: The number of items to search.
-        bound: The earliest live message of the other items.
-
-    Returns:
-        The message.
-    """
+    """Find the oldest live message by sweeps from late to early messages, 64 items at a time as bits of a word."""
     begin, end, start, previous, is_entry = of
     item_start, message = on_items
     one = np.uint64(1)

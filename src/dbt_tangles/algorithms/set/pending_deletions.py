@@ -25,27 +25,16 @@ USED, ACTIVE = range(2)
 
 
 class PendingLists(NamedTuple):
-    """The lists of one set. Messages count from the first of the set.
+    """The lists of one set. Messages count from the first of the set."""
 
-    Attributes:
-        pool: int32[2, room]; all lists are in the active pool, and move to the other one when it is full.
-        pool_state: int64[2], see `USED`.
-        at: int64[messages], the start of each list.
-        count: int32[messages], its length.
-        last_child: int32[messages], the last message that lists the message as previous, or -1.
-        merged: int32[touches], the list of a message with several or no previous messages.
-        merged_by: int32[touches], the last message that merged the touch.
-        spare: int32[touches], scratch.
-    """
-
-    pool: np.ndarray
-    pool_state: np.ndarray
-    at: np.ndarray
-    count: np.ndarray
-    last_child: np.ndarray
-    merged: np.ndarray
-    merged_by: np.ndarray
-    spare: np.ndarray
+    pool: np.ndarray  # int32[2, room]; all lists are in the active pool, and move to the other one when it is full
+    pool_state: np.ndarray  # int64[2], see `USED`
+    at: np.ndarray  # int64[messages], the start of each list
+    count: np.ndarray  # int32[messages], its length
+    last_child: np.ndarray  # int32[messages], the last message that lists the message as previous, or -1
+    merged: np.ndarray  # int32[touches], the list of a message with several or no previous messages
+    merged_by: np.ndarray  # int32[touches], the last message that merged the touch
+    spare: np.ndarray  # int32[touches], scratch
 
 
 @compiled
@@ -75,16 +64,7 @@ def reset_pending_lists(state, end, pending):
 
 @inner
 def merge_pending_lists(m, state, pending):
-    """List the deletions pending at a message with several or no previous messages, before its own touches.
-
-    Args:
-        m: The message.
-        state: A `writer_rules.SetState`.
-        pending: `PendingLists`; `merged` is filled.
-
-    Returns:
-        The number of pending deletions.
-    """
+    """List the deletions pending at a message with several or no previous messages, before its own touches."""
     begin, budget = state.begin, state.budget
     latest, touch_message, touch_item, _, before = state.linked
     merged = pending.merged
@@ -122,17 +102,7 @@ def merge_pending_lists(m, state, pending):
 
 @inner
 def store_pending_list(m, first, count, is_only, inherited, state, pending):
-    """Store the list of a message: the inherited deletions that it leaves pending, and its own deletions.
-
-    Args:
-        m: The message.
-        first: Its first touch.
-        count: The end of its touches.
-        is_only: Whether `inherited` is the list of the only previous message, in the pool.
-        inherited: int32[...], the deletions pending before the message.
-        state: A `writer_rules.SetState`.
-        pending: `PendingLists`, to be filled.
-    """
+    """Store the list of a message: the inherited deletions that it leaves pending, and its own deletions."""
     latest, touch_message, touch_item, deletes, _ = state.linked
     here = m - state.begin
     pool, spare = pending.pool, pending.spare

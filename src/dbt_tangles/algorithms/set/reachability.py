@@ -43,15 +43,10 @@ class Reachability(NamedTuple):
 
 
 class Backlinks(NamedTuple):
-    """Depths of lipmaa backlinks.
+    """Depths of lipmaa backlinks."""
 
-    Attributes:
-        own: int64[messages], the depth that each message links back to, or a negative number.
-        following: int64[messages], the same for a message that is one deeper.
-    """
-
-    own: np.ndarray
-    following: np.ndarray
+    own: np.ndarray  # int64[messages], the depth that each message links back to, or a negative number
+    following: np.ndarray  # int64[messages], the same for a message that is one deeper
 
 
 class _Set(NamedTuple):
@@ -66,23 +61,14 @@ class _Set(NamedTuple):
 
 
 class _Scratch(NamedTuple):
-    """Scratch arrays, of the size of the largest set.
+    """Scratch arrays, of the size of the largest set."""
 
-    Attributes:
-        fault: int32[messages], the messages of one set that miss a backlink.
-        fault_end: int64[messages], the end of each fault in `left_out`.
-        left_out: int32[room].
-        listed_by: int32[messages], the last message that lists each message.
-        reach: int32[chains], the latest message on each chain that a holder reaches.
-        reach_of: int64[chains], the item that `reach` refers to.
-    """
-
-    fault: np.ndarray
-    fault_end: np.ndarray
-    left_out: np.ndarray
-    listed_by: np.ndarray
-    reach: np.ndarray
-    reach_of: np.ndarray
+    fault: np.ndarray  # int32[messages], the messages of one set that miss a backlink
+    fault_end: np.ndarray  # int64[messages], the end of each fault in `left_out`
+    left_out: np.ndarray  # int32[room]
+    listed_by: np.ndarray  # int32[messages], the last message that lists each message
+    reach: np.ndarray  # int32[chains], the latest message on each chain that a holder reaches
+    reach_of: np.ndarray  # int64[chains], the item that `reach` refers to
 
 
 class _Missed(NamedTuple):
@@ -186,18 +172,7 @@ def _allocate_reach_scratch(messages, room):
 
 @inner
 def _check_backlinks(of, tangles, backlinks, is_bridged, scratch):
-    """Find the bridged messages of a set, and those that miss a backlink.
-
-    Args:
-        of: A `_Set`; `budget` is spent.
-        tangles: A `set_arrays.SetTangles`.
-        backlinks: A `Backlinks`.
-        is_bridged: bool[messages], to be filled.
-        scratch: A `_Scratch`; the faults are filled.
-
-    Returns:
-        The number of faults.
-    """
+    """Find the bridged messages of a set, and those that miss a backlink."""
     begin, clocks, budget = of.begin, of.clocks, of.budget
     start, previous, depth = tangles.start, tangles.previous, tangles.depth
     left_out, listed_by = scratch.left_out, scratch.listed_by
@@ -237,18 +212,7 @@ def _check_backlinks(of, tangles, backlinks, is_bridged, scratch):
 
 @inner
 def _list_holders(of, first, item, held_start, held_by, scratch):
-    """List the messages that hold each item of a set.
-
-    A message is compared with the clocks of the later holders; these also cover the messages that hold nothing.
-
-    Args:
-        of: A `_Set`; `budget` is spent.
-        first: The number of the set's first item.
-        item: int32[items of the set], codes.
-        held_start: int64[all items + 1], filled for the set.
-        held_by: int32[...], filled.
-        scratch: A `_Scratch`.
-    """
+    """List the messages that hold each item of a set."""
     chain, clock_at, width, clock, _, _ = of.clocks
     latest, touch_message, _, deletes, before = of.linked
     reach, reach_of, budget = scratch.reach, scratch.reach_of, of.budget

@@ -39,25 +39,15 @@ GHOST_SPAN = 32
 
 
 class SetMessages(NamedTuple):
-    """The messages of many sets, numbered by set, then reduction order.
+    """The messages of many sets, numbered by set, then reduction order."""
 
-    Attributes:
-        start: int64[sets + 1], into the messages.
-        row: int32[messages], the input row of each message.
-        set_of: int32[messages].
-        root: int32[sets], the root of each set, or -1.
-        is_rooted: bool[messages], whether the set has a root.
-        depth: int64[messages], as declared; 0 for roots.
-        ids: The id of each input row.
-    """
-
-    start: np.ndarray
-    row: np.ndarray
-    set_of: np.ndarray
-    root: np.ndarray
-    is_rooted: np.ndarray
-    depth: np.ndarray
-    ids: Strings
+    start: np.ndarray  # int64[sets + 1], into the messages
+    row: np.ndarray  # int32[messages], the input row of each message
+    set_of: np.ndarray  # int32[messages]
+    root: np.ndarray  # int32[sets], the root of each set, or -1
+    is_rooted: np.ndarray  # bool[messages], whether the set has a root
+    depth: np.ndarray  # int64[messages], as declared; 0 for roots
+    ids: Strings  # The id of each input row
 
     @property
     def nodes(self) -> Nodes:
@@ -77,17 +67,11 @@ class SetMessages(NamedTuple):
 
 
 class _Items(NamedTuple):
-    """The additions and deletions of all messages, and the items they name.
+    """The additions and deletions of all messages, and the items they name."""
 
-    Attributes:
-        touches: By message; their codes name items.
-        tokens: The token of each code.
-        shared_count: The codes below this number name items that can occur in several messages.
-    """
-
-    touches: Touches
-    tokens: pa.Array
-    shared_count: int
+    touches: Touches  # By message; their codes name items
+    tokens: pa.Array  # The token of each code
+    shared_count: int  # The codes below this number name items that can occur in several messages
 
 
 def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: int = CLOCK_ENTRIES) -> pa.Table:

@@ -12,32 +12,18 @@ from dbt_tangles.algorithms.set.item_touches import Touches
 
 
 class SetTangles(NamedTuple):
-    """The feed tangles of many sets.
+    """The feed tangles of many sets."""
 
-    Attributes:
-        set_start: int64[sets + 1], into the messages.
-        start: int64[messages + 1], into `previous`.
-        previous: int32[edges], the previous messages of each message; links to later messages are left out.
-        depth: int64[messages], as declared; ascending within a set.
-    """
-
-    set_start: np.ndarray
-    start: np.ndarray
-    previous: np.ndarray
-    depth: np.ndarray
+    set_start: np.ndarray  # int64[sets + 1], into the messages
+    start: np.ndarray  # int64[messages + 1], into `previous`
+    previous: np.ndarray  # int32[edges], the previous messages of each message; links to later messages are left out
+    depth: np.ndarray  # int64[messages], as declared; ascending within a set
 
 
 class SetEntries(NamedTuple):
-    """The data of the messages: additions, deletions and `supersedes`.
+    """The data of the messages: additions, deletions and `supersedes`."""
 
-    Attributes:
-        is_entry: bool[messages], whether the data of a message counts.
-        touches: The items that each message adds and deletes.
-        list_start: int64[messages + 1], into `superseded`.
-        superseded: int32[...], the message that each entry of `supersedes` names, or -1.
-    """
-
-    is_entry: np.ndarray
-    touches: Touches
-    list_start: np.ndarray
-    superseded: np.ndarray
+    is_entry: np.ndarray  # bool[messages], whether the data of a message counts
+    touches: Touches  # The items that each message adds and deletes
+    list_start: np.ndarray  # int64[messages + 1], into `superseded`
+    superseded: np.ndarray  # int32[...], the message that each entry of `supersedes` names, or -1

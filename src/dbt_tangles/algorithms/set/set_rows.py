@@ -16,35 +16,21 @@ from dbt_tangles.formats.pzp.items import are_strings, item_texts
 
 
 class OutputTexts(NamedTuple):
-    """The texts that nested columns refer to, and the row order.
+    """The texts that nested columns refer to, and the row order."""
 
-    Attributes:
-        place: int64[messages], the message of each output row.
-        ids: string[messages], by message.
-        items: string[codes], as the tables show them.
-        is_string: bool[shared codes], whether the item is a string.
-    """
-
-    place: np.ndarray
-    ids: pa.Array
-    items: pa.Array
-    is_string: np.ndarray
+    place: np.ndarray  # int64[messages], the message of each output row
+    ids: pa.Array  # string[messages], by message
+    items: pa.Array  # string[codes], as the tables show them
+    is_string: np.ndarray  # bool[shared codes], whether the item is a string
 
 
 class PlacedItems(NamedTuple):
-    """The present items of many sets.
+    """The present items of many sets."""
 
-    Attributes:
-        message: int32[items], the message that inserted each item, ascending.
-        code: int32[items].
-        position: int64[items], the position in the set.
-        position_left: int32[items], the position after pruning, or -1.
-    """
-
-    message: np.ndarray
-    code: np.ndarray
-    position: np.ndarray
-    position_left: np.ndarray
+    message: np.ndarray  # int32[items], the message that inserted each item, ascending
+    code: np.ndarray  # int32[items]
+    position: np.ndarray  # int64[items], the position in the set
+    position_left: np.ndarray  # int32[items], the position after pruning, or -1
 
 
 def output_texts(ids: pa.ChunkedArray, row: np.ndarray, tokens: pa.Array, named: int) -> OutputTexts:

@@ -9,19 +9,12 @@ from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 
 class Superseders(NamedTuple):
-    """For each message the messages that supersede it, as a linked list from the latest backwards.
+    """For each message the messages that supersede it, as a linked list from the latest backwards."""
 
-    Attributes:
-        latest: int32[messages], from the first of the set: the head of the list, or -1.
-        by: int32[names], the superseding message.
-        before: int32[names], the next entry of the list, or -1.
-        listed_by: int32[messages], the last message that superseded it.
-    """
-
-    latest: np.ndarray
-    by: np.ndarray
-    before: np.ndarray
-    listed_by: np.ndarray
+    latest: np.ndarray  # int32[messages], from the first of the set: the head of the list, or -1
+    by: np.ndarray  # int32[names], the superseding message
+    before: np.ndarray  # int32[names], the next entry of the list, or -1
+    listed_by: np.ndarray  # int32[messages], the last message that superseded it
 
 
 @compiled
@@ -55,19 +48,7 @@ def allocate_superseders(set_start, is_entry, list_start):
 
 @inner
 def record_superseded(m, begin, names, list_start, superseded, superseders):
-    """Record the messages that a message supersedes; only earlier messages of its set count.
-
-    Args:
-        m: The message.
-        begin: The first message of its set.
-        names: The number of entries so far.
-        list_start: int64[messages + 1], into `superseded`.
-        superseded: int32[...], the message that each entry names, or -1.
-        superseders: `Superseders`, to be filled.
-
-    Returns:
-        The number of entries.
-    """
+    """Record the messages that a message supersedes; only earlier messages of its set count."""
     latest, by, before, listed_by = superseders
     for k in range(list_start[m], list_start[m + 1]):
         d = superseded[k]
@@ -82,16 +63,7 @@ def record_superseded(m, begin, names, list_start, superseded, superseders):
 
 @inner
 def is_superseded_at(m, d, begin, clocks, superseders, budget):
-    """Say whether a message or one of its ancestors supersedes an earlier message.
-
-    Args:
-        m: The message.
-        d: The earlier one.
-        begin: The first message of the set.
-        clocks: Filled `chain_clocks.Clocks`.
-        superseders: `Superseders`.
-        budget: int64[1], the steps left.
-    """
+    """Say whether a message or one of its ancestors supersedes an earlier message."""
     t = superseders.latest[d - begin]
     while t >= 0 and not reaches(m, superseders.by[t], begin, clocks):
         t = superseders.before[t]

@@ -32,61 +32,35 @@ FAULTS, LEFT = range(2)
 
 
 class SetState(NamedTuple):
-    """One set while its messages are visited in order.
+    """One set while its messages are visited in order."""
 
-    Attributes:
-        begin: The first message of the set.
-        base: The number of touches in all earlier sets.
-        start: int64[messages + 1], into `previous`.
-        previous: int32[edges].
-        depth: int64[messages].
-        clocks: The ancestors of each message.
-        linked: The touches so far.
-        superseders: The supersedes relation so far.
-        budget: int64[1], the steps left; negative once the set exceeds a bound.
-    """
-
-    begin: int
-    base: int
-    start: np.ndarray
-    previous: np.ndarray
-    depth: np.ndarray
-    clocks: Clocks
-    linked: LinkedTouches
-    superseders: Superseders
-    budget: np.ndarray
+    begin: int  # The first message of the set
+    base: int  # The number of touches in all earlier sets
+    start: np.ndarray  # int64[messages + 1], into `previous`
+    previous: np.ndarray  # int32[edges]
+    depth: np.ndarray  # int64[messages]
+    clocks: Clocks  # The ancestors of each message
+    linked: LinkedTouches  # The touches so far
+    superseders: Superseders  # The supersedes relation so far
+    budget: np.ndarray  # int64[1], the steps left; negative once the set exceeds a bound
 
 
 class FaultBuffer(NamedTuple):
-    """The faults of one set.
+    """The faults of one set."""
 
-    Attributes:
-        row: int32[room, FIELDS].
-        left_out: int32[room], the omitted messages; every fault has at least one.
-        count: int64[2], how many of both are used, see `FAULTS`.
-    """
-
-    row: np.ndarray
-    left_out: np.ndarray
-    count: np.ndarray
+    row: np.ndarray  # int32[room, FIELDS]
+    left_out: np.ndarray  # int32[room], the omitted messages; every fault has at least one
+    count: np.ndarray  # int64[2], how many of both are used, see `FAULTS`
 
 
 class RuleMarks(NamedTuple):
-    """Marks on touches and messages, and the arrays of one set that grow with its messages.
+    """Marks on touches and messages, and the arrays of one set that grow with its messages."""
 
-    Attributes:
-        after: int32[touches], the next touch on the same item, or -1.
-        missed_by: int32[touches], the message that omits the touch, until the fault is listed.
-        given_by: int32[touches], the last message reported for superseding the touch.
-        touch_start: int32[messages + 1], into the touches of the set.
-        given_up_by: int32[messages], the last message whose `supersedes` was checked for this message.
-    """
-
-    after: np.ndarray
-    missed_by: np.ndarray
-    given_by: np.ndarray
-    touch_start: np.ndarray
-    given_up_by: np.ndarray
+    after: np.ndarray  # int32[touches], the next touch on the same item, or -1
+    missed_by: np.ndarray  # int32[touches], the message that omits the touch, until the fault is listed
+    given_by: np.ndarray  # int32[touches], the last message reported for superseding the touch
+    touch_start: np.ndarray  # int32[messages + 1], into the touches of the set
+    given_up_by: np.ndarray  # int32[messages], the last message whose `supersedes` was checked for this message
 
 
 @compiled
@@ -236,16 +210,7 @@ def _add_fault(message, code, rule, buffer, budget):
 
 @inner
 def _check_must(m, first, count, state, buffer, spare):
-    """Check `must`: a message supersedes one of the deepest known messages on each item that it touches.
-
-    Args:
-        m: The message.
-        first: Its first touch.
-        count: The end of its touches.
-        state: A `SetState`.
-        buffer: A `FaultBuffer`, to be filled.
-        spare: int32[touches], scratch.
-    """
+    """Check `must`: a message supersedes one of the deepest known messages on each item that it touches."""
     begin, budget, depth = state.begin, state.budget, state.depth
     _, touch_message, touch_item, _, before = state.linked
     for q in range(first, count):
@@ -270,17 +235,7 @@ def _check_must(m, first, count, state, buffer, spare):
 
 @inner
 def _check_should(m, inherited, state, marks, buffer):
-    """Check `should`: a message that adds an item supersedes all deletions pending for it.
-
-    The pending deletions of one item are equally deep.
-
-    Args:
-        m: The message.
-        inherited: int32[...], the deletions pending at its previous messages.
-        state: A `SetState`.
-        marks: `RuleMarks`.
-        buffer: A `FaultBuffer`, to be filled.
-    """
+    """Check `should`: a message that adds an item supersedes all deletions pending for it."""
     budget, depth = state.budget, state.depth
     _, touch_message, touch_item, _, _ = state.linked
     missed_by = marks.missed_by
@@ -308,17 +263,7 @@ def _check_should(m, inherited, state, marks, buffer):
 
 @inner
 def _check_standing(m, first, list_start, superseded, state, marks, buffer):
-    """Check `supersedes_standing_item`: a message keeps the messages that hold untouched items, as far as it knows.
-
-    Args:
-        m: The message.
-        first: Its first touch.
-        list_start: int64[messages + 1], into `superseded`.
-        superseded: int32[...], the message that each entry names, or -1.
-        state: A `SetState`.
-        marks: `RuleMarks`.
-        buffer: A `FaultBuffer`, to be filled.
-    """
+    """Check `supersedes_standing_item`: a message keeps the messages that hold untouched items, as far as it knows."""
     begin, budget = state.begin, state.budget
     latest, touch_message, touch_item, deletes, before = state.linked
     for k in range(list_start[m], list_start[m + 1]):

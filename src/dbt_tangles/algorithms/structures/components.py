@@ -77,15 +77,7 @@ def _close_component(node, number, component, unassigned, waiting):
 
 @inner
 def is_on_cycle(node, start, target, component, size):
-    """Whether a path leads from a node back to itself: its component has other nodes, or it has an edge to itself.
-
-    Args:
-        node: A chosen node.
-        start: As for `strong_components`.
-        target: As for `strong_components`.
-        component: The first result of `strong_components`.
-        size: The second result.
-    """
+    """Whether a path leads from a node back to itself: its component has other nodes, or it has an edge to itself."""
     found = size[component[node]] > 1
     for e in range(start[node], start[node + 1]):
         found |= target[e] == node

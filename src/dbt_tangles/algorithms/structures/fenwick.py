@@ -11,12 +11,7 @@ from dbt_tangles.kernel_runtime.compiled import inner
 
 @inner
 def sum_before(tree, place):
-    """Sum the entries before an index.
-
-    Args:
-        tree: int[n + 1].
-        place: The index, from 0 to n.
-    """
+    """Sum the entries before an index."""
     total = np.int64(0)
     while place > 0:
         total += tree[place]
@@ -26,14 +21,7 @@ def sum_before(tree, place):
 
 @inner
 def add(tree, size, place, number):
-    """Add a number to an entry.
-
-    Args:
-        tree: int[size + 1 or more].
-        size: The number of entries.
-        place: The index of the entry.
-        number: The summand.
-    """
+    """Add a number to an entry."""
     place += 1
     while place <= size:
         tree[place] += number
@@ -42,12 +30,7 @@ def add(tree, size, place, number):
 
 @inner
 def gather_sums(tree, size):
-    """Turn an array with each entry at `tree[place + 1]` into a tree of sums, in linear time.
-
-    Args:
-        tree: int[size + 1 or more].
-        size: The number of entries.
-    """
+    """Turn an array with each entry at `tree[place + 1]` into a tree of sums, in linear time."""
     for at in range(1, size + 1):
         above = at + (at & -at)
         if above <= size:
@@ -56,16 +39,7 @@ def gather_sums(tree, size):
 
 @inner
 def find_sum(tree, size, number):
-    """Find the entry at which the running sum exceeds a number.
-
-    Args:
-        tree: int[size + 1 or more], of non-negative entries.
-        size: The number of entries.
-        number: Non-negative, less than the total.
-
-    Returns:
-        The index of the entry, and the number minus the sum of all entries before it.
-    """
+    """Find the entry at which the running sum exceeds a number."""
     step = np.int64(1)
     while step * 2 <= size:
         step *= 2
@@ -80,15 +54,7 @@ def find_sum(tree, size, number):
 
 @inner
 def raise_maximum(tree, size, place, item, key):
-    """Enter an item into a tree of prefix maxima; on ties the earlier item stays.
-
-    Args:
-        tree: int[size + 1 or more], items, -1 if empty.
-        size: The number of entries.
-        place: The index of the entry.
-        item: The item.
-        key: The sort key of each item.
-    """
+    """Enter an item into a tree of prefix maxima; on ties the earlier item stays."""
     place += 1
     while place <= size:
         if tree[place] < 0 or key[tree[place]] < key[item]:

@@ -9,13 +9,7 @@ from dbt_tangles.kernel_runtime.compiled import inner
 
 @inner
 def is_before(key, a, b):
-    """Whether an entry sorts before another.
-
-    Args:
-        key: A number per entry, or None.
-        a: An entry.
-        b: Another entry.
-    """
+    """Whether an entry sorts before another."""
     if key is None:
         return a < b
     return key[a] < key[b] or (key[a] == key[b] and a < b)
@@ -23,17 +17,7 @@ def is_before(key, a, b):
 
 @inner
 def push(heap, size, entry, key):
-    """Insert an entry.
-
-    Args:
-        heap: int[...], with space for the entry.
-        size: The number of entries before the call.
-        entry: The new entry.
-        key: As in `is_before`.
-
-    Returns:
-        The number of entries after the call.
-    """
+    """Insert an entry."""
     at = size
     while at > 0 and is_before(key, entry, heap[(at - 1) >> 1]):
         heap[at] = heap[(at - 1) >> 1]
@@ -44,16 +28,7 @@ def push(heap, size, entry, key):
 
 @inner
 def drop_first(heap, size, key):
-    """Remove the first entry, which is `heap[0]`.
-
-    Args:
-        heap: int[...].
-        size: The number of entries before the call, at least one.
-        key: As in `is_before`.
-
-    Returns:
-        The number of entries after the call.
-    """
+    """Remove the first entry, which is `heap[0]`."""
     size -= 1
     last = heap[size]
     at = 0

@@ -14,21 +14,7 @@ from dbt_tangles.kernel_runtime.compiled import inner
 
 @inner
 def extend_depths(children, waiting, depth, deepest, queue, head, tail):
-    """Continue a breadth-first Kahn pass from ready nodes and compute the depth of each node reached.
-
-    Args:
-        children: The direct successors, a `topological_generations.Children`.
-        waiting: int32[nodes], unprocessed predecessors of each node; 0 or less for ready and excluded nodes.
-            Overwritten.
-        depth: int32[nodes], set for the ready nodes; written for the nodes reached.
-        deepest: int32[nodes], zeros: the greatest depth among the processed predecessors. Overwritten.
-        queue: int32[...], the ready nodes from `head` to `tail`; extended.
-        head: Start of the queue.
-        tail: End of the queue.
-
-    Returns:
-        The new end of the queue.
-    """
+    """Continue a breadth-first Kahn pass from ready nodes and compute the depth of each node reached."""
     child_start, child = children.start, children.child
     while head < tail:
         node = queue[head]
@@ -46,39 +32,18 @@ def extend_depths(children, waiting, depth, deepest, queue, head, tail):
 
 
 class Unplaced(NamedTuple):
-    """The nodes to place in an order.
+    """The nodes to place in an order."""
 
-    Attributes:
-        child_start: int64[nodes + 1].
-        child: int32[edges].
-        chosen: bool[nodes], the nodes to place or already placed.
-        waiting: int32[nodes], unplaced predecessors of each node. Updated.
-        heap: int32[number of placed nodes, or more], scratch.
-    """
-
-    child_start: np.ndarray
-    child: np.ndarray
-    chosen: np.ndarray
-    waiting: np.ndarray
-    heap: np.ndarray
+    child_start: np.ndarray  # int64[nodes + 1]
+    child: np.ndarray  # int32[edges]
+    chosen: np.ndarray  # bool[nodes], the nodes to place or already placed
+    waiting: np.ndarray  # int32[nodes], unplaced predecessors of each node. Updated
+    heap: np.ndarray  # int32[number of placed nodes, or more], scratch
 
 
 @inner
 def place_first_ready(nodes, unplaced, hidden, key, order, placed):
-    """Append nodes to a topological order, the first ready node by key each time.
-
-    Args:
-        nodes: Chosen nodes, including all ready ones.
-        unplaced: The nodes to place, an `Unplaced`.
-        hidden: bool[nodes], nodes that are skipped in the order and release their successors at once; None if all are
-            shown.
-        key: The sort key, as in `heap.is_before`.
-        order: int32[...], written from `placed` on.
-        placed: Length of the order before the call.
-
-    Returns:
-        The new length of the order.
-    """
+    """Append nodes to a topological order, the first ready node by key each time."""
     child_start, child, chosen, waiting, heap = unplaced
     size = 0
     # The free end of the heap array holds a stack of ready hidden nodes.

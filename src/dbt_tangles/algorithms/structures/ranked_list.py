@@ -14,27 +14,16 @@ from dbt_tangles.kernel_runtime.interpreted import overflows
 
 
 class RankedList(NamedTuple):
-    """The treap as arrays; -1 stands for a missing item.
+    """The treap as arrays; -1 stands for a missing item."""
 
-    Attributes:
-        root: int32[1].
-        left: int32[size].
-        right: int32[size].
-        parent: int32[size].
-        count: int32[size], the number of items in the subtree of an item, itself included.
-        shown: int32[size], the number of shown items in the subtree.
-        largest: int32[size], the largest key in the subtree, or -1.
-        is_hidden: bool[size].
-    """
-
-    root: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    parent: np.ndarray
-    count: np.ndarray
-    shown: np.ndarray
-    largest: np.ndarray
-    is_hidden: np.ndarray
+    root: np.ndarray  # int32[1]
+    left: np.ndarray  # int32[size]
+    right: np.ndarray  # int32[size]
+    parent: np.ndarray  # int32[size]
+    count: np.ndarray  # int32[size], the number of items in the subtree of an item, itself included
+    shown: np.ndarray  # int32[size], the number of shown items in the subtree
+    largest: np.ndarray  # int32[size], the largest key in the subtree, or -1
+    is_hidden: np.ndarray  # bool[size]
 
 
 @compiled
@@ -95,13 +84,7 @@ def next_shown(items, x):
 
 @inner
 def put_before_larger(items, x, after):
-    """Insert an item: a hidden one directly after another, a shown one before the next larger key after it.
-
-    Args:
-        items: A `RankedList`.
-        x: The item, not in the list.
-        after: An item of the list, or -1 for the beginning.
-    """
+    """Insert an item: a hidden one directly after another, a shown one before the next larger key after it."""
     if items.is_hidden[x]:
         _link_behind(items, x, after)
         return

@@ -7,16 +7,7 @@ from dbt_tangles.kernel_runtime.compiled import inner
 
 @inner
 def first_not_below(values, end, number):
-    """Find the first of ascending values that is not less than a number.
-
-    Args:
-        values: int[end or more].
-        end: The number of values to search.
-        number: The number.
-
-    Returns:
-        Its index, or `end`.
-    """
+    """Find the first of ascending values that is not less than a number."""
     low = np.int64(0)
     high = np.int64(end)
     while low < high:

@@ -5,11 +5,7 @@ from dbt_tangles.kernel_runtime.compiled import inner
 
 @inner
 def insertion_sort(keys):
-    """Sort keys by insertion; after eight moves per key, switch to numpy's sort.
-
-    Args:
-        keys: int[...], sorted in place.
-    """
+    """Sort keys by insertion; after eight moves per key, switch to numpy's sort."""
     moves = 8 * len(keys)
     for k in range(1, len(keys)):
         key = keys[k]
@@ -26,12 +22,7 @@ def insertion_sort(keys):
 
 @inner
 def merge_sort(values, spare):
-    """Sort numbers by merging runs; two runs already in order cost one comparison.
-
-    Args:
-        values: int[...], sorted in place.
-        spare: int[same length or more], scratch.
-    """
+    """Sort numbers by merging runs; two runs already in order cost one comparison."""
     count = len(values)
     run = 1
     while run < count:

@@ -93,19 +93,12 @@ class _Arrivals(NamedTuple):
 
 
 class _State(NamedTuple):
-    """The events admitted so far, and scratch for sorting them.
+    """The events admitted so far, and scratch for sorting them."""
 
-    Attributes:
-        chosen: int32[events]; the row whose causes count, or -1 for events that are not admitted.
-        component: int32[events]; causes of another component are ignored.
-        edge: int64[events], scratch.
-        path: int32[...], scratch for as many events as are sorted.
-    """
-
-    chosen: np.ndarray
-    component: np.ndarray
-    edge: np.ndarray
-    path: np.ndarray
+    chosen: np.ndarray  # int32[events]; the row whose causes count, or -1 for events that are not admitted
+    component: np.ndarray  # int32[events]; causes of another component are ignored
+    edge: np.ndarray  # int64[events], scratch
+    path: np.ndarray  # int32[...], scratch for as many events as are sorted
 
 
 class _Bits(NamedTuple):
@@ -126,19 +119,7 @@ class _Bits(NamedTuple):
 
 @inner
 def _enter(rows, event, chosen, nodes, count, verdict):
-    """Accept the first arrival of every event that is not yet admitted.
-
-    Args:
-        rows: int32[...], the arrivals in order.
-        event: int32[rows].
-        chosen: int32[events], filled.
-        nodes: int32[...]; newly admitted events are added behind the first `count`.
-        count: Number of admitted events before.
-        verdict: int8[rows], filled.
-
-    Returns:
-        The number of admitted events.
-    """
+    """Accept the first arrival of every event that is not yet admitted."""
     for row in rows:
         if chosen[event[row]] >= 0:
             verdict[row] = DUPLICATE
@@ -152,18 +133,7 @@ def _enter(rows, event, chosen, nodes, count, verdict):
 
 @inner
 def _sorts(nodes, count, arrivals, state, order):
-    """Sort events topologically, causes first.
-
-    Args:
-        nodes: int32[...]; the first `count` are the events to sort.
-        count: Their number.
-        arrivals: The arrivals.
-        state: The admitted events, including those to sort.
-        order: int32[count or more]; filled; meaningless after a failure.
-
-    Returns:
-        Whether the events have such an order, that is, form no cycle.
-    """
+    """Sort events topologically, causes first."""
     cause_start, cause = arrivals.cause_start, arrivals.cause
     chosen, component, edge, path = state.chosen, state.component, state.edge, state.path
     for i in range(count):
@@ -377,21 +347,7 @@ def _unite(follows, at, other):
 
 @inner
 def _judge_block(rows, arrivals, state, bits, order, inside, verdict):
-    """Judge one block of arrivals in order; fill their verdicts.
-
-    Args:
-        rows: int32[block], arrivals of events of one component.
-        arrivals: The arrivals.
-        state: The admitted events; `chosen` is set for newly admitted events.
-        bits: Scratch.
-        order: int32[...]; the first `inside` are the component's admitted events, causes first. Newly admitted events
-            are added behind them.
-        inside: Number of admitted events before.
-        verdict: int8[rows].
-
-    Returns:
-        The number of admitted events, and the number of arrivals that were refused for a cycle.
-    """
+    """Judge one block of arrivals in order; fill their verdicts."""
     event, bit, chosen = arrivals.event, bits.bit, state.chosen
     count = refusals = entries = 0
     for row in rows:

@@ -32,21 +32,13 @@ _SAID = [name for name in INPUT_SCHEMA.names if name not in ("timeline_id", "eve
 
 
 class Names(NamedTuple):
-    """The numbers of timelines and events.
+    """The numbers of timelines and events."""
 
-    Attributes:
-        ids: The event ids of the rows.
-        timeline: int32[rows].
-        nodes: The rows by timeline and name.
-        number: int32[nodes], the number of each node's name; ascends by name within a timeline.
-        is_new: bool[rows]; false for rows of the published order.
-    """
-
-    ids: Strings
-    timeline: np.ndarray
-    nodes: Nodes
-    number: np.ndarray
-    is_new: np.ndarray
+    ids: Strings  # The event ids of the rows
+    timeline: np.ndarray  # int32[rows]
+    nodes: Nodes  # The rows by timeline and name
+    number: np.ndarray  # int32[nodes], the number of each node's name; ascends by name within a timeline
+    is_new: np.ndarray  # bool[rows]; false for rows of the published order
 
 
 class Listed(NamedTuple):
@@ -58,25 +50,15 @@ class Listed(NamedTuple):
 
 
 class Arrivals(NamedTuple):
-    """The arrivals of all timelines, in order within each timeline.
+    """The arrivals of all timelines, in order within each timeline."""
 
-    Attributes:
-        start: int64[timelines + 1], into the arrivals.
-        node: int32[arrivals].
-        verdict: int8[arrivals], see `admission` and `conflicts`.
-        ordinal: int64[arrivals], the place in the timeline, from 1.
-        cause_start: int64[arrivals + 1], into the causes.
-        cause: int32[...], the numbers of the causes' names.
-        is_cyclic: bool[...], causes that are left out because they close a cycle of messages.
-    """
-
-    start: np.ndarray
-    node: np.ndarray
-    verdict: np.ndarray
-    ordinal: np.ndarray
-    cause_start: np.ndarray
-    cause: np.ndarray
-    is_cyclic: np.ndarray
+    start: np.ndarray  # int64[timelines + 1], into the arrivals
+    node: np.ndarray  # int32[arrivals]
+    verdict: np.ndarray  # int8[arrivals], see `admission` and `conflicts`
+    ordinal: np.ndarray  # int64[arrivals], the place in the timeline, from 1
+    cause_start: np.ndarray  # int64[arrivals + 1], into the causes
+    cause: np.ndarray  # int32[...], the numbers of the causes' names
+    is_cyclic: np.ndarray  # bool[...], causes that are left out because they close a cycle of messages
 
 
 def number_names(table: pa.Table | Rows) -> Names:

@@ -43,18 +43,12 @@ class Commands(NamedTuple):
     """Scripts: one entry for each command, in order of timeline, batch and step.
 
     A `mov` removes its event from the order and inserts it at another position; an `ins` only inserts.
-
-    Attributes:
-        event: int32[commands].
-        batch: int64[commands]; the number of the batch.
-        taken: int32[commands]; the position before the removal, -1 for an `ins`.
-        put: int32[commands]; the position of the insertion, counted without the event.
     """
 
-    event: np.ndarray
-    batch: np.ndarray
-    taken: np.ndarray
-    put: np.ndarray
+    event: np.ndarray  # int32[commands]
+    batch: np.ndarray  # int64[commands]; the number of the batch
+    taken: np.ndarray  # int32[commands]; the position before the removal, -1 for an `ins`
+    put: np.ndarray  # int32[commands]; the position of the insertion, counted without the event
 
 
 def edit_stream(

@@ -42,37 +42,22 @@ class Limits(NamedTuple):
 
 
 class Events(NamedTuple):
-    """The admitted events, ascending by name within each timeline.
+    """The admitted events, ascending by name within each timeline."""
 
-    Attributes:
-        start: int64[timelines + 1], into the events.
-        arrival: int32[events], the accepted arrival of each.
-        cause_start: int64[events + 1], into the causes.
-        cause: int32[...], events.
-        number: int32[...], the event by the number of its name, or -1.
-    """
-
-    start: np.ndarray
-    arrival: np.ndarray
-    cause_start: np.ndarray
-    cause: np.ndarray
-    number: np.ndarray
+    start: np.ndarray  # int64[timelines + 1], into the events
+    arrival: np.ndarray  # int32[events], the accepted arrival of each
+    cause_start: np.ndarray  # int64[events + 1], into the causes
+    cause: np.ndarray  # int32[...], events
+    number: np.ndarray  # int32[...], the event by the number of its name, or -1
 
 
 class _Target(NamedTuple):
-    """The places of the result's rows.
+    """The places of the result's rows."""
 
-    Attributes:
-        row: int64[...]; the row of the input for each row of the result.
-        of_arrival: int64[arrivals], a row of the result.
-        of_event: int64[events], a row of the result.
-        is_in: bool[...]; whether the row is an accepted arrival.
-    """
-
-    row: np.ndarray
-    of_arrival: np.ndarray
-    of_event: np.ndarray
-    is_in: np.ndarray
+    row: np.ndarray  # int64[...]; the row of the input for each row of the result
+    of_arrival: np.ndarray  # int64[arrivals], a row of the result
+    of_event: np.ndarray  # int64[events], a row of the result
+    is_in: np.ndarray  # bool[...]; whether the row is an accepted arrival
 
     def spread_arrivals(self, values: np.ndarray) -> np.ndarray:
         """Put a value of each arrival at its row."""

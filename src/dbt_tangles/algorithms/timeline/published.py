@@ -13,17 +13,11 @@ from dbt_tangles.kernel_runtime.spill_buffer import Rows
 
 
 class Published(NamedTuple):
-    """The published rows of the same timelines.
+    """The published rows of the same timelines."""
 
-    Attributes:
-        row: int64[rows], the places of published rows in the table, contiguous for each timeline.
-        start: int64[timelines + 1], into these rows.
-        name: int32[rows], the number of the event's name.
-    """
-
-    row: np.ndarray
-    start: np.ndarray
-    name: np.ndarray
+    row: np.ndarray  # int64[rows], the places of published rows in the table, contiguous for each timeline
+    start: np.ndarray  # int64[timelines + 1], into these rows
+    name: np.ndarray  # int32[rows], the number of the event's name
 
 
 def read_published(nodes: Nodes, name: np.ndarray, is_new: np.ndarray) -> Published:

@@ -103,11 +103,7 @@ def new_work(events, largest):
 
 @inner
 def rank_alone(order, links, event):
-    """Find the rank of an arriving event, and the lowest level of its effects.
-
-    Raises:
-        ValueError: The event is its own cause: the links have a cycle.
-    """
+    """Find the rank of an arriving event, and the lowest level of its effects."""
     rank = np.int64(0)
     for e in range(links.cause_start[event], links.cause_start[event + 1]):
         c = links.cause[e]
@@ -123,21 +119,7 @@ def rank_alone(order, links, event):
 
 @inner
 def find_ranks(order, links, work, events, single, rank, bottom):
-    """Find the new ranks of a batch and of the events that it raises, by the cheapest method.
-
-    Args:
-        order: The order.
-        links: The links, with those of the batch.
-        work: Scratch; `changed` is filled.
-        events: The batch.
-        single: Whether the batch is one event; `rank` and `bottom` are then those that `rank_alone` returned.
-        rank: The event's rank.
-        bottom: The level of its lowest effect.
-
-    Returns:
-        The number of changed old events, and the level and lift that `_lift_and_lower` returns; the level is -1 where
-        no level is lifted.
-    """
+    """Find the new ranks of a batch and of the events that it raises, by the cheapest method."""
     limit = np.int64(FIRST_LIMIT + 16 * len(events))
     if order.size[1] == 0:
         limit = np.int64(NO_LIMIT)
@@ -167,10 +149,7 @@ def _known_rank(order, event):
 
 @inner
 def _raise_above(order, links, work, events, limit):
-    """Insert events one by one and raise their descendants; return the number of changed old events, or -1.
-
-    Ranks grow along links, so a wave in the order of earlier ranks raises each event once.
-    """
+    """Insert events one by one and raise their descendants; return the number of changed old events, or -1."""
     spot = order.spot
     cause_start, cause, span, effect = links.cause_start, links.cause, links.span, links.effect
     heap, touched = work.heap, work.changed
@@ -290,28 +269,7 @@ def _rank_again(order, links, work, events, limit):
 
 @inner
 def _lift_and_lower(order, links, work, x, rank, bottom, limit):
-    """Insert an event, lift all levels from its lowest effect on, then lower the events without support.
-
-    All levels from the effect's level on are first lifted by the rise of the effect, the largest possible rise. An
-    event is lowered again if none of its causes is directly below it. The candidates are all events of the effect's
-    level, and on each further level the events with a lowered cause directly below. An emptied level is closed: the
-    levels above it are lifted by one less. That keeps the order, because links never lead to the same level.
-
-    Args:
-        order: The order.
-        links: The links.
-        work: `changed` is filled, and `base` with the lift of the events on each level that did not change.
-        x: The event.
-        rank: Its rank.
-        bottom: The level of its lowest effect, at most its rank.
-        limit: Number of steps after which the search gives up.
-
-    Returns:
-        The number of changed events, or -1; the last level in `base`; and the lift of all levels above it.
-
-    Raises:
-        ValueError: The event follows itself.
-    """
+    """Insert an event, lift all levels from its lowest effect on, then lower the events without support."""
     spot, base, touched, span = order.spot, work.base, work.changed, links.span
     work.attempts[0] += 1
     size = _list_level(order, bottom, work.queue, limit)

@@ -110,14 +110,7 @@ def new_script(size):
 
 @inner
 def choose_kept(s, changed, items, frame):
-    """Choose the most events that can stay, of changed events and frame together; return how many frame events move.
-
-    A changed event that stays passes frame events, which must then move: they are its gap in the frame. Changed events
-    that are neighbours in both orders stay or move together: they are a run. A run that stays adds its own length and
-    the frame events between its gap and the gap of the run that stays before it. This sum is the larger of two terms:
-    one that does not depend on the later gap, and one to which the start of the later gap is added. Hence two trees of
-    maxima over the old order find the best earlier run.
-    """
+    """Choose the most events that can stay, of changed events and frame together; return how many frame events move."""
     runs = _find_runs(s, items)
     _number_runs(s, changed, runs)
     chosen = _choose_last_run(s, runs, frame)
@@ -245,11 +238,7 @@ def write_insertion(out, count, event, position, number):
 
 @inner
 def write_commands(s, changed, items, dropped, number, out, count):
-    """Write the commands in the new order as batch `number`; return the number of commands so far.
-
-    Each event is placed right after the event that precedes it in the new order, and so before movers that still wait
-    in the same gap between two staying events.
-    """
+    """Write the commands in the new order as batch `number`; return the number of commands so far."""
     movers = _number_movers(s, changed, dropped)
     steps = _list_steps(s, items, dropped)
     for k in range(1, movers + 1):

@@ -20,10 +20,7 @@ MANY = 1024  # With more changed events the rest of the batch is inserted at onc
 
 @inner
 def let_in_one_by_one(order, links, work, s, events):
-    """Insert a batch; return the number of changed events of the earlier order, and the number of items.
-
-    Fills `before_old`, `before_new`, `old_of` and `item` of the script.
-    """
+    """Insert a batch; return the number of changed events of the earlier order, and the number of items."""
     for k in range(len(events) - 1, -1, -1):
         unlink(links, events[k])
     work.few[0] += 1
@@ -75,12 +72,7 @@ def _gather_keys(order, work, events, entered, changed):
 
 @inner
 def _remember(order, work, events, entered, changed, found):
-    """Record the position before the batch of each event that changes now for the first time; return their number.
-
-    Events that entered or changed earlier in the batch have left their places; all other events kept their mutual
-    order. So an event's position before the batch is its position among those others, plus the number of changed events
-    that stood before it.
-    """
+    """Record the position before the batch of each event that changes now for the first time; return their number."""
     line, was_at, member, batch = work.line, work.was_at, work.member, work.few[0]
     elsewhere = np.int64(-1)
     fresh = changed

@@ -42,10 +42,7 @@ SWEEP = 64  # Passing over so many entries takes about as long as finding, remov
 
 @inner
 def renew(order, work, s, events, changed, lift, show):
-    """Make the new order from the ranks that `find_ranks` found; return the number of items.
-
-    Where `show` is true, fill `before_old`, `before_new`, `old_of` and `item` of the script.
-    """
+    """Make the new order from the ranks that `find_ranks` found; return the number of items."""
     spot, new_key = order.spot, work.new_key
     items = changed + len(events)
     start = np.int64(NO_LIMIT)
@@ -72,10 +69,7 @@ def renew(order, work, s, events, changed, lift, show):
 
 @inner
 def _merge_items(order, work, s, changed, items, start, lift):
-    """Merge the items into the part of the order that they leave and enter, unless that part is too long.
-
-    Fills `before_old`, `before_new`, `old_of` and `item`; returns whether the items were merged.
-    """
+    """Merge the items into the part of the order that they leave and enter, unless that part is too long."""
     length, end_place, end_i = _merge_keys(order, work, s, changed, items, start, lift)
     if length < 0:
         return False

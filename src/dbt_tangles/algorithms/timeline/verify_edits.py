@@ -34,15 +34,10 @@ class TableError(Exception):
 
 
 class Sorted(NamedTuple):
-    """A table by timeline.
+    """A table by timeline."""
 
-    Attributes:
-        columns: Its columns in order of timeline, then of the keys.
-        start: The first row of each timeline, and the end of the last.
-    """
-
-    columns: dict[str, pa.Array]
-    start: list[int]
+    columns: dict[str, pa.Array]  # Its columns in order of timeline, then of the keys
+    start: list[int]  # The first row of each timeline, and the end of the last
 
     def values(self, column: str, first: int, end: int) -> list:
         """Return some rows of a column as Python objects."""
@@ -206,21 +201,13 @@ def check_updates(events: Sorted, updates: Sorted, timeline: int) -> str | None:
 
 
 class Report(NamedTuple):
-    """The result of a replay.
+    """The result of a replay."""
 
-    Attributes:
-        timelines: Number of timelines.
-        events: Number of their events.
-        commands: Number of replayed commands.
-        without_edits: Number of timelines that were built without edits.
-        differ: The problem of each timeline that differs.
-    """
-
-    timelines: int
-    events: int
-    commands: int
-    without_edits: int
-    differ: dict[str, str]
+    timelines: int  # Number of timelines
+    events: int  # Number of their events
+    commands: int  # Number of replayed commands
+    without_edits: int  # Number of timelines that were built without edits
+    differ: dict[str, str]  # The problem of each timeline that differs
 
     @property
     def agree(self) -> int:

@@ -104,27 +104,16 @@ def verify_batches(batches: Iterator[pa.RecordBatch], max_line_bytes: int = MAX_
 
 
 class _Nodes(NamedTuple):
-    """The fields of some lines that are all nodes, one column each; heads are flat.
+    """The fields of some lines that are all nodes, one column each; heads are flat."""
 
-    Attributes:
-        bases: The id of each node's base.
-        writers: Each node's writer, as spelled.
-        lengths: Each node's length.
-        batches: Each node's batch.
-        head_counts: int64[nodes], the number of heads of each node.
-        head_writers: The writers of all heads, as spelled.
-        head_lengths: The lengths of all heads.
-        values: Each node's value as JSON text, or null.
-    """
-
-    bases: Sequence[str]
-    writers: Sequence[str]
-    lengths: Sequence[int]
-    batches: Sequence[int]
-    head_counts: np.ndarray
-    head_writers: Sequence[str]
-    head_lengths: Sequence[int]
-    values: Sequence[str | None]
+    bases: Sequence[str]  # The id of each node's base
+    writers: Sequence[str]  # Each node's writer, as spelled
+    lengths: Sequence[int]  # Each node's length
+    batches: Sequence[int]  # Each node's batch
+    head_counts: np.ndarray  # int64[nodes], the number of heads of each node
+    head_writers: Sequence[str]  # The writers of all heads, as spelled
+    head_lengths: Sequence[int]  # The lengths of all heads
+    values: Sequence[str | None]  # Each node's value as JSON text, or null
 
 
 def _read_node_columns(raws: list[bytes | None]) -> dict[str, pa.Array] | None:

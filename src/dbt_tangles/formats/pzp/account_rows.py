@@ -20,59 +20,34 @@ POWERS = 3
 
 
 class Places(NamedTuple):
-    """The rows of many accounts, numbered by account: first its messages in replay order, then the questions about it.
+    """The rows of many accounts, by account: first its messages in replay order, then the questions about it."""
 
-    Attributes:
-        nodes: The numbered rows. Messages ascend by depth, then id; questions by row.
-        message_end: int64[accounts], one more than the last message of each.
-        root: int32[accounts], the root of each account, or -1.
-        is_message: bool[nodes].
-    """
-
-    nodes: Nodes
-    message_end: np.ndarray
-    root: np.ndarray
-    is_message: np.ndarray
+    nodes: Nodes  # The numbered rows. Messages ascend by depth, then id; questions by row
+    message_end: np.ndarray  # int64[accounts], one more than the last message of each
+    root: np.ndarray  # int32[accounts], the root of each account, or -1
+    is_message: np.ndarray  # bool[nodes]
 
 
 class Changes(NamedTuple):
-    """The key changes that messages make. Keys are codes: equal for equal keys of all accounts, -1 if absent.
+    """The key changes that messages make. Keys are codes: equal for equal keys of all accounts, -1 if absent."""
 
-    Attributes:
-        action: int8[nodes]: unchanged, add or delete.
-        key: int32[nodes], the key added or deleted.
-        grants: bool[nodes, 3]: whether an addition lets the key sign, add keys, delete keys.
-        signer_start: int64[nodes], start of the signers of each message in `signer`.
-        signer_end: int64[nodes].
-        signer: int32[...].
-    """
-
-    action: np.ndarray
-    key: np.ndarray
-    grants: np.ndarray
-    signer_start: np.ndarray
-    signer_end: np.ndarray
-    signer: np.ndarray
+    action: np.ndarray  # int8[nodes]: unchanged, add or delete
+    key: np.ndarray  # int32[nodes], the key added or deleted
+    grants: np.ndarray  # bool[nodes, 3]: whether an addition lets the key sign, add keys, delete keys
+    signer_start: np.ndarray  # int64[nodes], start of the signers of each message in `signer`
+    signer_end: np.ndarray  # int64[nodes]
+    signer: np.ndarray  # int32[...]
 
 
 class Lanes(NamedTuple):
-    """The questions, grouped into lanes: questions about an account that name the same known tips share a lane.
+    """The questions, grouped into lanes: questions about an account that name the same known tips share a lane."""
 
-    Attributes:
-        start: int64[accounts + 1]; the lanes of account a are start[a] to start[a + 1] - 1.
-        question_start: int64[lanes + 1], into `question`.
-        question: int32[questions], nodes.
-        tip_start: int64[lanes], start of the tips of each lane in `tip`.
-        tip_end: int64[lanes]; a lane without tips sees the whole account.
-        tip: int32[...], messages.
-    """
-
-    start: np.ndarray
-    question_start: np.ndarray
-    question: np.ndarray
-    tip_start: np.ndarray
-    tip_end: np.ndarray
-    tip: np.ndarray
+    start: np.ndarray  # int64[accounts + 1]; the lanes of account a are start[a] to start[a + 1] - 1
+    question_start: np.ndarray  # int64[lanes + 1], into `question`
+    question: np.ndarray  # int32[questions], nodes
+    tip_start: np.ndarray  # int64[lanes], start of the tips of each lane in `tip`
+    tip_end: np.ndarray  # int64[lanes]; a lane without tips sees the whole account
+    tip: np.ndarray  # int32[...], messages
 
 
 def number_rows(table: pa.Table, ids: Strings) -> Places:

@@ -22,39 +22,24 @@ _ONE = np.uint64(1)
 
 
 class Gaps(NamedTuple):
-    """The ids that messages of the log depend on and that the log lacks.
+    """The ids that messages of the log depend on and that the log lacks."""
 
-    Attributes:
-        start: int64[nodes + 1], offsets of the gaps of each message in `code`.
-        code: int32[...]: equal for equal ids.
-    """
-
-    start: np.ndarray
-    code: np.ndarray
+    start: np.ndarray  # int64[nodes + 1], offsets of the gaps of each message in `code`
+    code: np.ndarray  # int32[...]: equal for equal ids
 
 
 class Lacking(NamedTuple):
-    """The distinct gaps that each of up to 64 lanes sees.
+    """The distinct gaps that each of up to 64 lanes sees."""
 
-    Attributes:
-        code: int32[64, MOST_GAPS].
-        count: int64[64], the number of codes.
-    """
-
-    code: np.ndarray
-    count: np.ndarray
+    code: np.ndarray  # int32[64, MOST_GAPS]
+    count: np.ndarray  # int64[64], the number of codes
 
 
 class Named(NamedTuple):
-    """Ids, and the nodes that list them.
+    """Ids, and the nodes that list them."""
 
-    Attributes:
-        node: int[ids].
-        id: large_string[ids].
-    """
-
-    node: np.ndarray
-    id: pa.Array
+    node: np.ndarray  # int[ids]
+    id: pa.Array  # large_string[ids]
 
 
 def find_gaps(table: pa.Table, foreign: pa.Table, places: Places, ids: Strings, links: Links) -> tuple[Gaps, pa.Array]:
@@ -146,17 +131,7 @@ def list_awaited(
 
 @inner
 def collect_gaps(begin, end, root, by_tips, seen, gaps, lacking):
-    """List, for each of up to 64 lanes, the first distinct gaps of the messages it sees, in replay order.
-
-    Args:
-        begin: The first message of the account.
-        end: One more than its last.
-        root: Its root; the root's gaps count in all lanes.
-        by_tips: Bit set of the lanes with tips; in these, the gaps of all seen messages count.
-        seen: uint64[...], the lanes that see each message.
-        gaps: All gaps.
-        lacking: Output.
-    """
+    """List, for each of up to 64 lanes, the first distinct gaps of the messages it sees, in replay order."""
     start, code = gaps.start, gaps.code
     found, counts = lacking.code, lacking.count
     for m in range(begin, end):

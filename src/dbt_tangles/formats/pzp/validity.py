@@ -131,17 +131,11 @@ def validity(table: pa.Table) -> pa.Table:
 
 
 class _Checks(NamedTuple):
-    """The first reason of each node in three stages, as ranks: int8[nodes], `_NEVER` without a reason.
+    """The first reason of each node in three stages, as ranks: int8[nodes], `_NEVER` without a reason."""
 
-    Attributes:
-        early: Of the checks before the loop over prev; 0 for a root, which is valid.
-        walked: Of the loop over prev, independent of other messages.
-        late: Of the checks after it.
-    """
-
-    early: np.ndarray
-    walked: np.ndarray
-    late: np.ndarray
+    early: np.ndarray  # Of the checks before the loop over prev; 0 for a root, which is valid
+    walked: np.ndarray  # Of the loop over prev, independent of other messages
+    late: np.ndarray  # Of the checks after it
 
 
 def _checks(table: pa.Table, nodes: Nodes, names_root: np.ndarray, is_cyclic: np.ndarray) -> tuple[np.ndarray, _Checks]:

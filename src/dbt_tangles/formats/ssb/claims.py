@@ -19,21 +19,13 @@ MALFORMED_TANGLE = "malformed_tangle"
 
 
 class Claim(NamedTuple):
-    """A tangle claim of a content; an entry of the column ``claims``.
+    """A tangle claim of a content; an entry of the column ``claims``."""
 
-    Attributes:
-        tangle_name: The tangle; absent if ``tangles`` is not an object.
-        root_id: The root; absent for a root claim, and where the content gives no message id.
-        previous: The listed ids; absent for a root claim, and with a defect.
-        is_root: Whether the message claims to be the root of a tangle.
-        defect: `MALFORMED_TANGLE`, if the fields are malformed.
-    """
-
-    tangle_name: str | None = None
-    root_id: str | None = None
-    previous: list[str] | None = None
-    is_root: bool = False
-    defect: str | None = None
+    tangle_name: str | None = None  # The tangle; absent if ``tangles`` is not an object
+    root_id: str | None = None  # The root; absent for a root claim, and where the content gives no message id
+    previous: list[str] | None = None  # The listed ids; absent for a root claim, and with a defect
+    is_root: bool = False  # Whether the message claims to be the root of a tangle
+    defect: str | None = None  # `MALFORMED_TANGLE`, if the fields are malformed
 
 
 #: Returns the id that a reference gives, or None if it can be no id.
