@@ -28,9 +28,7 @@ records as (
         coalesce(
             records.left_out,
             cast(
-                array() as array<
-                    struct<message_id: string, reason: string, fields: array<string>, cause_id: string>
-                >
+                array() as array<struct<message_id: string, reason: string, fields: array<string>, cause_id: string>>
             )
         ) as left_out
     from tangles
