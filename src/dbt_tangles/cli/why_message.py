@@ -91,7 +91,7 @@ def _is_well(answer: dict) -> bool:
     return bool(
         answer["is_verified"]
         and (feed is None or feed["in_chain"])
-        and all(tangle["is_member"] for tangle in answer["tangles"])
+        and all(tangle["is_member"] and not (tangle["record"] or {}).get("left_out") for tangle in answer["tangles"])
         and (group is None or group["set_aside_reason"] is None)
     )
 
