@@ -15,6 +15,7 @@ from tests.cluster.servers import Cluster
 #: A Python model of each kind, by the subject of its kernel.
 KINDS = {
     "lines": "stg_ssb__lines",
+    "feeds": "int_feed_chain",
     "graphs": "int_tangle_levels",
     "timelines": "int_timeline_order",
     "sets": "int_set_messages",

@@ -31,7 +31,7 @@ class HostileLog(Log):
     def bad(self, reason, *lines, file="log.jsonl"):
         """Add rejected lines. For `not_a_message`, expect `no_base` of an object and else `not_an_object`."""
         for line in lines:
-            is_object = line.lstrip().startswith(b"{")
+            is_object = line.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
             super().bad(
                 {"not_a_message": "no_base" if is_object else "not_an_object"}.get(reason, reason), line, file=file
             )
