@@ -152,8 +152,7 @@ class Warehouse:
             run_id: The run that built it.
             publication: Its origin, for the manifest.
             columns: Its schema as Spark's JSON, if the files do not contain all of it.
-            count: Counts the rows that differ from the published table. Called if any file differs and `publication`
-                lacks counts.
+            count: Counts the rows that differ from the published table, if files differ and `publication` lacks counts.
 
         Returns:
             The table in its public place. The old table is removed.

@@ -116,12 +116,11 @@ def order_timelines(
             of no other), `is_tie_broken` (whether it does not follow the event directly before it, see
             `ties.broken_ties`), `missing_causes` (listed ids without an event, sorted), `cyclic_causes` (links left
             out, and the event if it lists itself, sorted) and `edits`: the commands that concern this event,
-            `from_position` null for its insertion. All commands of a
-            timeline, by batch and step, turn an empty list into the order. They depend on the arrivals alone.
+            `from_position` null for its insertion. All commands of a timeline, by batch and step, turn an empty list
+            into the order. They depend on the arrivals alone.
             `publication` string, a digest of the timeline's order, and `previous_publication`, the digest of the order
             that was published before; null for a new timeline, and where events have left it since. `update_step`,
-            `update_from_position`, `update_to_position`: this event's command in the script from the earlier order to
-            the new one.
+            `update_from_position`, `update_to_position`: its command in the script from the earlier to the new order.
 
     Raises:
         ValueError: An event_id is null.
