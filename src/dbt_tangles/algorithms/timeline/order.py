@@ -90,9 +90,8 @@ def order_timelines(
     """Order the events of many timelines, and write the edit scripts that lead to the order.
 
     Events are ordered by rank, the longest path over known causes, then by name (code points). Arrivals are admitted in
-    the order of their numbers; `admission.admit` states the reasons for a refusal, and `conflicts.conflicting` refuses
-    all arrivals of an event that contradict each other. Messages are never refused: links that close a cycle are left
-    out (`cycle_breaking.cyclic_links`).
+    the order of their numbers; `admission.admit` and `conflicts.conflicting` state the reasons for a refusal. Messages
+    are never refused: links that close a cycle are left out (`cycle_breaking.cyclic_links`).
 
     Args:
         table: One row per arrival, in any order, whole timelines only: `INPUT_SCHEMA`. `causes` are distinct;
