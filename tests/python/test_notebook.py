@@ -76,7 +76,7 @@ def test_how_many_edits(answers, fixtures):
         fixtures.rows("timeline_edits"), key=lambda row: (row["timeline_id"], row["batch"], row["step"])
     ):
         timeline = edit["timeline_id"]
-        kind = "event log" if timeline not in tangles else timeline if timeline == "ssb:log" else timeline.split(":")[0]
+        kind = re.match("(ssb:)?[^:]*", timeline)[0] if timeline in tangles else "event log"
         arrival = kind, timeline, edit["batch"]
         batches[arrival] += 1
         if edit["op"] == "ins":

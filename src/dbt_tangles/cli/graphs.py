@@ -69,10 +69,10 @@ def tangle(tables: Tables, name: str, root: str, limit: int) -> Graph:
 
 
 def _mark_left_out(nodes: list[Node], left_out: dict[str, str], tips: list[str]) -> None:
-    """Set the members aside that do not count in a record, and mark the record's own tips instead of the tangle's."""
+    """Name the members that do not count in a record, and mark the record's own tips in place of the tangle's."""
     for node in nodes if left_out else ():
         if node.id in left_out:
-            node.state, node.words = ASIDE, f"left out of the record: {left_out[node.id]}"
+            node.words += f", left out of the record: {left_out[node.id]}"
         node.marks = [mark for mark in node.marks if mark != "tip"] + ["tip"] * (node.id in tips)
 
 
