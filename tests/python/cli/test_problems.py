@@ -64,7 +64,7 @@ def test_feeds_with_gaps_and_forks(warehouse):
 
 
 def test_other_problems_say_how_many_more_there_are(warehouse):
-    missing = {"tangle_name": "thread", "root_id": story.ROOT, "is_in_log": False, "unlocks": 1}
+    missing = {"tangle_name": "thread", "root_id": story.ROOT, "is_in_log": False, "is_sealed": False, "unlocks": 1}
     warehouse.write("tangle_missing", *({**missing, "missing_id": f"%m{n}"} for n in range(4)))
     warehouse.write("sets", *({"set_id": f"s{n}", "root_status": "missing"} for n in range(5)))
     waits = {"set_id": "s", "is_valid": False, "is_held": False}

@@ -130,7 +130,7 @@ def test_keys_that_are_unknown(of_feed, tmp_path, key, length):
 def test_many_unknown_keys(log, tmp_path):
     (tmp_path / "peer.json").write_text(json.dumps({f"@{n}": n for n in range(9)}))
     result = log.ask("send", "--to", str(tmp_path / "peer.json"))
-    assert "9 ids are unknown here (@0, @1, @2, …); --ask lists" in result.stderr
+    assert "9 ids are unknown here (@0, @1, @2, …); `tangles send --to " in result.stderr
 
 
 def test_feeds_that_a_peer_does_not_replicate(log, tmp_path):

@@ -112,7 +112,7 @@ def test_other_commands_suggest_the_same_tables(warehouse, tmp_path):
     assert "tangles build LOG --warehouse gone --schema s" in unknown.output and "make build" not in unknown.output
     (tmp_path / "peer.json").write_text('["%unknown"]')
     sent = CliRunner().invoke(main, ["send", "--to", "peer.json", *given])
-    assert "`tangles send --to peer.json --ask --warehouse 'my wh'` lists all" in sent.output
+    assert "`tangles send --to peer.json --ask --warehouse 'my wh'` lists the ranges" in sent.output
     differing = CliRunner().invoke(main, ["diff", "my wh", "gone"])
     assert "tangles build LOG --warehouse gone" in differing.output
 
