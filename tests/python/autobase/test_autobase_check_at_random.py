@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from autobase_lines import BASE, MAX, NODE, ODD_WRITERS, A, B, C, D, check, random_nodes, to_line, to_pairs
 from dbt_tangles.formats.autobase import verify_lines as kernel
 from dbt_tangles.formats.autobase.verify_lines import OUTPUT_SCHEMA
+from dbt_tangles.formats.json_line import parse_with_types
 from dbt_tangles.kernel_runtime.row_schema import array_of, columns_of
 from log_lines import mutated
 
@@ -187,7 +188,7 @@ def test_the_exact_parser_and_printer_agree_with_orjson(value, is_raw, indent):
         parsed = orjson.loads(line)
     except orjson.JSONDecodeError:
         return
-    exact = kernel._parse_exact(line)
+    exact = parse_with_types(line)
     assert repr(exact) == repr(parsed)
     text = kernel._text_of(parsed, False)
     assert text == kernel._text_of(exact, True) == kernel._text_of(to_doubles(parsed), False)
