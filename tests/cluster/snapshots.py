@@ -44,8 +44,10 @@ def open_session(folder: Path) -> SparkSession:
 
 
 def export(session: SparkSession, folder: Path) -> None:
-    """Write each table of the schema as one file of parquet."""
+    """Write each table of the schema as one file of parquet; the list has the session's temporary views, too."""
     for table in session.catalog.listTables(SCHEMA):
+        if table.isTemporary:
+            continue
         (folder / table.name).mkdir(parents=True)
         pq.write_table(session.table(f"{SCHEMA}.{table.name}").toArrow(), folder / table.name / "rows.parquet")
 
