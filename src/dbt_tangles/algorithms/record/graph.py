@@ -94,8 +94,8 @@ def build_graph(members: Sequence[Member], strategies: Mapping[str, str]) -> Rec
 
 def _judge(member: Member, previous: Sequence[int | LeftOut], strategies: Mapping[str, str]) -> LeftOut | None:
     """Say why a member does not count, if it does not."""
-    if member.content is None or malformed_fields(member.content, strategies):
-        fields = malformed_fields(member.content or {}, strategies)
+    fields = malformed_fields(member.content or {}, strategies)
+    if member.content is None or fields:
         return LeftOut(member.message_id, RecordReason.MALFORMED_FIELD.value, fields, None)
     cause = next((other for other in previous if isinstance(other, LeftOut)), None)
     return cause.follower(member.message_id) if cause else None
