@@ -14,6 +14,12 @@ UNANSWERED = (
     "SdkClientException: Unable to execute HTTP request: Connect to 127.0.0.1:34451 [/127.0.0.1] failed: Connection "
     "refused: Connection refused\n\tat org.apache.…"
 )
+CUT_ANSWER = (
+    "An error occurred while calling o75.sql.\n: software.amazon.awssdk.core.exception.SdkClientException: Could not "
+    "parse XML response\n\tat software.amazon.awssdk.protocols.xml.internal.unmarshall.XmlResponseParserUtils.parse(…)\n"
+    "Caused by: javax.xml.stream.XMLStreamException: ParseError at [row,col]:[1,1]\nMessage: Premature end of "
+    "Content-Length delimited message body (expected: 1,042; received: 0)\n\tat java.xml/com.sun.…"
+)
 WITHOUT_CREDENTIALS = (
     "An error occurred while calling o50.load.\n: java.nio.file.AccessDeniedException: s3a://logs/a.jsonl: "
     "org.apache.hadoop.fs.s3a.auth.NoAuthWithAWSException: No AWS Credentials provided by "
@@ -56,6 +62,11 @@ WITHOUT_SDK = (
             UNANSWERED,
             "the object store does not answer for s3a://lake/t/runs/metadata/v0.metadata.json (Unable to execute HTTP "
             "request: Connect to 127.0.0.1:34451 [/127.0.0.1] failed: Connection refused): ",
+            "check the network and `fs.s3a.endpoint`",
+        ),
+        (
+            CUT_ANSWER,
+            "the object store does not answer (Could not parse XML response): ",
             "check the network and `fs.s3a.endpoint`",
         ),
         (

@@ -10,10 +10,6 @@ _END = r" *(?:: *software\.|: *\w+$|$)"
 # Patterns of errors and their explanations; the first match counts.
 _EXPLAINED = [
     (
-        re.compile(rf"{_PLACE}.*?SdkClientException: (Unable to execute HTTP request: .+?){_END}", re.M),
-        f"the object store does not answer for {{0}} ({{1}}): check the network and `fs.s3a.endpoint`, {_AGAIN}",
-    ),
-    (
         re.compile(rf"AccessDeniedException: {_PLACE}.*?: (No AWS Credentials.*?){_END}", re.M),
         "the object store refuses {0} ({1}): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment, or "
         f"another provider of credentials, {_AGAIN}",
@@ -22,6 +18,14 @@ _EXPLAINED = [
         re.compile(rf"AccessDeniedException: {_PLACE}.*?S3Exception: (?:null )?(.*?\(Service: S3, Status Code: 403)"),
         "the object store refuses {0}: {1}): check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment, and "
         f"the rights that the store gives them, {_AGAIN}",
+    ),
+    (
+        re.compile(rf"{_PLACE}.*?SdkClientException: (.+?){_END}", re.M),
+        f"the object store does not answer for {{0}} ({{1}}): check the network and `fs.s3a.endpoint`, {_AGAIN}",
+    ),
+    (
+        re.compile(rf"SdkClientException: (.+?){_END}", re.M),  # an answer that ends early; Hadoop adds no path
+        f"the object store does not answer ({{0}}): check the network and `fs.s3a.endpoint`, {_AGAIN}",
     ),
     (
         re.compile(rf"UnknownStoreException: `{_PLACE}.*?: (The specified bucket does not exist)", re.M),
