@@ -24,7 +24,8 @@ _EXPLAINED = [
         f"the object store does not answer for {{0}} ({{1}}): check the network and `fs.s3a.endpoint`, {_AGAIN}",
     ),
     (
-        re.compile(rf"SdkClientException: (.+?){_END}", re.M),  # an answer that ends early; Hadoop adds no path
+        # An answer that ends early: the SDK's own error, to which Hadoop adds no path.
+        re.compile(r"UncheckedIOException: [\w.]+: (.+)\n\s*at software\.amazon\."),
         f"the object store does not answer ({{0}}): check the network and `fs.s3a.endpoint`, {_AGAIN}",
     ),
     (
