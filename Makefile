@@ -1,4 +1,4 @@
-# make build | test | test-all | integration | docs | site | proof | notebook | bench | cluster-demo | cluster-faults | cluster-nights | servers | wheels; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
+# make build | test | test-long | integration | docs | site | proof | notebook | bench | cluster-demo | cluster-faults | cluster-nights | servers | wheels; DBT_ARGS is passed on to dbt, PYTHON names the interpreter (3.10 or newer).
 # ENGINE=sail builds with Sail in place of Spark (docs/reference/engines.md).
 PYTHON ?= python3
 VENV := .venv
@@ -19,17 +19,23 @@ else
 READY = $(VENV)/installed
 endif
 
-.PHONY: build test test-all integration docs site proof notebook bench cluster-demo cluster-faults cluster-nights servers wheels lint clean
+.PHONY: build test test-long integration docs site proof notebook bench cluster-demo cluster-faults cluster-nights servers wheels lint clean
 
 # Unit tests are for development: `make test` runs them.
 build: $(READY)
 	$(DBT) build --exclude-resource-type unit_test $(DBT_ARGS)
 
-# Builds are tested on Sail where it has a wheel, and some on Spark as well; without Sail, all on Spark. `test-all` has
-# besides what searches at length, and more of it on Spark.
-test test-all: $(VENV)/installed lint proof
+# `test` is for each change: lint, proofs, tests without an engine and on Sail, and the fixtures on Spark. `test-long` has
+# the other tests: on Spark, nights and kills, table formats, an object store, and longer searches (tests/run.sh).
+test: $(VENV)/ready-for-tests lint proof
+	tests/run.sh quick
+
+test-long: $(VENV)/ready-for-tests
+	tests/run.sh long
+
+$(VENV)/ready-for-tests: $(VENV)/installed requirements-sail.lock
 	@$(MAKE) --no-print-directory $(VENV)/sail || echo "no Sail here: all tests run on Spark"
-	tests/run.sh $(if $(filter test-all,$@),all)
+	@touch $@
 
 # The project that installs this one, as docs/how-to/package.md has it; its tables go to integration_tests/target/warehouse.
 integration: export TANGLES_WAREHOUSE := target/warehouse

@@ -8,7 +8,6 @@ from dbt_spark_python.session import connection
 from plugin_projects import make_project
 
 pytestmark = pytest.mark.both
-at_length = pytest.mark.spark_at_length
 
 MODELS = {
     "numbers.sql": """
@@ -55,12 +54,8 @@ def spoil(path):
     os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
 
 
-@pytest.mark.parametrize(
-    "options", [[], pytest.param(["--full-refresh"], marks=at_length)], ids=["usual", "full_refresh"]
-)
-@pytest.mark.parametrize(
-    "table", ["numbers", *(pytest.param(name, marks=at_length) for name in ("counted", "python", "history"))]
-)
+@pytest.mark.parametrize("options", [[], ["--full-refresh"]], ids=["usual", "full_refresh"])
+@pytest.mark.parametrize("table", ["numbers", "counted", "python", "history"])
 def test_a_truncated_file_blocks_no_build(built, capsys, table, options):
     path, folder = file_of(built, table)
     os.truncate(path, path.stat().st_size // 2)
@@ -76,7 +71,6 @@ def test_a_truncated_file_blocks_no_build(built, capsys, table, options):
     assert "is damaged" not in capsys.readouterr().out
 
 
-@at_length
 def test_a_build_of_other_tables_says_which_is_damaged(built, capsys):
     path, _ = file_of(built, "python")
     os.truncate(path, 10)
@@ -91,7 +85,6 @@ def test_a_build_of_other_tables_says_which_is_damaged(built, capsys):
     assert len(built.rows("numbers")) == 20000
 
 
-@at_length
 def test_a_pipe_keeps_no_build_waiting(built, capsys):
     _, folder = file_of(built, "numbers")
     os.mkfifo(folder / "part-9.parquet")
@@ -104,7 +97,6 @@ def test_a_pipe_keeps_no_build_waiting(built, capsys):
     assert "counted/_table.json' cannot be used: it is a pipe, not a file" in said
 
 
-@at_length
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"columns": "[", "files": {}}', '{"files": [[]]}'])
 def test_a_manifest_of_any_content_is_tolerated(built, text):
     _, folder = file_of(built, "numbers")

@@ -53,7 +53,6 @@ def test_the_keys_of_few_changed_groups_are_broadcast(nights, monkeypatch, limit
 
 
 @pytest.mark.both
-@pytest.mark.spark_at_length
 @pytest.mark.iceberg
 @pytest.mark.delta
 @pytest.mark.rest
@@ -122,7 +121,6 @@ def test_a_changed_model_is_rebuilt_and_named(nights, capsys):
     assert nights.rows("days") == expected_days(nights.orders)
 
 
-@pytest.mark.spark_at_length
 @pytest.mark.sail
 @pytest.mark.iceberg
 @pytest.mark.delta
@@ -190,7 +188,6 @@ GROWN = """
 """
 
 
-@pytest.mark.spark_at_length
 @pytest.mark.both
 @pytest.mark.iceberg
 @pytest.mark.delta
@@ -239,7 +236,6 @@ def test_a_test_looks_at_the_groups_that_changed(nights):
     nights.check()
 
 
-@pytest.mark.spark_at_length
 @pytest.mark.sail
 @pytest.mark.iceberg
 @pytest.mark.rest
@@ -282,7 +278,6 @@ def change_orders(nights: Nights, chance: random.Random) -> None:
 
 
 @pytest.mark.both
-@pytest.mark.spark_at_length
 @pytest.mark.iceberg
 def test_any_nights_end_in_the_tables_of_a_full_build(nights, monkeypatch):
     """With partial and failing runs and with lost tables."""

@@ -15,9 +15,9 @@ UNANSWERED = (
     "refused: Connection refused\n\tat org.apache.…"
 )
 CUT_ANSWER = (
-    "An error occurred while calling o75.sql.\n: java.io.UncheckedIOException: org.apache.http.ConnectionClosedException: "
-    "Premature end of Content-Length delimited message body (expected: 1,042; received: 0)\n\tat software.amazon.awssdk."
-    "protocols.xml.internal.unmarshall.XmlResponseParserUtils.parse(XmlResponseParserUtils.java:67)\n\tat …"
+    "An error occurred while calling o75.sql.\n: java.io.UncheckedIOException: org.apache.http."
+    "ConnectionClosedException: Premature end of Content-Length delimited message body (expected: 1,042; received: 0)"
+    "\n\tat software.amazon.awssdk.protocols.xml.internal.unmarshall.XmlResponseParserUtils.parse(…)\n\tat …"
 )
 WITHOUT_CREDENTIALS = (
     "An error occurred while calling o50.load.\n: java.nio.file.AccessDeniedException: s3a://logs/a.jsonl: "
@@ -65,8 +65,8 @@ WITHOUT_SDK = (
         ),
         (
             CUT_ANSWER,
-            "the object store does not answer (Premature end of Content-Length delimited message body (expected: 1,042; "
-            "received: 0)): ",
+            "the object store does not answer (Premature end of Content-Length delimited message body (expected: "
+            "1,042; received: 0)): ",
             "check the network and `fs.s3a.endpoint`",
         ),
         (

@@ -57,7 +57,6 @@ def test_a_process_finds_the_tables_of_an_earlier_one(small, tmp_path):
     assert len(rows(warehouse, next((warehouse / "s_dbt_test__audit.db").iterdir()).name, "s_dbt_test__audit")) == 5
 
 
-@pytest.mark.spark_at_length
 def test_show_reads_the_views_of_an_earlier_process(small, tmp_path):
     dbt(small, "run", "--exclude", "count", "parts", warehouse=tmp_path / "warehouse")
     query = "select sum(value) as s from {{ ref('above_evens') }}"
@@ -90,9 +89,7 @@ JAVA = """
 """
 
 
-@pytest.mark.parametrize(
-    ("most", "is_small"), [(10_000, True), pytest.param(-1, False, marks=pytest.mark.spark_at_length)]
-)
+@pytest.mark.parametrize(("most", "is_small"), [(10_000, True), (-1, False)])
 def test_a_small_run_has_a_java_that_starts_fast(most, is_small, tmp_path, monkeypatch):
     """It has the profile's small-run JVM options; a large run lacks them.
 

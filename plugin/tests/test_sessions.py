@@ -112,7 +112,6 @@ def test_a_server(server, tmp_path):
 
 
 @pytest.mark.spark
-@pytest.mark.spark_at_length
 def test_a_server_of_sparks_own(tmp_path):
     """As above, with the Spark Connect server that pyspark starts itself."""
     on_a_server("local[1]", tmp_path, **java())

@@ -38,7 +38,6 @@ def test_a_commit_without_its_manifest_is_made_again(nights, monkeypatch):
     assert nights.facts("sums")[:2] == (0, 2)
 
 
-@pytest.mark.spark_at_length
 @pytest.mark.iceberg
 @pytest.mark.delta
 def test_a_reader_sees_the_rows_before_a_run_or_after_it(nights):
@@ -104,7 +103,6 @@ def test_groups_are_replaced_in_one_commit(nights, changed, kept, partitions):
     assert not session.catalog.tableExists(f"{name}__next")
 
 
-@pytest.mark.spark_at_length
 @pytest.mark.iceberg
 @pytest.mark.delta
 def test_maintenance_keeps_tables_current_and_their_history_readable(nights):

@@ -3,14 +3,13 @@
 # plugin's on a REST catalog of Iceberg, and the tests on an object store. Spark is the pyspark that both formats support,
 # in an environment of its own below target/formats: it has that pyspark (requirements-formats.lock) and sees all other
 # packages of .venv. Maven gets the jars. If Maven or a package index does not answer, one line says so, and the tests are
-# left out; with TANGLES_REQUIRE_JARS=1 that is an error. With the argument `all` (`make test-all`), tests marked
-# `spark_at_length` or `exhaustive` run too. With the argument `nights` and further ones (`make cluster-nights`),
-# `tests.cluster.nights` runs instead of tests.
+# left out; with TANGLES_REQUIRE_JARS=1 that is an error. With the argument `nights` and further ones (`make
+# cluster-nights`), `tests.cluster.nights` runs instead of tests.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 2
 case ${1-} in
-  '' | all | nights) ;;
-  *) echo "unknown argument $1: give all, nights or no argument" >&2 && exit 2 ;;
+  '' | nights) ;;
+  *) echo "unknown argument $1: give nights or no argument" >&2 && exit 2 ;;
 esac
 mkdir -p target
 lock=requirements-formats.lock place=$PWD/target/formats python=$PWD/.venv/bin/python
@@ -105,7 +104,7 @@ test_rest_catalog() {
   if start_rest_catalog "$folder"; then
     (cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=rest DBT_SPARK_PYTHON_TEST_JARS=$iceberg \
       DBT_SPARK_PYTHON_TEST_CATALOG=$(cat "$folder/address") \
-      "$venv/bin/python" -m pytest -p no:cacheprovider tests/test_nights.py tests/test_snapshot_nights.py "${of_plugin[@]}")
+      "$venv/bin/python" -m pytest -p no:cacheprovider tests/test_nights.py tests/test_snapshot_nights.py)
     result=$?
   fi
   kill $catalog 2> /dev/null
@@ -120,14 +119,12 @@ command -v mvn > /dev/null || leave_out "mvn is not installed"
 if [ "${1-}" = nights ]; then
   TANGLES_JARS=$iceberg,$delta exec "$venv/bin/python" -m tests.cluster "$@"
 fi
-of_plugin=(-m 'not spark_at_length') of_project=(-m 'not exhaustive')
-[ "${1-}" = all ] && of_plugin=(-m '') of_project=(-m '')
 failed=0
 for format in iceberg delta; do
   found=${!format}
   (cd plugin && DBT_SPARK_PYTHON_TEST_ENGINE=$format DBT_SPARK_PYTHON_TEST_JARS=$found \
-    "$venv/bin/python" -m pytest -p no:cacheprovider tests/test_nights.py tests/test_snapshot_nights.py "${of_plugin[@]}") || failed=1
-  TANGLES_TARGET=$format TANGLES_JARS=$found "$venv/bin/python" -m pytest -p no:cacheprovider tests/formats "${of_project[@]}" ||
+    "$venv/bin/python" -m pytest -p no:cacheprovider tests/test_nights.py tests/test_snapshot_nights.py) || failed=1
+  TANGLES_TARGET=$format TANGLES_JARS=$found "$venv/bin/python" -m pytest -p no:cacheprovider tests/formats ||
     failed=1
 done
 test_rest_catalog || failed=1

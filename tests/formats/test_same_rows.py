@@ -83,7 +83,7 @@ def write_logs(folder: Path, kept: int) -> None:
         (folder / f"{kind}.jsonl").write_bytes(b"".join(chosen))
 
 
-@pytest.mark.parametrize("models", [SOME, pytest.param(MORE, marks=pytest.mark.exhaustive)], ids=["some", "more"])
+@pytest.mark.parametrize("models", [SOME, pytest.param(MORE, marks=pytest.mark.long)], ids=["some", "more"])
 def test_public_tables_have_the_rows_of_sail_after_a_killed_night(models, tmp_path):
     selected, expected = models
     write_logs(tmp_path / "first", 9)

@@ -1,8 +1,7 @@
-"""Drives dbt from pytest: one session for all tests, a schema for each build.
+"""Drives dbt from pytest: one session for all tests of a process, a schema for each build.
 
 TANGLES_TEST_ENGINE=sail runs the builds on Sail, which takes less time; tests marked `spark` are about Spark itself and
-are skipped there. `make test` does that, and runs tests marked `spark` or `both` on Spark. Every test of the complete
-build of the fixtures is marked `both`, unless it is marked `both_at_length`, which is for `make test-all`.
+are skipped there. `tests/run.sh` tells which tests run where.
 """
 
 import gc
@@ -27,10 +26,9 @@ DATA = ROOT / "tests" / "data"
 
 ENGINE = os.environ.get("TANGLES_TEST_ENGINE", "local")
 
-# Searches of properties: `make test` uses the same examples each time, `make test-all` random and many more ones
-# (`--hypothesis-profile=exhaustive`).
+# Searches of properties: `make test` uses the same examples each time, `make test-long` random and more ones.
 settings.register_profile("quick", max_examples=20, derandomize=True, deadline=None)
-settings.register_profile("exhaustive", max_examples=1000, deadline=None)
+settings.register_profile("long", max_examples=300, deadline=None)
 settings.load_profile("quick")
 
 
@@ -58,15 +56,22 @@ def pytest_unconfigure():
     gc.unfreeze()
 
 
+#: Builds that several files share.
+SHARED = ("fixtures", "small", "odd_files", "empty")
+
+
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects by marks
 def pytest_collection_modifyitems(items):
-    """Skip tests about the other engine, and mark tests of the complete build."""
+    """Skip tests about the other engine; keep tests of one build in one process, with builds before other tests."""
     left_out = {"local": "sail", "sail": "spark"}[ENGINE]
     for item in items:
-        if "fixtures" in item.fixturenames and not item.get_closest_marker("both_at_length"):
-            item.add_marker(pytest.mark.both)
+        shared = [name for name in SHARED if name in item.fixturenames]
+        item.add_marker(pytest.mark.xdist_group(shared[0] if shared else item.path.stem))
+        if "fixtures" in shared:
+            item.add_marker(pytest.mark.on_fixtures)
         if item.get_closest_marker(left_out):
             item.add_marker(pytest.mark.skip(reason=f"about {left_out}: TANGLES_TEST_ENGINE is {ENGINE}"))
+    items.sort(key=lambda item: (SHARED[0] not in item.fixturenames, item.path.parent != Path(__file__).parent))
 
 
 @pytest.fixture(scope="module", autouse=True)

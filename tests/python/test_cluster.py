@@ -71,7 +71,7 @@ def test_workers_without_packages_are_refused_before_any_model(cluster, folder):
     assert names_of(folder / "refused" / "warehouse") == set()
 
 
-@pytest.mark.parametrize("killed", [KILLED[1:], pytest.param(KILLED, marks=pytest.mark.exhaustive)], ids=len)
+@pytest.mark.parametrize("killed", [KILLED[1:], pytest.param(KILLED, marks=pytest.mark.long)], ids=len)
 def test_tables_equal_those_of_one_process(cluster, catching, folder, project, killed):
     """After kills every row is written once, and temporary files are removed, also from the start folder of dbt."""
     name = f"built_{len(killed)}"
@@ -119,7 +119,7 @@ def test_another_user_is_refused_by_a_connect_server(cluster, folder):
         cluster.stop("connect")
 
 
-@pytest.mark.exhaustive  # uses pip and an index for the packages of workers
+@pytest.mark.long  # uses pip and an index for the packages of workers
 def test_workers_get_their_packages_with_the_job(cluster, folder):
     """Workers with only Python get all packages from the packed file."""
     venv.create(folder / "bare", with_pip=False)

@@ -10,7 +10,7 @@ from dbt_tangles.cli.cli import main
 from log_files import flip_bit, write
 
 # plugin/tests/test_damaged_builds.py has builds of damaged tables on Spark in each run.
-pytestmark = pytest.mark.both_at_length
+pytestmark = pytest.mark.both
 
 SELECTED = ["--select", "+feeds", "+ssb_rejects", "+tangle_messages"]
 TABLES = ("feeds", "ssb_messages", "tangle_messages", "runs")
@@ -33,7 +33,7 @@ def file_of(built, table):
     "options",
     [
         pytest.param(SELECTED, id="usual"),
-        pytest.param([*SELECTED, "--full-refresh"], marks=pytest.mark.exhaustive, id="full_refresh"),
+        pytest.param([*SELECTED, "--full-refresh"], marks=pytest.mark.long, id="full_refresh"),
     ],
 )
 def test_truncated_files_block_no_build(built, capsys, options):

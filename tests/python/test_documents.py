@@ -85,7 +85,7 @@ def tampered(table: str, types: dict[str, str], compared: list[str]) -> dict[str
     }
 
 
-@pytest.mark.both_at_length
+@pytest.mark.both
 def test_document_tests_find_every_difference(fixtures, compiled):
     from pyspark.sql import SparkSession
 

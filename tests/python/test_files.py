@@ -14,7 +14,7 @@ from dbt_tangles.ingest.line_format import Reading
 from event_builds import TABLES as TIMELINES
 from odd_files import FAULTS, LOGS
 
-pytestmark = pytest.mark.both_at_length
+pytestmark = pytest.mark.both
 
 EVERY_LOG = pytest.mark.parametrize("log", LOGS)
 

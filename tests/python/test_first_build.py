@@ -27,12 +27,12 @@ def build_fixtures(folder, tier):
 
 
 @pytest.mark.sail
-@pytest.mark.exhaustive
+@pytest.mark.long
 def test_the_fixtures_need_no_compiler(tmp_path):
     assert build_fixtures(tmp_path, "auto") == []
 
 
 @pytest.mark.sail
-@pytest.mark.exhaustive
+@pytest.mark.long
 def test_compiled_kernels_are_noticed(tmp_path):
     assert "topological_generations.member_depths" in build_fixtures(tmp_path, "compiled")

@@ -9,7 +9,7 @@ import yaml
 from conftest import ROOT
 from dbt_projects import installing
 
-pytestmark = pytest.mark.both_at_length
+pytestmark = pytest.mark.both
 
 SELECTED = ("--select", "package:installer")
 STAFF = """

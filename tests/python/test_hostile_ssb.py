@@ -10,7 +10,7 @@ import pytest
 from hostile_lines import HOSTILE
 from ssb_stories import COLON_NAMES, COLON_ROOTS, HUGE, signed_log, unsigned_log
 
-pytestmark = pytest.mark.both_at_length
+pytestmark = pytest.mark.both
 
 #: All tables but those of other logs.
 SELECTED = ("--exclude-resource-type", "seed", "--exclude", "stg_pzp__lines+", "stg_autobase__lines+")

@@ -13,7 +13,7 @@ from dbt_tangles.cli.tables import Tables
 from dbt_tangles.cli.why_line import explain
 from odd_files import BAD_LINES, LOGS, ODD, WRITER, first_lines, mistakes
 
-pytestmark = pytest.mark.both_at_length
+pytestmark = pytest.mark.both
 
 ONLY_MESSAGES = ("--select", "+ssb_messages", "+ssb_rejects")
 EVERY_LOG = pytest.mark.parametrize("log", LOGS)

@@ -89,7 +89,7 @@ def contradictions() -> list[bytes]:
 # `test_mutations.py` shuffles the lines of all logs without verification.
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(True, id="verified"), pytest.param(False, id="trusted", marks=pytest.mark.exhaustive)],
+    params=[pytest.param(True, id="verified"), pytest.param(False, id="trusted", marks=pytest.mark.long)],
 )
 def pair(request, project, tmp_path_factory):
     """Build the same lines twice: in one file; in another order, seven files and another number of partitions."""

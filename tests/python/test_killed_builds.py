@@ -47,8 +47,8 @@ def logs(tmp_path_factory):
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param((1, SOME), marks=pytest.mark.both_at_length, id="1"),
-        pytest.param((12, MORE), marks=pytest.mark.exhaustive, id="12"),
+        pytest.param((1, SOME), marks=pytest.mark.both, id="1"),
+        pytest.param((12, MORE), marks=pytest.mark.long, id="12"),
     ],
 )
 def plan(request) -> tuple[int, list[str]]:

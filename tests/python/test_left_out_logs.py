@@ -49,7 +49,7 @@ def test_each_log_is_left_out_once(project, paths):
     assert rows(project("left_out", **paths).run("--select", *SELECTED)) == whole
 
 
-@pytest.mark.exhaustive
+@pytest.mark.long
 @pytest.mark.parametrize("first", LOGS)
 def test_logs_are_left_out_one_after_the_other(first, project, paths):
     """Logs are left out one after the other, down to one log; the last build has --full-refresh."""

@@ -138,7 +138,7 @@ def test_cached_lines_are_not_verified_again(runs):
     assert {verdict[:5] for _, _, verdict in runs({"c.txt": "three\none\n"}, known=False)} == {"run 5"}
 
 
-@pytest.mark.both_at_length
+@pytest.mark.both
 def test_versions_of_rows(runs):
     """If the log grows, only new rows get a later version; if a row goes, all rows do."""
     first = [("a.txt", 1, 1), ("a.txt", 2, 1)]

@@ -87,7 +87,7 @@ def test_reducers_are_those_of_the_table(fixtures):
     assert default_reducers() == reducers
 
 
-@pytest.mark.both_at_length
+@pytest.mark.both
 @EVERY_KIND
 def test_rejects_of_odd_files(kind, odd_files):
     """Damaged and compressed files, wrong line ends, bombs, and many equal lines."""

@@ -27,8 +27,8 @@ from log_lines import batch_of
 from mutations import KINDS, mutated
 
 #: Lines of each log, and commands run on all their tables: in `make test`, and in `make test-all`.
-SIGNED = [5_000, pytest.param(20_000, marks=pytest.mark.exhaustive)]
-CLAIMED = [1_500, pytest.param(2_500, marks=pytest.mark.exhaustive)]
+SIGNED = [5_000, pytest.param(20_000, marks=pytest.mark.long)]
+CLAIMED = [1_500, pytest.param(2_500, marks=pytest.mark.long)]
 QUESTIONS = {5_000: 20, 20_000: 200, 1_500: 20, 2_500: 200}
 SEED = 12
 # These tables describe the runs.

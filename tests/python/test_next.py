@@ -12,7 +12,7 @@ from fixtures.ssb.author import Author, to_line, to_uri
 from fixtures.ssb.example import stage_of
 from fixtures.ssb.stage import MIDNIGHT
 
-pytestmark = pytest.mark.both_at_length
+pytestmark = pytest.mark.both
 
 TOMORROW = MIDNIGHT + 24 * 60 * 60 * 1000
 SELECTED = ("--select", "+group_findings", "+feed_messages", "+tangle_messages", "--exclude", "resource_type:seed")

@@ -43,8 +43,8 @@ def others(lines: list[bytes]) -> dict[str, list[bytes]]:
 @pytest.mark.parametrize(
     ("states", "later"),
     [
-        pytest.param([halves, others], {}, marks=pytest.mark.both_at_length, id="two"),
-        pytest.param([halves, more, others], LATER, marks=pytest.mark.exhaustive, id="three"),
+        pytest.param([halves, others], {}, marks=pytest.mark.both, id="two"),
+        pytest.param([halves, more, others], LATER, marks=pytest.mark.long, id="three"),
     ],
 )
 def test_any_sequence_of_logs_ends_in_the_same_rows(project, tmp_path, states, later):
@@ -67,8 +67,8 @@ def test_any_sequence_of_logs_ends_in_the_same_rows(project, tmp_path, states, l
 
 @pytest.mark.parametrize(
     ("steps", "seed"),
-    [pytest.param(3, 5, marks=[pytest.mark.both_at_length, pytest.mark.exhaustive])]
-    + [pytest.param(40, seed, marks=pytest.mark.exhaustive) for seed in range(2)],
+    [pytest.param(3, 5, marks=[pytest.mark.both, pytest.mark.long])]
+    + [pytest.param(40, seed, marks=pytest.mark.long) for seed in range(2)],
 )
 def test_any_steps_end_in_the_same_rows(project, tmp_path, steps, seed):
     """Steps run in any order with builds between them; each build gives the tables of one full build."""
@@ -189,7 +189,7 @@ def test_cached_lines_and_unchanged_groups_stay(project, logs, capsys):
     assert len(built.rows("stg_autobase__lines")) == len(lines)
 
 
-@pytest.mark.exhaustive  # `make test` runs the same steps on the plugin's own project with one grain
+@pytest.mark.long  # `make test` runs the same steps on the plugin's own project with one grain
 def test_rows_of_changed_groups_are_replaced(project, logs):
     """Rows of changed groups are replaced, also two runs later; all rows are if the versions or the table are gone."""
     folder, given = logs
@@ -270,13 +270,13 @@ def test_tests_look_at_changed_groups(project, logs):
     ("selected", "compared"),
     [
         # test_dbt_habits.py has a first build of models one by one
-        pytest.param(["--select", "+feeds"], ["ssb_messages", "feeds"], marks=pytest.mark.exhaustive),
+        pytest.param(["--select", "+feeds"], ["ssb_messages", "feeds"], marks=pytest.mark.long),
         pytest.param(
             [*FEEDS, "+set_messages"],
             ["ssb_messages", "feeds", "feed_messages", "set_messages"],
-            marks=pytest.mark.exhaustive,
+            marks=pytest.mark.long,
         ),
-        pytest.param([], PUBLIC, marks=pytest.mark.exhaustive),
+        pytest.param([], PUBLIC, marks=pytest.mark.long),
     ],
     ids=["feeds", "sets", "all"],
 )

@@ -179,7 +179,7 @@ def write_events(folder: Path) -> None:
 
 
 @pytest.mark.sail
-@pytest.mark.exhaustive
+@pytest.mark.long
 def test_a_build_without_a_project(wheels, tmp_path):
     """The wheel's command builds the tables of a log; test_build_command.py tests that of a clone."""
     python = environment(tmp_path / "environment", wheels)
@@ -203,7 +203,7 @@ def test_without_an_engine_a_project_is_made(wheels, tmp_path):
         pytest.param(
             *("both", "sail"),
             "pyspark and pyspark-client are both installed, and each has overwritten files of the other",
-            marks=pytest.mark.exhaustive,
+            marks=pytest.mark.long,
         ),
         ("client", "local", "the profile's target is Spark itself, and this environment has only its client"),
     ],
@@ -218,7 +218,7 @@ def test_an_engine_that_cannot_run_is_named(engine, target, expected, wheels, tm
 
 
 @pytest.mark.sail
-@pytest.mark.exhaustive
+@pytest.mark.long
 def test_a_project_in_a_minimal_environment(wheels, tmp_path):
     """An install from an index into an empty environment, with all requirements, builds every model and test."""
     said(["-m", "venv", tmp_path / "environment"])

@@ -11,7 +11,7 @@ from set_builds import TABLES as SET_TABLES
 
 notebook = scripts.load("docs/run_notebook.py")
 
-pytestmark = pytest.mark.both_at_length
+pytestmark = pytest.mark.both
 
 INVALID_CLAIMS = {"malformed_tangle", "wrong_type"}
 #: The tables that these tests and the notebook read, of the larger log.

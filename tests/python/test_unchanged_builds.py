@@ -180,7 +180,7 @@ def changes(built) -> dict[str, dict[str, tuple]]:
     return found
 
 
-@pytest.mark.both_at_length
+@pytest.mark.both
 def test_run_changes_counts_changed_rows(project, logs):
     """`run_changes` counts changed keys of public tables; unchanged runs and runs with it disabled write no counts."""
     folder, lines = logs

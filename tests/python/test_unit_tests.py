@@ -15,7 +15,7 @@ def passed(project, *selected: str) -> set[str]:
     return statuses.keys()
 
 
-@pytest.mark.both_at_length
+@pytest.mark.both
 def test_all_unit_tests(fixtures, manifest):
     """Each unit test runs over rows of its own."""
     names = {test.name for test in manifest.unit_tests.values()}

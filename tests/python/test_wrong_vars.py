@@ -7,7 +7,7 @@ import pytest
 from dbt_tangles.ingest.line_format import Reading
 from dbt_tangles.ingest.log_lines import read_lines
 
-pytestmark = pytest.mark.both_at_length
+pytestmark = pytest.mark.both
 
 NOTHING = {
     "ssb_log": "nothing.jsonl",

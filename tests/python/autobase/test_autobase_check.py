@@ -419,7 +419,7 @@ def nested(depth):
             for depth in (254, 255, 1022, 1024, 5_000)
         ),
         nested(4_000),
-        pytest.param(*nested(20_000), marks=pytest.mark.exhaustive),
+        pytest.param(*nested(20_000), marks=pytest.mark.long),
     ],
 )
 def test_values(value, text):
@@ -439,7 +439,7 @@ def test_the_slow_reader_reads_every_field():
         assert row_of(b'{"x":' + b"[" * 9000 + b"]" * 9000 + b"," + to_line(document)[1:]) == plain
 
 
-@pytest.mark.parametrize("share", [10, pytest.param(1, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("share", [10, pytest.param(1, marks=pytest.mark.long)])
 def test_a_line_of_the_greatest_length_is_read(share):
     """A tenth of the longest line, or all of it: linear time, without recursion."""
     names = [f"{number:064x}" for number in range(25_000 // share)]

@@ -189,7 +189,7 @@ def any_gossip(seed: int, most_steps: int) -> tuple[Gossip, random.Random]:
     return gossip, rng
 
 
-@pytest.mark.parametrize("histories", [100, pytest.param(1_000, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("histories", [100, pytest.param(1_000, marks=pytest.mark.long)])
 def test_no_two_observers_contradict_each_other(histories):
     settled = 0
     for seed in range(histories):

@@ -159,7 +159,7 @@ def test_published_next_nodes_settle_the_node(named, rule):
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("histories", [25, pytest.param(1_000, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("histories", [25, pytest.param(1_000, marks=pytest.mark.long)])
 def test_no_shorter_sequence_settles_the_node(rule, histories):
     """Every next node of every writer, with every choice of heads, is published."""
     rng = random.Random(7)

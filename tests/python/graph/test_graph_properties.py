@@ -91,9 +91,7 @@ def test_ancestors_and_clocks_equal_the_naive_answer(rows, strict, limit, chunk_
 
 
 @pytest.mark.parametrize("strict", [True, False])
-@pytest.mark.parametrize(
-    ("has_root", "most"), [(True, 2), pytest.param(True, 3, marks=pytest.mark.exhaustive), (False, 2)]
-)
+@pytest.mark.parametrize(("has_root", "most"), [(True, 2), pytest.param(True, 3, marks=pytest.mark.long), (False, 2)])
 def test_every_graph_of_up_to_three_nodes(strict, has_root, most):
     """Each node lists any subset of the root, the nodes (itself too) and a missing one."""
     rows = []

@@ -387,7 +387,7 @@ def test_many_deletions_never_superseded():
     assert in_time([[ROOT, *mixed], SMALL]) == [None, SMALL_FAULTS]
 
 
-@pytest.mark.parametrize("count", [20_000, pytest.param(200_000, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("count", [20_000, pytest.param(200_000, marks=pytest.mark.long)])
 def test_one_message_with_many_items(count):
     items = [str(k) for k in range(count)]
     messages = [ROOT, ALICE | {"add": [], "del": items}, {"prev": [1], "depth": 2, "add": items, "supersedes": [1]}]

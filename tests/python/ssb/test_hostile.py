@@ -194,7 +194,7 @@ HUGE = {
 }
 
 
-@pytest.mark.parametrize("verify_signatures", [True, pytest.param(False, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("verify_signatures", [True, pytest.param(False, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", HUGE)
 def test_huge_parts(name, verify_signatures):
     """At every position of a message: too long or malformed, without an error, and in good time."""

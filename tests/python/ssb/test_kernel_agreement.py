@@ -10,7 +10,7 @@ from ssb_kit import check, read_expected, read_lines
     [
         ("small.jsonl", "", 300),
         ("medium.jsonl.gz", ".gz", 10_000),
-        pytest.param("medium.jsonl.gz", ".gz", 100_434, marks=pytest.mark.exhaustive),
+        pytest.param("medium.jsonl.gz", ".gz", 100_434, marks=pytest.mark.long),
     ],
 )
 def test_usable_and_id_of_every_line(log, expected, count):

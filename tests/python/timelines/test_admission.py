@@ -96,7 +96,7 @@ def has_cycle(packed: tuple, verdicts: np.ndarray) -> bool:
     return taken < len(causes)
 
 
-@pytest.mark.parametrize("events", [0, 1, 2, 3, pytest.param(4, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("events", [0, 1, 2, 3, pytest.param(4, marks=pytest.mark.long)])
 def test_every_digraph_in_every_order(events):
     names = "abcd"[:events]
     pairs = list(itertools.permutations(names, 2))

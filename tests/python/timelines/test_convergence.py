@@ -9,7 +9,7 @@ from convergence_model import PROPERTIES, find_violation, list_dags
 DAGS = {1: 1, 2: 3, 3: 25, 4: 543, 5: 29_281, 6: 3_781_503}
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, pytest.param(6, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5, pytest.param(6, marks=pytest.mark.long)])
 def test_every_delivery_leads_to_one_state(count):
     """The state depends on the set alone, one visit settles all ranks, ranks only rise, and causes come first."""
     graphs = list_dags(count)

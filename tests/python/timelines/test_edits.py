@@ -125,9 +125,7 @@ print(len(found.event), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - bef
 """
 
 
-@pytest.mark.parametrize(
-    "size", [*(pytest.param(size, marks=pytest.mark.exhaustive) for size in (1_600, 6_400)), 25_600]
-)
+@pytest.mark.parametrize("size", [*(pytest.param(size, marks=pytest.mark.long) for size in (1_600, 6_400)), 25_600])
 def test_memory_is_for_the_commands_that_are_kept(size):
     """Memory is needed for kept commands alone; without a limit 6,400 takes 41 million commands of 20 bytes each."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -254,7 +252,7 @@ def first_wrong(count, log, commands):
     return -1 if at == len(event) else len(arrived) // count
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("count", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.long)])
 def test_every_graph_in_every_delivery(count):
     """All of 1, 3, 25, 543 and 29,281 graphs in all orders of arrival: convergence and minimality, exhaustively."""
     graphs = dags(count)
