@@ -57,6 +57,7 @@ def production(project, tmp_path_factory) -> tuple[DbtProject, str]:
     return built, keep_state(built, folder / "state")
 
 
+@pytest.mark.long
 def test_a_run_for_each_model_builds_the_tables_of_one_run(production, project, capfd):
     """As orchestrators do that make a task of each model. The log of a run names the last five runs."""
     built, _ = production
@@ -89,6 +90,7 @@ def test_clone_copies_tables_that_the_next_build_reuses(production, project):
     assert set(statuses(copy.invoke_parsed("run", "--select", *MODELS)).values()) == {"unchanged"}
 
 
+@pytest.mark.long
 def test_a_damaged_table_is_not_cloned(production, project, tmp_path):
     built, state = production
     source = project("habits_damaged", **built.vars)
@@ -103,6 +105,7 @@ def test_a_damaged_table_is_not_cloned(production, project, tmp_path):
     assert tables(copy) == set()
 
 
+@pytest.mark.long
 def test_a_deferred_build_reads_the_tables_of_the_state(production, project):
     """A first build, an unchanged one, and one after the state's tables have grown: working sets then lack groups."""
     built, state = production
@@ -130,6 +133,7 @@ def test_a_deferred_build_reads_the_tables_of_the_state(production, project):
     assert rows(other, "feeds") == rows(built, "feeds")
 
 
+@pytest.mark.long
 def test_parts_that_are_left_out(project, capfd):
     """A build leaves out systems by their tags; tests of documents say which tables they lack.
 
@@ -204,6 +208,7 @@ def test_retry_builds_failed_and_skipped_models(forum):
     assert forum.rows("count_names") == [{"n": len(forum.rows("feeds"))}]
 
 
+@pytest.mark.long
 def test_a_project_that_installs_this_one_clones_with_a_macro(forum, tmp_path):
     """The macro is that of the page. The project's own tables are copied likewise; a view is made over the other's."""
     state = keep_state(forum, tmp_path / "state")
@@ -214,6 +219,7 @@ def test_a_project_that_installs_this_one_clones_with_a_macro(forum, tmp_path):
     assert rows(copy, "names") == rows(forum, "names") and rows(copy, "feeds") == rows(forum, "feeds")
 
 
+@pytest.mark.long
 def test_state_modified_names_the_changed_models(forum, tmp_path):
     """Without a change it is empty, also with another log and another path of the project's folder."""
     assert forum.invoke("parse").success

@@ -52,7 +52,9 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "way", [way if "for this one" in way else pytest.param(way, marks=pytest.mark.long) for way in WAYS]
+)
 def test_with_a_log_there_are_no_fixtures(way, project, tmp_path):
     """Each way to name a log: the staging model reads it, and all fixtures are disabled."""
     system, make = WAYS[way]
@@ -123,7 +125,7 @@ def test_a_build_in_another_project(project, tmp_path):
     assert answered.exit_code == 0 and json.loads(answered.stdout)["tables"] == advice[0]
 
 
-@pytest.mark.parametrize("model", ["stg_ssb__lines", "int_tangle_levels"])
+@pytest.mark.parametrize("model", ["stg_ssb__lines", pytest.param("int_tangle_levels", marks=pytest.mark.long)])
 def test_other_projects_cannot_read_private_models(model, project, tmp_path):
     """Staging holds secrets; the models between staging and the marts have no contract."""
     read = f"select * from {{{{ ref('{model}') }}}}"

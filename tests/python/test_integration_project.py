@@ -165,6 +165,7 @@ def unit_tests(project: DbtProject, *selected: str) -> dict[str, str]:
     return {each.node.name: each.status for each in result.result if each.node.resource_type == "unit_test"}
 
 
+@pytest.mark.long
 def test_models_on_the_marts_have_unit_tests(consumer):
     """The rows of a unit test replace our tables, even where our model has the same name as the tested model."""
     ours = "feed_says_what_ended_it"
@@ -213,6 +214,7 @@ def test_types_of_tangles_are_added_and_replaced(consumer):
     assert types["epoch"]["content_types"] == ["group/init"]
 
 
+@pytest.mark.long
 def test_hooks_leave_other_runs_alone(consumer):
     """A run without models of this project writes no run row, prints no counts and may have a wrong var."""
     parsed = manifest_of(consumer)
@@ -241,6 +243,7 @@ def last_run(consumer: DbtProject) -> tuple[str, int, str]:
     return max(rows, key=lambda row: row["started_at"])["status"], result.exit_code, result.output
 
 
+@pytest.mark.long
 def test_only_our_nodes_decide_whether_a_run_failed(consumer):
     """A failed model of the installing project fails our run only if ours are skipped, and until they are built."""
     models = consumer.project_dir / "models"
@@ -262,6 +265,7 @@ def test_only_our_nodes_decide_whether_a_run_failed(consumer):
     assert last_run(consumer)[:2] == ("success", 0)
 
 
+@pytest.mark.long
 def test_folders_take_the_settings_of_the_installing_project(settled):
     """Models and tests take schemas, tags, file formats and materializations from the installing project."""
     of = {node.name: node for node in ours(settled[1])}
@@ -278,6 +282,7 @@ def test_folders_take_the_settings_of_the_installing_project(settled):
     assert not [node for node in of.values() if node.resource_type in ("seed", "exposure")]
 
 
+@pytest.mark.long
 def test_tests_before_their_tables_are_refused_in_one_line(settled):
     """The error states the number of tests, some of the missing tables, and the remedy."""
     project, parsed = settled
@@ -291,7 +296,9 @@ def test_tests_before_their_tables_are_refused_in_one_line(settled):
     assert "flags: {indirect_selection: buildable}" in said
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize(
+    "part", ["tangles", *(pytest.param(part, marks=pytest.mark.long) for part in PARTS if part != "tangles")]
+)
 def test_each_part_can_be_switched_off(part, project, tmp_path):
     """Exactly the part and its dependents are disabled, with their tests, unit tests and exposures."""
     folder = installing(tmp_path / "p", models={"tangles": without(part)})
@@ -311,6 +318,7 @@ def test_each_part_can_be_switched_off(part, project, tmp_path):
     assert not [node.name for node in left for each in node.depends_on.nodes if each.split(".")[-1] in lost]
 
 
+@pytest.mark.long
 def test_events_alone(project, tmp_path):
     """A project without an SSB log runs ten models to get timelines of events."""
     settings = {
@@ -347,12 +355,14 @@ def test_a_reference_to_a_disabled_part_is_refused(changed):
     assert "model.integration.sets has the name of a disabled model of tangles" in said
 
 
+@pytest.mark.long
 def test_one_schema_for_two_models_of_one_name_is_dbts_own_error(changed):
     """The remedy is a separate schema for our models."""
     said = refused(changed(lambda settings: settings["models"]["tangles"].pop("+schema")).invoke("parse"))
     assert "database representation" in said
 
 
+@pytest.mark.long
 def test_a_model_keeps_its_own_configuration(changed):
     """A materialization that is set for whole folders is refused for models that need their own, all in one error."""
 
@@ -370,7 +380,14 @@ def test_a_model_keeps_its_own_configuration(changed):
 
 
 @pytest.mark.parametrize(
-    "given", ["", {"ref": ""}, {"ref": ["a"]}, {"source": "a"}, {"table": "a"}, {"ref": "a", "source": ["a", "b"]}, 7]
+    "given",
+    [
+        {"table": "a"},
+        *(
+            pytest.param(given, marks=pytest.mark.long)
+            for given in ("", {"ref": ""}, {"ref": ["a"]}, {"source": "a"}, {"ref": "a", "source": ["a", "b"]}, 7)
+        ),
+    ],
 )
 def test_an_input_that_is_not_a_table_is_refused(given, manifest, project):
     """The error names the var and its allowed forms; a bare table name is refused, as dbt could not order its build."""

@@ -73,6 +73,7 @@ def working_sets(manifest):
     return {node.name for node in manifest.nodes.values() if node.config.materialized in ("working_set", "fixpoint")}
 
 
+@pytest.mark.long
 def test_builds_killed_at_any_moment(plan, tmp_path, logs, undisturbed, working_sets):
     kills, selected = plan
     choice = random.Random(12)

@@ -31,6 +31,7 @@ def paths(tmp_path_factory) -> dict[str, str]:
     return {name: str(folder / name) for name in FILES}
 
 
+@pytest.mark.long
 def test_each_log_is_left_out_once(project, paths):
     """Two logs are left out and return in the next build, which leaves out the other two."""
     names = [name for listed in TABLES.values() for name in listed]
@@ -47,18 +48,3 @@ def test_each_log_is_left_out_once(project, paths):
         assert {name for name in names if found[name]} == {name for log in kept for name in TABLES[log]}
         assert all(found[name] == whole[name] for name in names if found[name])
     assert rows(project("left_out", **paths).run("--select", *SELECTED)) == whole
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("first", LOGS)
-def test_logs_are_left_out_one_after_the_other(first, project, paths):
-    """Logs are left out one after the other, down to one log; the last build has --full-refresh."""
-    paths = dict(paths)
-    schema = f"left_out_{first}"
-    project(schema, **paths).run("--select", *SELECTED)
-    for left_out in [first, *(name for name in LOGS if name != first)][:-1]:
-        del paths[left_out]
-        built = project(schema, **paths).run("--select", *SELECTED)
-        assert not any(built.rows(name) for name in TABLES[left_out])
-    built = project(schema, **paths).run("--select", *SELECTED, "--full-refresh")
-    assert all(built.rows(name) for name in TABLES[next(iter(paths))])

@@ -254,6 +254,7 @@ def failed_tests(built, command: str) -> set[str]:
     return {r.node.name for r in result.result if r.status not in ("success", "pass", "no-op")}
 
 
+@pytest.mark.long
 def test_tests_look_at_changed_groups(project, logs):
     """Tests in a build read changed groups; `dbt test` reads all rows."""
     folder, given = logs

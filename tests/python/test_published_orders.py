@@ -143,6 +143,7 @@ def test_timelines_without_news_are_left_alone(runs):
     assert not set(led_on) & set(same)
 
 
+@pytest.mark.long
 def test_removed_messages_leave_the_tables(project, tmp_path):
     """A file is corrected in place, and a timeline is removed."""
     log = tmp_path / "log.jsonl"
@@ -162,6 +163,7 @@ def test_removed_messages_leave_the_tables(project, tmp_path):
     assert orders(built) == {"stays": ["e"]}
 
 
+@pytest.mark.long
 def test_lines_in_any_place(project, tmp_path):
     """The lines are shuffled into other files: only the places of rejects change."""
     lines = event_lines()

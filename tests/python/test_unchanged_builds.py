@@ -96,6 +96,7 @@ def test_a_log_that_grows(project, logs):
         assert rows(grown, table) == rows(at_once, table), table
 
 
+@pytest.mark.long
 def test_every_kind_of_changed_input_rebuilds_a_table(project, logs, monkeypatch):
     """A changed var, secret, file name or table and --full-refresh each cause a rebuild, and so does the way back."""
     folder, _ = logs
@@ -135,6 +136,7 @@ def test_every_kind_of_changed_input_rebuilds_a_table(project, logs, monkeypatch
     assert not left
 
 
+@pytest.mark.long
 def test_tests_that_failed_or_were_asked_for_run(project, logs):
     """Only a passed test is skipped later; `dbt test` runs every test."""
     folder, _ = logs
@@ -157,6 +159,7 @@ def test_tests_that_failed_or_were_asked_for_run(project, logs):
     assert tables(ran) == ALWAYS
 
 
+@pytest.mark.long
 def test_a_table_after_a_failed_input_is_not_current(project, logs):
     """The log is missing in one run: tables behind it stay, and are rebuilt when it returns with other lines."""
     folder, lines = logs
@@ -180,6 +183,7 @@ def changes(built) -> dict[str, dict[str, tuple]]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.both
 def test_run_changes_counts_changed_rows(project, logs):
     """`run_changes` counts changed keys of public tables; unchanged runs and runs with it disabled write no counts."""
@@ -222,16 +226,3 @@ def test_run_changes_counts_changed_rows(project, logs):
     third, _ = run()
     assert "counted.feeds" in newest_run(built)["changed_tables"]
     assert third not in changes(built)
-
-
-def test_runs_of_an_earlier_release_get_the_column_snapshots(project):
-    built = project("earlier_runs")
-    built.run("--select", "runs")
-    place = built.warehouse / "earlier_runs.db" / "runs"
-    earlier = built.table("runs").drop_columns(["snapshots"])
-    shutil.rmtree(place)
-    place.mkdir()
-    pq.write_table(earlier, place / "rows.parquet")
-    built.run("--select", "runs")
-    assert [row["snapshots"] for row in built.rows("runs")] == [[], []]
-    assert earlier["run_id"].to_pylist()[0] in {row["run_id"] for row in built.rows("runs")}

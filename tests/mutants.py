@@ -1,0 +1,81 @@
+"""Makes each fault of decision 044 in a copy of the repository, and runs the test that is to catch it.
+
+`python -m tests.mutants 3 17` makes the faults 3 and 17 of the list, and `python -m tests.mutants` all of them. For a
+fault without `caught_by` all tests of `make test` run until one fails. Exit code 1: a fault was not caught.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[1]
+DECISION = ROOT / "docs" / "adr" / "044-quick-and-long-tests.md"
+_PYTEST = [ROOT / ".venv" / "bin" / "pytest", "-x", "-m", "not long", "-p", "no:cacheprovider"]
+
+
+def listed() -> list[dict[str, str]]:
+    """Return the faults: file, old and new text, the fault, and the test that catches it."""
+    return yaml.safe_load(re.search(r"```yaml\n(.*?)```", DECISION.read_text(), re.S)[1])
+
+
+def copy_of_the_repository(folder: Path) -> Path:
+    """Copy the files of the work tree that git knows."""
+    names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout
+    subprocess.run(
+        ["cp", "--parents", "-t", folder, "--", *filter(None, names.decode().split("\0"))], cwd=ROOT, check=True
+    )
+    (folder / ".venv").symlink_to(ROOT / ".venv")
+    return folder
+
+
+def make(fault: dict[str, str], copy: Path) -> None:
+    """Replace the text of a fault.
+
+    Raises:
+        ValueError: The file lacks the text, or has it twice.
+    """
+    path = copy / fault["file"]
+    text = path.read_text()
+    if text.count(fault["old"]) != 1:
+        raise ValueError(f"{fault['file']} must have once: {fault['old']}")
+    path.write_text(text.replace(fault["old"], fault["new"]))
+
+
+def failed_test(copy: Path, caught_by: str | None) -> str | None:
+    """Run a test, or all, in the copy; return the name of the test that failed."""
+    environment = os.environ | {"PYTHONPATH": f"{copy / 'src'}:{copy / 'plugin' / 'src'}:{copy}"}
+    environment |= {"TANGLES_TEST_ENGINE": "sail", "DBT_SPARK_PYTHON_TEST_ENGINE": "sail"}
+    places = [("", [caught_by])] if caught_by else [("", ["-n", "2"]), ("plugin", ["-n", "2"])]
+    if caught_by and caught_by.startswith("plugin/"):
+        places = [("plugin", [caught_by.removeprefix("plugin/")])]
+    for folder, tests in places:
+        ran = subprocess.run([*_PYTEST, *tests], cwd=copy / folder, env=environment, capture_output=True, text=True)
+        if found := re.search(r"^(?:FAILED|ERROR) (\S+)", ran.stdout, re.M):
+            return f"{folder}/{found[1]}".lstrip("/")
+        if ran.returncode != 0:
+            raise RuntimeError(ran.stdout[-2000:] + ran.stderr[-2000:])
+    return None
+
+
+def main(numbers: list[int]) -> int:
+    """Make the faults with these numbers, or all; print the test that catches each."""
+    faults = dict(enumerate(listed(), 1))
+    caught = 0
+    for number in numbers or faults:
+        with tempfile.TemporaryDirectory() as folder:
+            copy = copy_of_the_repository(Path(folder))
+            make(faults[number], copy)
+            test = failed_test(copy, faults[number].get("caught_by"))
+        caught += test is not None
+        print(f"{number:2} {faults[number]['file']}: {test or 'NOT CAUGHT'}", flush=True)
+    print(f"{caught} of {len(numbers or faults)} faults are caught")
+    return int(caught < len(numbers or faults))
+
+
+if __name__ == "__main__":
+    sys.exit(main([int(number) for number in sys.argv[1:]]))
