@@ -26,7 +26,7 @@ from every_command import Warehouse
 from log_lines import batch_of
 from mutations import KINDS, mutated
 
-#: Lines of each log, and commands run on all their tables: in `make test`, and in `make test-all`.
+#: Lines of each log, and commands run on all their tables: in `make test`, and in `make test-long`.
 SIGNED = [5_000, pytest.param(20_000, marks=pytest.mark.long)]
 CLAIMED = [1_500, pytest.param(2_500, marks=pytest.mark.long)]
 QUESTIONS = {5_000: 20, 20_000: 200, 1_500: 20, 2_500: 200}
