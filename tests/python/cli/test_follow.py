@@ -225,7 +225,7 @@ def test_a_lock_that_stays_ends_the_command(warehouse, held, monkeypatch):
     assert "--into names" not in result.stderr
 
 
-@pytest.mark.parametrize("is_new", [True, False], ids=["new", "begun"])
+@pytest.mark.parametrize("is_new", [pytest.param(True, marks=pytest.mark.long), False], ids=["new", "begun"])
 def test_repeated_looks_go_on_after_a_lock(warehouse, held, tmp_path, monkeypatch, is_new):
     """The lock ends before the third look. The command is interrupted once the file is up to date."""
     path, other = held
