@@ -81,9 +81,6 @@ def test_the_standard_input():
     assert "<stdin>: the file is empty" in lint("-", text=b"").stderr
 
 
-
-
-
 @pytest.mark.parametrize(
     ("name", "kind"),
     [

@@ -118,11 +118,9 @@ def test_a_pipe_is_written_in_place(warehouse, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"w'h", "rows.csv"}
 
 
-
-
-
 @pytest.mark.parametrize(
-    "place", ["/dev/stdout", *(pytest.param(place, marks=pytest.mark.long) for place in ("/dev/fd/1", "/proc/self/fd/1"))]
+    "place",
+    ["/dev/stdout", *(pytest.param(place, marks=pytest.mark.long) for place in ("/dev/fd/1", "/proc/self/fd/1"))],
 )
 def test_the_standard_output(warehouse, tmp_path, place):
     """A pipe or a file behind the standard output gets the rows after its earlier content, and stays the same file."""
