@@ -4,7 +4,6 @@ import base64
 import io
 import json
 import re
-import shlex
 from collections import Counter
 from itertools import pairwise
 
@@ -13,7 +12,6 @@ from click.testing import CliRunner
 
 import fixture_seeds
 from answer_schemas import validate
-from conftest import ROOT
 from dbt_tangles.cli import graphs, log_places, terminal_graph, why_line, why_message, why_node, why_pzp
 from dbt_tangles.cli.cli import main
 from dbt_tangles.cli.graph import label
@@ -366,28 +364,3 @@ def test_repeated_lines_of_one_message(tables):
     for place in places:
         (line,) = why_line.explain(tables, f"{place['source_file']}:{place['line']}")["lines"]
         assert line["id"] == row["message_id"] and place not in line["also_at"]
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# The page
-
-
-COMMANDS = (ROOT / "docs" / "reference" / "commands.md").read_text()
-EXAMPLES = re.findall(r"```console\n\$ tangles ([^\n]+)\n(.+?)```", COMMANDS, re.DOTALL)
-
-
-def test_commands_page_has_examples():
-    assert {words.split()[0] for words, _ in EXAMPLES} == {"why", "status", "show", "check"}
-
-
-@pytest.mark.parametrize(("words", "shown"), EXAMPLES)
-def test_outputs_on_the_commands_page(fixtures, words, shown):
-    """Outputs are equal line by line; for `status` only counts and problems, because run times differ."""
-    environment = {"TANGLES_WAREHOUSE": str(fixtures.warehouse), "TANGLES_SCHEMA": fixtures.schema}
-    output = CliRunner().invoke(main, shlex.split(words), env=environment).stdout
-    if words != "status":
-        assert output == shown
-    else:
-        counts = re.findall(r"^ +[0-9,]+ .+: .+$", shown, re.M)
-        assert len(counts) > 3 and set(counts) <= set(output.splitlines())
-        assert shown.partition("to look at:")[2].removesuffix("…\n") in output

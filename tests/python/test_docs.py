@@ -11,36 +11,14 @@ import fixture_seeds
 import reasons_page
 import scripts
 from conftest import ROOT
-from dbt_tangles.formats.autobase import verify_lines
-from dbt_tangles.formats.pzp import rules
-from dbt_tangles.formats.ssb.classic import Reason
-from dbt_tangles.formats.ssb.group_claims import GroupReason
-from dbt_tangles.ingest.line_framing import Framing
-from dbt_tangles.reasons import FileFault
 
 notebook = scripts.load("docs/run_notebook.py")
 
 
-def test_every_reason_is_documented():
-    page = reasons_page.sections()
-    assert dict(page["ssb"]).pop("id_collision")
-    assert page["ssb"][:-1] == [(reason.value, reason.description) for reason in Reason]
-    assert page["group"][:-2] == [(reason.value, reason.description) for reason in GroupReason]
-    assert [name for name, _ in page["group"][-2:]] == ["unconnected_epoch", "unknown_epoch"]
-    assert page["pzp"][:-1] == [(reason.value, reason.description) for reason in rules.Reason]
-    assert page["pzp"][-1][0] == "bad_set_data"
-    assert page["autobase"][: len(verify_lines.Reason)] == [
-        (reason.value, reason.description) for reason in verify_lines.Reason
-    ]
+def test_fixtures_have_each_reason_for_a_line_of_autobase():
     rejected = {row["reason"] for row in fixture_seeds.expected("autobase", "autobase_rejects")}
-    documented = {name for name, _ in page["autobase"]}
+    documented = {name for name, _ in reasons_page.sections()["autobase"]}
     assert documented - rejected == {"too_long"} and rejected <= documented
-    rejects = yaml.safe_load((ROOT / "models" / "marts" / "timelines" / "timeline_rejects.yml").read_text())
-    (tested,) = [test["row_rules"] for test in rejects["models"][0]["data_tests"] if "row_rules" in test]
-    values = tested["arguments"]["accepted_values"]["reason"]
-    assert {name for name, _ in page["event"] + page["file"]} == set(values)
-    assert page["file"] == [(fault.value, fault.description) for fault in FileFault]
-    assert page["any"] == [(reason.value, reason.description) for reason in Framing]
 
 
 @pytest.mark.parametrize("name", ["reasons", "tables"])
@@ -92,20 +70,6 @@ def test_links_have_targets():
     assert broken == [] and found > 200
 
 
-def test_every_public_model_is_in_the_reference():
-    tables = (ROOT / "docs" / "reference" / "tables.md").read_text()
-    for model in (ROOT / "models" / "marts").rglob("*.sql"):
-        assert f"\n### {model.stem}\n" in tables, model.stem
-        assert model.with_suffix(".yml").exists(), model.stem
-
-
-def test_every_macro_is_documented():
-    documented = {macro["name"] for macro in yaml.safe_load((ROOT / "macros" / "_macros.yml").read_text())["macros"]}
-    for file in (ROOT / "macros").rglob("*.sql"):
-        for name in re.findall(r"\{%-? *macro (\w+)", file.read_text()):
-            assert name in documented, name
-
-
 @pytest.fixture(scope="module")
 def known(fixtures) -> dict[str, dict]:
     """Read the manifest of the project."""
@@ -113,15 +77,8 @@ def known(fixtures) -> dict[str, dict]:
 
 
 @pytest.fixture(scope="module")
-def nodes(known) -> dict[str, dict]:
-    """Return the models, tests and seeds of the manifest."""
-    return known["nodes"]
-
-
-@pytest.fixture(scope="module")
-def models(nodes) -> dict[str, dict]:
-    """Return the models of the manifest."""
-    found = {key: node for key, node in nodes.items() if node["resource_type"] == "model"}
+def models(known) -> dict[str, dict]:
+    found = {key: node for key, node in known["nodes"].items() if node["resource_type"] == "model"}
     assert len(found) > len(list((ROOT / "models" / "marts").rglob("*.sql")))
     return found
 
@@ -150,14 +107,6 @@ def test_nightly_runs_lists_the_tables_by_kind(models):
     assert {name for name in public if of[name] == "plain_table"} == named["plain"] & public
 
 
-def test_every_model_has_a_test_of_its_grain(nodes, models):
-    """Every model has a test with a `primary_key`, whose values must be unique."""
-    # Only tests of one model's rows are attached to a model.
-    tests = [node for node in nodes.values() if node.get("attached_node")]
-    told_apart = {test["attached_node"] for test in tests if test["test_metadata"]["kwargs"].get("primary_key")}
-    assert sorted(models.keys() - told_apart) == []
-
-
 def test_every_node_of_the_docs_site_is_described(known):
     """Every node has a description, except the generic tests of a model's yml."""
     listed = [*known["nodes"].values(), *known["exposures"].values(), *known["macros"].values()]
@@ -167,10 +116,7 @@ def test_every_node_of_the_docs_site_is_described(known):
 
 
 def test_every_built_column_is_described(models):
-    """Tables and views have exactly the columns that their yml describes.
-
-    The yml of a parent or child model may describe a column of a private model.
-    """
+    """Columns are those that the yml describes; of a private model, that of a parent or child may describe it."""
     from pyspark.sql import SparkSession
 
     described = {
@@ -211,18 +157,8 @@ def test_glossary_terms_are_used_in_descriptions(known):
     blocks = {doc["name"]: doc for key, doc in known["docs"].items() if key.startswith("doc.tangles.term_")}
     words = {name.removeprefix("term_").replace("_", " "): doc["block_contents"] for name, doc in blocks.items()}
     assert rows == {word: " ".join(text.split()) for word, text in words.items()}
-    assert {
-        "tangle",
-        "tangle pattern",
-        "root",
-        "previous",
-        "tip",
-        "depth",
-        "rank",
-        "epoch",
-        "quorum",
-        "view",
-    } <= rows.keys()
+    named = {"tangle", "tangle pattern", "root", "previous", "tip", "depth", "rank", "epoch", "quorum", "view"}
+    assert named <= rows.keys()
     used = set()
     for path in (ROOT / "models" / "marts").rglob("*.yml"):
         used.update(re.findall(r"doc\('(term_\w+)'\)", path.read_text()))
@@ -230,14 +166,8 @@ def test_glossary_terms_are_used_in_descriptions(known):
 
 
 #: Public tables that the programs of this project do not read.
-FOR_READERS = {
-    "autobase_rebases",
-    "autobase_rule_differences",
-    "autobase_updates",
-    "run_changes",
-    "tangle_clocks",
-    "tangle_types",
-}
+FOR_READERS = {"autobase_rebases", "autobase_rule_differences", "autobase_updates"}
+FOR_READERS |= {"run_changes", "tangle_clocks", "tangle_types"}
 
 
 def test_exposures_list_the_tables_read(known, models):

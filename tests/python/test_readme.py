@@ -1,4 +1,4 @@
-"""The commands and the code of the README and of pages about the fixtures give their documented output."""
+"""The commands and the code of the README, of the tutorials and of pages about the fixtures give their shown output."""
 
 import re
 import shlex
@@ -15,17 +15,29 @@ PAGES = README + "".join(
     (ROOT / "docs" / page).read_text()
     for page in ("how-to/query-tables.md", "explanation/timelines.md", "reference/commands.md")
 )
+TUTORIALS = {path.stem: path.read_text() for path in (ROOT / "docs" / "tutorial").glob("*.md")}
 ASKS = re.findall(r"^\.venv/bin/tangles (.+?)(?:\s+#.*)?$", PAGES, re.M)
 SHOWS = re.findall(r"^\.venv/bin/dbt (show .+)$", PAGES, re.M)
 
 
-def test_the_readme_is_short():
+def examples(page: str) -> list[tuple[str, str]]:
+    """List the commands of a page, each with the lines below it."""
+    return re.findall(r"```console\n\$ tangles ([^\n]+)\n(.+?)```", page, re.S)
+
+
+COMMANDS = examples((ROOT / "docs" / "reference" / "commands.md").read_text())
+
+
+def test_the_readme_is_short_and_names_a_log():
     assert README.count("\n") <= 150
+    (log,) = re.findall(r"make build DBT_ARGS=\"--vars '\{ssb_log: (\S+)\}'\"", README)
+    assert (ROOT / log).exists()
 
 
 def test_there_are_commands_to_run():
     assert len(SHOWS) == 8 and len(set(SHOWS)) == 6
     assert {command.split()[0] for command in ASKS} == {"status", "why", "show", "check", "report", "sql"}
+    assert {words.split()[0] for words, _ in COMMANDS} == {"why", "status", "show", "check"}
 
 
 @pytest.mark.parametrize("command", sorted(set(SHOWS)))
@@ -44,13 +56,61 @@ def test_python_snippets(fixtures):
     assert list(space["screen"]) == [row["event_id"] for row in sorted(order, key=lambda row: row["position"])]
 
 
+@pytest.fixture
+def ask(fixtures):
+    """Run a command on the fixtures."""
+    environment = {"TANGLES_WAREHOUSE": str(fixtures.warehouse), "TANGLES_SCHEMA": fixtures.schema}
+    return lambda command: CliRunner().invoke(main, shlex.split(command), env=environment)
+
+
 @pytest.mark.parametrize("command", ASKS)
-def test_ask(fixtures, command, tmp_path, monkeypatch):
+def test_ask(ask, command, tmp_path, monkeypatch):
     """Each command finds its subject."""
     monkeypatch.chdir(tmp_path)  # The report is written here.
-    environment = {"TANGLES_WAREHOUSE": str(fixtures.warehouse), "TANGLES_SCHEMA": fixtures.schema}
-    result = CliRunner().invoke(main, shlex.split(command), env=environment)
+    result = ask(command)
     assert result.exit_code == 0 and result.stdout.count("\n") > 0, result.output
+
+
+@pytest.mark.parametrize(("words", "shown"), COMMANDS)
+def test_outputs_on_the_commands_page(ask, words, shown):
+    """Outputs are equal line by line; for `status` only counts and problems, because run times differ."""
+    output = ask(words).stdout
+    if words != "status":
+        assert output == shown
+    else:
+        counts = re.findall(r"^ +[0-9,]+ .+: .+$", shown, re.M)
+        assert len(counts) > 3 and set(counts) <= set(output.splitlines())
+        assert shown.partition("to look at:")[2].removesuffix("…\n") in output
+
+
+def assert_printed(shown: str, printed: str) -> None:
+    """Assert that each shown line is printed, in its order."""
+    lines = iter(printed.splitlines())
+    assert shown and [line for line in shown.splitlines() if line not in lines] == []
+
+
+@pytest.mark.parametrize(("command", "shown"), examples(TUTORIALS["first-log"]))
+def test_first_log(ask, command, shown):
+    """The fixtures hold the log of the tutorial, under another name."""
+    assert (ROOT / "tests/data/ssb/small.jsonl").is_file() and TUTORIALS["first-log"].count("small.jsonl") == 2
+    assert_printed(shown, ask(command.replace("small.jsonl", "damaged.jsonl")).stdout)
+
+
+def test_first_disagreement(project, tmp_path, monkeypatch):
+    """Two replicas, of which one lacks an event."""
+    monkeypatch.chdir(tmp_path)
+    page = TUTORIALS["first-disagreement"]
+    for name, log in zip(("ann", "bob"), re.findall(r"```json\n(.+?)```", page, re.S), strict=True):
+        (tmp_path / f"{name}.jsonl").write_text(log)
+        built = project(f"tutorial_{name}", event_log=str(tmp_path / f"{name}.jsonl"))
+        built.run("--select", "+timeline_events", "+timeline_stats", "+timeline_links")
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "tangles.db").symlink_to(built.warehouse / f"{built.schema}.db")
+    monkeypatch.setenv("TANGLES_SCHEMA", "tangles")
+    commands = examples(page)
+    assert [command for command, _ in commands] == ["diff ann bob", "show --warehouse bob garden"]
+    for command, shown in commands:
+        assert_printed(shown, CliRunner().invoke(main, shlex.split(command)).stdout)
 
 
 def test_rounds_of_the_example(fixtures):
@@ -75,8 +135,3 @@ def test_rounds_of_the_example(fixtures):
         assert waits == sorted(
             letter for letter, links in previous.items() if letter not in done and links & done and number != "0"
         )
-
-
-def test_the_log_in_the_readme_is_there():
-    (log,) = re.findall(r"make build DBT_ARGS=\"--vars '\{ssb_log: (\S+)\}'\"", README)
-    assert (ROOT / log).exists()

@@ -1,6 +1,7 @@
 """The place of files: each kind has its folder, and paths are built in one way."""
 
 import ast
+import re
 from collections import Counter
 
 import yaml
@@ -47,12 +48,12 @@ def test_helpers_are_kits():
     assert {name for name in names if not name.startswith("test_")} == {"conftest.py"}
 
 
-def test_builds_import_no_other_test():
-    """Code that several test modules with builds share is a kit, so that each module runs alone."""
-    folder = ROOT / "tests" / "python"
-    for path in [*folder.glob("*.py"), *(folder / "kits").glob("*.py")]:
+def test_modules_are_short_and_import_no_test():
+    """Code that several test modules share is a kit, so that each module runs alone."""
+    for path in [each for folder in ("tests/python", "plugin/tests") for each in (ROOT / folder).rglob("*.py")]:
         lines = path.read_text().splitlines()
-        assert [line for line in lines if line.startswith(("import test_", "from test_"))] == [], path.name
+        assert [line for line in lines if re.match(r"\s*(import|from) \.?(test_|\w+\.test_)", line)] == [], path.name
+        assert len(lines) <= 500, path.name
 
 
 def test_functions_are_short():

@@ -5,7 +5,6 @@ import json
 import pytest
 
 import cli_story as story
-from cli_kit import HOSTILE, assert_harmless
 from cli_story import A1, A2, ALICE, B2, BAD, BOB, GONE, ROOT
 from dbt_tangles.cli.messages import pzp
 
@@ -143,15 +142,6 @@ def test_each_difference_is_explained(warehouse, tmp_path, said, because):
     (line,) = warehouse.json("check", str(file))["lines"]
     assert line["verdict"] == "differ" and line["because"] == because
     assert all(f"    {text}" in warehouse.ask("check", str(file)).stdout for text in because)
-
-
-def test_hostile_answers(warehouse, tmp_path):
-    file = tmp_path / "answers.jsonl"
-    told = [{**TANGLE, "previous": [HOSTILE]}, {"set": "s", "items": [HOSTILE]}, {"feed": ALICE, "id": HOSTILE}]
-    file.write_text("\n".join(map(json.dumps, told)))
-    result = warehouse.ask("check", str(file))
-    assert result.exit_code == 1
-    assert_harmless(result)
 
 
 def test_many_differences(warehouse, tmp_path):

@@ -1,12 +1,17 @@
 """Every command escapes control characters and markup in texts of a log."""
 
 import json
+import xml.etree.ElementTree as ET
 
 import pytest
+from click.testing import CliRunner
 
 import cli_story as story
+import report_story
 from cli_kit import HOSTILE, Warehouse, assert_harmless
+from dbt_tangles.cli.cli import main
 from dbt_tangles.cli.page import Page, escape_line, escape_unprintable, print_json
+from report_kit import EVIL, hostile
 
 
 def test_plain():
@@ -27,51 +32,82 @@ def test_commands_of_workflows(capsys):
     assert "##[" not in "".join(rest) and json.loads("".join(rest)) == {"##[x": "::x"}
 
 
-@pytest.fixture
-def warehouse(tmp_path):
-    warehouse = story.write(tmp_path / "wh")
-    evil = story.message(HOSTILE, HOSTILE, 1, content=HOSTILE, content_type=HOSTILE, previous_id=HOSTILE)
-    warehouse.write("ssb_messages", evil)
-    warehouse.write(
-        "tangle_messages",
-        story.candidate(
-            HOSTILE, HOSTILE, None, tangle_name=HOSTILE, set_aside_reason="missing_previous", blocked_by=[HOSTILE + "2"]
-        ),
-    )
-    row = {"source_file": HOSTILE, "line": 1, "reason": "malformed", "detail": HOSTILE, "event_id": HOSTILE}
-    warehouse.write("timeline_rejects", {**row, "timeline_id": HOSTILE})
-    return warehouse
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory) -> Warehouse:
+    """Each kind of subject, message, rejected line and run, with a hostile text at the end of each text."""
+    warehouse = report_story.write_each_page(tmp_path_factory.mktemp("hostile") / "wh")
+    inputs = [{"var": "ssb_log", "path": HOSTILE, "files": 2, "bytes": 1000, "lines": None}]
+    warehouse.write("runs", story.run(HOSTILE, 2, HOSTILE, inputs=inputs))
+    row = {"source_file": "log", "line": 1, "reason": "malformed", "detail": "d", "timeline_id": "t", "event_id": "e"}
+    return hostile(warehouse.write("timeline_rejects", row).write("timeline_updates"))
 
 
-def test_why(warehouse):
-    result = warehouse.ask("why", HOSTILE)
-    assert result.exit_code == 0 and "[red]x[/red]:smile:" in result.output
-    assert_harmless(result)
-    assert_harmless(warehouse.ask("why", HOSTILE[:3]))
-    assert_harmless(warehouse.ask("why", HOSTILE + "unknown"))
-    assert_harmless(warehouse.ask("why", "--line", f"{HOSTILE}:1"))
+QUOTED = HOSTILE.replace("\x00", "").replace('"', '""')
+GATE = "rejects,forks,gaps,set_aside,failed_run"
+#: Commands, and their exit codes.
+ASKED = [
+    (("why", story.B2 + EVIL), 0),
+    (("why", f"{report_story.A}:1{EVIL}"), 0),
+    (("why", f"one{EVIL}"), 0),
+    (("why", report_story.MORE + EVIL), 0),
+    (("why", "%a"), 2),
+    (("why", story.B2 + EVIL + "unknown"), 1),
+    (("why", "--line", f"log{EVIL}:1"), 0),
+    (("why", "--line", f"{HOSTILE}:1"), 1),
+    (("why", "--line", HOSTILE), 2),
+    (("why", "%\udcff"), 2),
+    (("show", "\ud800"), 2),
+    (("show", HOSTILE + "?"), 2),
+    (("status",), 1),
+    (("status", "--fail-on", GATE), 1),
+    (("status", "--schema", HOSTILE), 2),
+    (("follow", HOSTILE, "--into", "x.sqlite"), 1),
+    (("send", "--ask"), 0),
+    (("send", "--to", "clock"), 0),
+    (("send", "--to", "clock", "--ask"), 0),
+    (("send", "--to", "ids"), 0),
+    (("check", "said"), 2),
+    (("sql", "from feeds"), 0),
+    (("sql", f'select 1 as "{QUOTED}"'), 0),
+    (("sql", f"select '{QUOTED}"), 2),
+]
 
 
-def test_errors(warehouse):
-    assert_harmless(warehouse.ask("why", "--line", HOSTILE))
-    assert_harmless(warehouse.ask("why", "%a", "--schema", HOSTILE))
-
-
-def test_json_is_ascii(warehouse):
-    result = warehouse.ask("why", HOSTILE, "--json")
-    assert_harmless(result)
-    assert result.stdout.isascii() and json.loads(result.stdout)["id"] == HOSTILE
-
-
-def test_ids_that_are_not_unicode(warehouse):
-    for words in (["why", "%\udcff"], ["show", "\ud800"]):
-        result = warehouse.ask(*words)
-        assert result.exit_code == 2 and "does not look like an id" in result.output
+@pytest.mark.parametrize(("words", "code"), ASKED, ids=range(len(ASKED)))
+def test_each_command(warehouse, tmp_path, monkeypatch, words, code):
+    monkeypatch.chdir(tmp_path)
+    said = [{"feed": HOSTILE, "sequence": 1}, {"feed": story.ALICE + EVIL, "id": HOSTILE}]
+    said += [{"tangle": "thread" + EVIL, "root": story.ROOT + EVIL, "previous": [HOSTILE]}]
+    said += [{"set": report_story.SET + EVIL, "items": [HOSTILE, "\ud800"]}]
+    lines = [*map(json.dumps, said), HOSTILE.replace("\n", " ")]
+    (tmp_path / "said").write_text("\n".join(lines))
+    (tmp_path / "clock").write_text(json.dumps({HOSTILE: 0, "\ud800": 1}))
+    (tmp_path / "ids").write_text(json.dumps([HOSTILE + "x", "\ud800"]))
+    for form in ([], ["--json"]):
+        result = warehouse.ask(words[0], *form, *words[1:])
+        assert result.exit_code == code, result.output
         assert_harmless(result)
+        assert not form or result.stdout.isascii()
 
 
-def test_only_terminals_get_colours(tmp_path):
-    assert "\x1b" not in story.write(tmp_path / "wh").ask("why", story.A1).output
+SHOWN = {"tangle": f"thread{EVIL}:{story.ROOT}{EVIL}", "feed": story.ALICE + EVIL, "set": report_story.SET + EVIL}
+SHOWN |= {"base": "base" + EVIL, "group": report_story.GROUP + EVIL, "timeline": "room" + EVIL}
+
+
+@pytest.mark.parametrize("kind", SHOWN)
+def test_each_kind_of_graph(warehouse, kind):
+    for form in ("text", "json", "dot", "mermaid", "svg"):
+        result = warehouse.ask("show", "--as", kind, "--format", form, "--", SHOWN[kind])
+        assert result.exit_code == 0, result.output
+        assert_harmless(result) if form != "svg" else ET.fromstring(result.stdout)
+
+
+def test_replicas(warehouse, tmp_path):
+    other = report_story.write_each_page(tmp_path / "other")
+    for form in ([], ["--json"]):
+        result = CliRunner().invoke(main, ["diff", str(warehouse.root), str(other.root), *form])
+        assert result.exit_code == 1
+        assert_harmless(result)
 
 
 def test_impossible_times_are_shown_as_numbers(tmp_path):

@@ -3,10 +3,12 @@
 import json
 import subprocess
 import sys
+import time
 
 import pytest
 
 import cli_story as story
+from conftest import DATA
 
 SLOW = ["dbt", "matplotlib", "numba", "numpy", "pandas", "pyarrow", "pyspark"]
 PROGRAM = """
@@ -19,29 +21,40 @@ finally:
 """
 
 
+def run(slow: list[str], *words: str, cwd) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-c", PROGRAM.format(slow=slow), *words]
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+
+
 @pytest.mark.parametrize(
     "words",
     [
         ["why", story.B2],
-        ["why", "%nobody"],
-        ["why", "--line", "a.jsonl:1"],
-        ["status"],
-        ["show", story.ROOT],
+        ["why", "--json", "--line", "a.jsonl:1"],
+        ["status", "--fail-on", "forks"],
+        ["status", "--json"],
         ["show", story.ROOT, "--format", "svg"],
         ["check", "answers.jsonl"],
+        ["check", "--json", "answers.jsonl"],
         ["send", "--clock"],
-        ["sql", "select * from feeds"],
+        ["sql", "--json", "select * from feeds"],
         ["sql", "from feeds", "--format", "csv"],
-        ["status", "--fail-on", "forks"],
     ],
     ids=" ".join,
 )
 def test_commands_import_only_the_modules_that_they_need(tmp_path, words):
     warehouse = story.write(tmp_path / "wh")
     (tmp_path / "answers.jsonl").write_text(json.dumps({"feed": story.ALICE, "sequence": 9}))
-    has_json = words[0] in ("why", "status", "check", "sql") and "--format" not in words
-    for form in ([], ["--json"]) if has_json else ([],):
-        slow = [*SLOW, "rich"] if form else SLOW
-        command = [sys.executable, "-c", PROGRAM.format(slow=slow), words[0], "--warehouse", str(warehouse.root)]
-        done = subprocess.run([*command, *words[1:], *form], cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert done.returncode in (0, 1) and done.stderr.split() == [], done.stderr
+    slow = [*SLOW, "rich"] if "--json" in words else SLOW
+    done = run(slow, words[0], "--warehouse", str(warehouse.root), *words[1:], cwd=tmp_path)
+    assert done.returncode in (0, 1) and done.stderr.split() == [], done.stderr
+
+
+def test_a_small_log_takes_a_moment(tmp_path):
+    """24 lines need neither dbt nor an engine nor a compiler; the limit is generous for a busy machine."""
+    with (DATA / "ssb" / "small.jsonl").open("rb") as file:
+        (tmp_path / "log.jsonl").write_bytes(b"".join(next(file) for _ in range(24)))
+    begin = time.monotonic()
+    done = run(["dbt", "numba", "pyspark", "rich"], "lint", "log.jsonl", "--format", "sarif", cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr == "24 lines: 3 findings\n\n"
+    assert time.monotonic() - begin < 5

@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 import cli_story
-from cli_kit import Warehouse
 from conftest import ROOT
 from dbt_spark_python.table_store.atomic_swap import replace_folder
 from dbt_tangles.cli import init, options
@@ -132,21 +131,6 @@ def test_a_table_of_another_version(warehouse):
 def test_an_unknown_schema(warehouse, schema):
     with pytest.raises(CommandError, match=r"--schema .*: not a schema name; use lower-case"):
         Tables(warehouse.root, schema)
-
-
-def test_no_tables_at_all(tmp_path):
-    (tmp_path / "x").mkdir()
-    result = Warehouse(tmp_path / "x" / "wh").ask("why", "--schema", "other", "%a")
-    assert result.exit_code == 2 and "the folder has no tables" in result.stderr
-
-
-def test_the_environment_says_where(warehouse):
-    from click.testing import CliRunner
-
-    from dbt_tangles.cli.cli import main
-
-    env = {"TANGLES_WAREHOUSE": str(warehouse.root), "TANGLES_SCHEMA": "tangles"}
-    assert CliRunner().invoke(main, ["why", cli_story.A1], env=env).exit_code == 0
 
 
 def test_defaults_are_those_of_the_profile():

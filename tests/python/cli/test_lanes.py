@@ -54,10 +54,6 @@ def test_a_fork_and_a_merge():
     )
 
 
-def test_lines_that_pass():
-    assert picture({"a": "", "b": "a", "c": "", "d": "c", "e": "cba"}).splitlines()[:2] == ["● e", "├─┬─╮"]
-
-
 def test_an_unlinked_node_has_a_lane_of_its_own():
     """A node in the column of a lane that just ended would look linked to it."""
     assert picture({"a": "", "b": "", "c": ""}) == "● c\n  ● b\n● a"

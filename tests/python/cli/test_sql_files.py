@@ -118,7 +118,10 @@ def test_a_pipe_is_written_in_place(warehouse, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"w'h", "rows.csv"}
 
 
-@pytest.mark.parametrize("place", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+@pytest.mark.parametrize(
+    "place",
+    ["/dev/stdout", *(pytest.param(place, marks=pytest.mark.long) for place in ("/dev/fd/1", "/proc/self/fd/1"))],
+)
 def test_the_standard_output(warehouse, tmp_path, place):
     """A pipe or a file behind the standard output gets the rows after its earlier content, and stays the same file."""
     before = os.lstat(place)
@@ -138,7 +141,7 @@ def test_a_device(warehouse):
     assert Path("/dev/null").is_char_device()
 
 
-@pytest.mark.parametrize("place", ["stdout", "/dev/stdout", "tty"])
+@pytest.mark.parametrize("place", ["stdout", pytest.param("/dev/stdout", marks=pytest.mark.long), "tty"])
 def test_a_terminal_shows_escaped_texts(tmp_path, place):
     """The terminal may also be named as a file; parquet is refused there."""
     warehouse = Warehouse(tmp_path / "wh").write("feeds", story.feed(HOSTILE, 1, HOSTILE))
