@@ -4,7 +4,7 @@ import pytest
 
 from fixtures.pzp.author import Account, Device, id_of, moot_of, to_line
 
-SELECTED = ("--select", "stg_pzp__lines+", "--exclude", "test_type:unit")
+SELECTED = ("--select", "stg_pzp__lines+")
 COMPARED = ("int_pzp_key_authority", "pzp_messages", "set_messages", "set_items", "sets", "set_links")
 DOMAIN = "set_v1__follows"
 
@@ -109,10 +109,10 @@ def builds(project, tmp_path_factory, story):
     """Build the first log, then both logs; return the values of the first build, the project and the log folder."""
     folder = tmp_path_factory.mktemp("awaited")
     (folder / "first.jsonl").write_bytes(b"\n".join(story.first) + b"\n")
-    grown = project("awaited_keys", pzp_log=str(folder)).build(*SELECTED)
+    grown = project("awaited_keys", pzp_log=str(folder)).run(*SELECTED)
     before = found(grown, story), items(grown)
     (folder / "late.jsonl").write_bytes(b"\n".join(story.late) + b"\n")
-    grown.build(*SELECTED)
+    grown.run(*SELECTED)
     return before, grown, folder
 
 

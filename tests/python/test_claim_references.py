@@ -16,7 +16,6 @@ from fixtures.ssb.author import Author, box, to_line
 pytestmark = pytest.mark.both
 
 SELECTED = ("--select", "+tangle_missing", "+tangles", "+tangle_next", "+timeline_stats", "+feed_messages")
-SELECTED += ("--exclude", "test_type:unit")
 SEALED = "%p4nQoGMRlNK65eO7hMVFcW4FGFoqqdsMtxUQbqG0ZfU=.sha256"
 DIRECT, BEHIND = (
     "%qLMWyhN3IfxBpbBb1Qe1Smyrofi6xDnzOrJMKWgkexM=.sha256",
@@ -92,7 +91,7 @@ def nights(project, tmp_path_factory) -> list[Night]:
         (folder / f"{name}.jsonl").write_bytes((DATA / "ssb" / f"{name}.jsonl").read_bytes())
     (folder / "sealed_root.jsonl").write_bytes(b"\n".join(ROOT.lines) + b"\n")
     built = project("claim_references", ssb_log=str(folder))
-    first = Night(built.build(*SELECTED))
+    first = Night(built.run(*SELECTED))
     reply = (DATA / "ssb" / "sealed_reply.decrypted.jsonl").read_bytes()
     (folder / "decrypted.jsonl").write_bytes(reply + ROOT.decrypted + b"\n")
     return [first, Night(built.run(*SELECTED))]

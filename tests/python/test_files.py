@@ -70,7 +70,7 @@ def test_logs_without_a_sound_line(project, tmp_path):
         (tmp_path / log / "log.gz").write_bytes(content)
     logs = {f"{log}_log": str(tmp_path / log) for log in contents}
     tables = [f"{log}_{kind}" for log in ("ssb", "pzp") for kind in ("messages", "rejects")]
-    built = project("no_sound_line", **logs).build("--select", *(f"+{table}" for table in (*tables, *TIMELINES)))
+    built = project("no_sound_line", **logs).run("--select", *(f"+{table}" for table in (*tables, *TIMELINES)))
     for log, reason in (("ssb", "not_compressed"), ("pzp", "truncated_file")):
         (row,) = built.rows(f"{log}_rejects")
         assert (row["line"], row["reason"]) == (1, reason)

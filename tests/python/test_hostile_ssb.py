@@ -13,7 +13,7 @@ from ssb_stories import COLON_NAMES, COLON_ROOTS, HUGE, signed_log, unsigned_log
 pytestmark = pytest.mark.both
 
 #: All tables but those of other logs.
-SELECTED = ("--exclude-resource-type", "seed", "--exclude", "stg_pzp__lines+", "stg_autobase__lines+")
+SELECTED = ("--exclude", "stg_pzp__lines+", "stg_autobase__lines+")
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def signed(tmp_path_factory):
 @pytest.fixture(scope="module")
 def verified(signed, project):
     """Build with verification on."""
-    return project("bad_input_verified", ssb_log=signed.write()).build(*SELECTED)
+    return project("bad_input_verified", ssb_log=signed.write()).run(*SELECTED)
 
 
 def test_verified_lines(signed, verified):
@@ -77,7 +77,7 @@ def trusted(unsigned, project, tmp_path_factory):
     events.write_text("".join(json.dumps(line) + "\n" for line in lines))
     logs = {"ssb_log": unsigned.write() + "/*", "event_log": str(events)}
     rounds = {"sql_edge_limit": 0, "sql_round_budget": 3}
-    return project("bad_input_trusted", **logs, **rounds, verify_signatures=False).build(*SELECTED)
+    return project("bad_input_trusted", **logs, **rounds, verify_signatures=False).run(*SELECTED)
 
 
 def test_trusted_lines(unsigned, trusted):

@@ -130,7 +130,7 @@ def pretty(project, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pretty")
     for name, (content, _) in (PRETTY | NOT_PRETTY).items():
         (folder / name).write_bytes(content)
-    return project("pretty", ssb_log=str(folder), ssb_log_format="pretty").build(*ONLY_MESSAGES)
+    return project("pretty", ssb_log=str(folder), ssb_log_format="pretty").run(*ONLY_MESSAGES)
 
 
 def files_of(rows):

@@ -26,7 +26,7 @@ def expectations(log: str, kind: str) -> list[dict]:
     raise FileNotFoundError(f"{log}.expect_{kind}")
 
 
-@pytest.fixture(scope="module", params=["small", "medium"])
+@pytest.fixture(scope="module", params=["small", pytest.param("medium", marks=pytest.mark.long)])
 def built(request, project):
     if request.param == "small":
         return "small", request.getfixturevalue("small")
