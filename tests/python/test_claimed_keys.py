@@ -114,7 +114,6 @@ def test_check(ask):
 
 
 def test_status(ask):
-    """`look_at` begins with the rejected lines."""
     items = json.loads(ask("status", "--json")[1])["look_at"]
     assert [item["words"].partition(",")[0] for item in items[:2]] == [
         f"{2 + len(JUNK)} rejected lines of the SSB log",

@@ -216,7 +216,6 @@ def expected(feeds) -> dict[str, list[dict]]:
 
 
 def test_feeds(feeds, built, expected):
-    """Length, fork, gap and status of every feed equal the rule's."""
     names = {feed.author.feed_id: name for name, feed in feeds.items()}
     ours = {row.pop("author"): row for row in built.rows("feeds")}
     naive = {author: naive_feed(messages) for author, messages in expected.items()}
@@ -241,13 +240,11 @@ def test_feed_next_extends_the_chain(built, expected):
 
 
 def test_random_feeds_cover_every_status(expected):
-    """The random feeds have every status."""
     ends = Counter(naive_feed(messages)["status"] for messages in expected.values())
     assert min(ends[status] for status in ("complete", "gap", "forked", "bad_link")) >= 10, ends
 
 
 def test_messages_in_the_chain(built, expected):
-    """The messages in the chain equal those of the rule."""
     in_chain = {row["message_id"]: row["in_chain"] for row in built.rows("feed_messages")}
     naive = {
         message["key"]: message["key"] in chain
@@ -259,7 +256,6 @@ def test_messages_in_the_chain(built, expected):
 
 
 def test_reasons_of_messages_off_the_chain(built, expected):
-    """The reason of a message off the chain follows from its sequence and the end of the chain."""
     ours = {row["message_id"]: row["reason"] for row in built.rows("feed_messages")}
     wrong = []
     for author, messages in expected.items():
@@ -280,11 +276,9 @@ def test_reasons_of_messages_off_the_chain(built, expected):
 
 
 def test_a_feed_whose_messages_are_all_lost_has_no_row(feeds, built):
-    """Only authors with a message in the log have a row."""
     empty = {feed.author.feed_id for feed in feeds.values() if not feed.messages}
     assert not empty & {row["author"] for row in built.rows("feeds")}
 
 
 def test_lint_judges_feeds_as_a_build_does(built):
-    """`tangles lint` finds the same messages outside of chains, with the same reasons."""
     assert feeds_of(findings_of("ssb", built.vars["ssb_log"])) == feed_messages_of(built)

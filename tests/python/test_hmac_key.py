@@ -32,14 +32,12 @@ def test_a_wrong_key_is_refused_before_anything_runs(value, project, monkeypatch
 
 @pytest.mark.parametrize("value", WRONG)
 def test_the_model_refuses_a_wrong_key_too(value):
-    """The check in the model works without the hook."""
     with pytest.raises(ValueError, match=NAME) as error:
         hmac_key({NAME: value})
     assert value.strip() not in str(error.value)
 
 
 def test_a_key_is_32_bytes_and_absent_or_empty_is_none():
-    """An absent or empty key gives None; a right one gives 32 bytes."""
     assert (hmac_key({}), hmac_key({NAME: ""}), hmac_key({NAME: SPELT})) == (None, None, NETWORK_KEY)
 
 

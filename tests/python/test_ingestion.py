@@ -62,7 +62,6 @@ def test_many_equal_lines_share_a_row(log, odd_files):
 @EVERY_LOG
 @pytest.mark.parametrize("line", [2, 3, BAD_LINES, 2 * BAD_LINES + 3])
 def test_why_explains_each_fault_of_a_file(log, line, odd_files):
-    """`tangles why --line` finds the row for each of many equal lines."""
     answer = explain(Tables(odd_files.built.warehouse, odd_files.built.schema), f"repeated.jsonl:{line}")
     (row,) = [each for each in answer["lines"] if each["log"] == log]
     (reject,) = row["rejects"]
@@ -70,7 +69,6 @@ def test_why_explains_each_fault_of_a_file(log, line, odd_files):
 
 
 def test_variants(odd_files):
-    """The same messages in all export shapes."""
     with (DATA / "ssb" / "variants.expect.jsonl").open() as lines:
         expected = [json.loads(line) for line in lines]
     valid = Counter(row["id"] for row in expected if row["expect"] == "valid")
@@ -91,7 +89,6 @@ def test_joined_files(odd_files):
 
 
 def test_whole_numbers_by_value(odd_files):
-    """Numbers like 1.0 give the same order and nodes as 1."""
     events = [row for row in odd_files.built.rows("timeline_events") if row["timeline_id"] == "t"]
     order = sorted(events, key=lambda row: row["position"])
     assert [(row["event_id"], row["rank"], row["arrival"]) for row in order] == [("a", 0, 1), ("b", 1, 2), ("c", 2, 3)]
@@ -157,7 +154,6 @@ def test_pretty_logs(pretty):
 
 
 def test_the_wrong_format_is_named(pretty):
-    """A pretty-printed log in UTF-16, and a log of lines that is read as a pretty-printed one."""
     rejects = files_of(pretty.rows("ssb_rejects"))
     for name, (_, reason) in NOT_PRETTY.items():
         (row,) = rejects[name]

@@ -76,7 +76,6 @@ def test_arrivals_that_are_no_whole_numbers(built):
 
 
 def test_spellings_of_one_value_are_no_equivocation(built):
-    """Nodes that stand in the log twice are one row, with one text of the value."""
     assert not [row for row in built.rows("autobase_rejects") if row["reason"] == "equivocation"]
     values = {
         row["base_id"]: row["value"] for row in built.rows("int_autobase_nodes") if row["base_id"] in ("num", "keys")
@@ -114,7 +113,6 @@ def test_data_of_another_shape_has_a_reason(built):
 
 
 def test_a_night_that_brings_a_contradiction_takes_the_event_out(project, tmp_path):
-    """A later file contradicts an event that was published; the tables equal those of one build of both files."""
     lines = [line for line in (FOLDER / "events.jsonl").read_bytes().splitlines() if b'"reuse"' in line]
     log = tmp_path / "log"
     log.mkdir()

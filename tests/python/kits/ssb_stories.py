@@ -157,8 +157,8 @@ def signed_log(folder: Path) -> Log:
 
 
 HUGE = "%" + "x" * 999_999
-COLON_ROOTS = [":".join(parts) for length in (1, 2) for parts in product(("", "a", "25", "3A"), repeat=length)]
-COLON_NAMES = ["".join(parts) for parts in product(("", "%", ":", "a", "25", "3A"), repeat=3)]
+COLON_ROOTS = [":".join(parts) for length in (1, 2) for parts in product(("", "25", "3A"), repeat=length)]
+COLON_NAMES = ["".join(parts) for parts in product(("", "%", ":", "25", "3A"), repeat=3)]
 
 
 def line(key: Any, content: Any, author: str = "@a", sequence: Any = 1, **fields: Any) -> bytes:
@@ -200,12 +200,12 @@ def add_claimed_names(log):
     log.say("%long author", post(), author=HUGE)
 
 
-def add_crowds(log):
+def add_crowds(log, crowd):
     """Add many tangles, many previous and many siblings."""
-    log.say("%many tangles", post(tangles={f"one of many {i}": ROOT_CLAIM for i in range(10_000)}))
+    log.say("%many tangles", post(tangles={f"one of many {i}": ROOT_CLAIM for i in range(crowd)}))
     log.say("%root", post(tangles={"thread": ROOT_CLAIM}))
-    log.say("%many previous", reply("%root", *(f"%unknown {i}" for i in range(10_000))))
-    log.say("%repeated previous", reply("%root", *["%root"] * 10_000))
+    log.say("%many previous", reply("%root", *(f"%unknown {i}" for i in range(crowd))))
+    log.say("%repeated previous", reply("%root", *["%root"] * crowd))
     for i in range(500):
         log.say(f"%sibling {i}", reply("%root", "%root"))
     log.say("%merge", reply("%root", "%root", *(f"%sibling {i}" for i in range(500))))
@@ -226,13 +226,13 @@ def add_candidates(log):
     log.say("%no root", reply("%never seen", "%never seen"))
 
 
-def unsigned_log(folder: Path) -> Log:
+def unsigned_log(folder: Path, crowd: int) -> Log:
     """Write a log for a build that takes ids as they are claimed."""
     log = UnsignedLog(folder)
     broken(log)
     random_bytes(log)
     add_claimed_names(log)
-    add_crowds(log)
+    add_crowds(log, crowd)
     add_candidates(log)
 
     # Names and roots with colons, so that several splits are possible or the text looks escaped.

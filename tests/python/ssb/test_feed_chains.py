@@ -61,7 +61,6 @@ IDS = st.sampled_from([f"{letter}{sequence}" for letter in "abc" for sequence in
 
 @given(st.lists(st.dictionaries(IDS, st.one_of(st.none(), IDS), min_size=1), min_size=1, max_size=3))
 def test_chains_of_random_feeds(feeds):
-    """The kernel finds the chains of the plain rule; an id ends with its sequence."""
     named = {
         str(number): [(int(key[1:]), key, previous) for key, previous in feed.items()]
         for number, feed in enumerate(feeds)

@@ -51,7 +51,6 @@ def read_doubting(line):
 @BOTH_MODES
 @given(line=st.binary(max_size=200))
 def test_any_bytes(verify_signatures, line):
-    """Random bytes."""
     check_soundly([line], verify_signatures)
 
 
@@ -69,7 +68,6 @@ def test_any_bytes(verify_signatures, line):
     )
 )
 def test_any_json(verify_signatures, document):
-    """JSON of any shape, envelopes of any value."""
     line = json.dumps(document).encode()
     check_soundly([line], verify_signatures)
     read_doubting(line)
@@ -95,7 +93,6 @@ FIELDS = {
     received=json_values,
 )
 def test_any_fields(verify_signatures, value, order, received):
-    """The right fields with any values, in any order."""
     value = {name: value[name] for name in [*order, *value.keys() - set(order)]}
     line = json.dumps({"key": "%x", "value": value, "timestamp": received}).encode()
     check_soundly([line], verify_signatures)
@@ -122,7 +119,6 @@ tangle_parts = st.none() | st.text(max_size=3) | st.lists(st.text(max_size=3) | 
     )
 )
 def test_any_claims(content):
-    """Signed messages with any claims: all are listed, without an error."""
     line = json.dumps({"key": "%x", "value": value_of(content)}).encode()
     check_soundly([line], True)
     read_doubting(line)
@@ -135,7 +131,6 @@ def test_any_claims(content):
 
 @BOTH_MODES
 def test_mutated_messages(verify_signatures):
-    """Real messages with bytes changed, dropped, doubled and swapped."""
     chance = random.Random(7)
     lines = []
     for _ in range(3000):
@@ -162,7 +157,6 @@ def test_mutated_messages(verify_signatures):
 
 
 def test_fast_way_equals_exact_way_on_real_messages():
-    """The fast way applies to nearly all of them."""
     lines = SMALL + [line for line in read_lines("medium.jsonl.gz")[::25] if len(line) < 20_000]
     for line in lines:
         read_doubting(line)
@@ -217,7 +211,6 @@ def test_deep_content_is_too_long():
 
 
 def test_a_deep_envelope_is_accepted():
-    """Only signed parts are measured."""
     for depth in (300, 1_500, 10_000):
         line = json.dumps({"x": 0, "value": value_of()}).replace("0", deep(depth), 1)
         assert check([line.encode()])[0]["is_usable"]
