@@ -1,7 +1,7 @@
 """Feeds of hostile structure: builds compared with a short plain version of the chain rule (feed_oracle)."""
 
 import random
-from collections import Counter, defaultdict
+from collections import defaultdict
 
 import pytest
 
@@ -239,24 +239,8 @@ def test_feed_next_extends_the_chain(built, expected):
     assert not ours
 
 
-def test_random_feeds_cover_every_status(expected):
-    ends = Counter(naive_feed(messages)["status"] for messages in expected.values())
-    assert min(ends[status] for status in ("complete", "gap", "forked", "bad_link")) >= 10, ends
-
-
-def test_messages_in_the_chain(built, expected):
-    in_chain = {row["message_id"]: row["in_chain"] for row in built.rows("feed_messages")}
-    naive = {
-        message["key"]: message["key"] in chain
-        for messages in expected.values()
-        for chain in [set(chain_of(messages))]
-        for message in messages
-    }
-    assert in_chain == naive
-
-
 def test_reasons_of_messages_off_the_chain(built, expected):
-    ours = {row["message_id"]: row["reason"] for row in built.rows("feed_messages")}
+    ours = {row["message_id"]: (row["in_chain"], row["reason"]) for row in built.rows("feed_messages")}
     wrong = []
     for author, messages in expected.items():
         feed, chain = naive_feed(messages), set(chain_of(messages))
@@ -270,14 +254,10 @@ def test_reasons_of_messages_off_the_chain(built, expected):
                 reason = f"after_{feed['status']}"
             else:
                 reason = "forked" if following else "bad_link"
-            if ours[message["key"]] != reason:
-                wrong.append((author, sequence, reason, ours[message["key"]]))
+            if ours.pop(message["key"]) != (reason is None, reason):
+                wrong.append((author, sequence, reason))
     assert not wrong, wrong[:5]
-
-
-def test_a_feed_whose_messages_are_all_lost_has_no_row(feeds, built):
-    empty = {feed.author.feed_id for feed in feeds.values() if not feed.messages}
-    assert not empty & {row["author"] for row in built.rows("feeds")}
+    assert not ours
 
 
 def test_lint_judges_feeds_as_a_build_does(built):

@@ -3,7 +3,6 @@
 import gzip
 import json
 import re
-from collections import Counter
 from urllib.parse import unquote
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from conftest import DATA
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.cli.why_line import explain
-from odd_files import BAD_LINES, LOGS, ODD, WRITER, first_lines, mistakes
+from odd_files import BAD_LINES, LOGS, ODD, first_lines, mistakes
 
 pytestmark = pytest.mark.both
 
@@ -68,16 +67,6 @@ def test_why_explains_each_fault_of_a_file(log, line, odd_files):
     assert reject["line_count"] == 2 * BAD_LINES and reject["meaning"]
 
 
-def test_variants(odd_files):
-    with (DATA / "ssb" / "variants.expect.jsonl").open() as lines:
-        expected = [json.loads(line) for line in lines]
-    valid = Counter(row["id"] for row in expected if row["expect"] == "valid")
-    lines = odd_files.rows("stg_ssb__lines", "ssb", "sound", ["source_file", "message_id", "check_error"])
-    assert Counter(row["message_id"] for row in lines["variants.jsonl"] if row["check_error"] is None) == valid
-    rejects = {row["line"]: row["reason"] for row in odd_files.rejects("ssb", "sound")["variants.jsonl"]}
-    assert rejects == {row["line"]: row["expect"].replace("-", "_") for row in expected if row["expect"] != "valid"}
-
-
 def test_joined_files(odd_files):
     """Byte order marks before lines are taken off; one that stands alone is a reject that names it."""
     lines = odd_files.rows("stg_ssb__lines", "ssb", "sound", ["source_file", "check_error"])["joined.jsonl"]
@@ -86,17 +75,6 @@ def test_joined_files(odd_files):
     assert sorted(events) == ["e1", "e2", "e3", "e4"]
     (reject,) = odd_files.rejects("event", "sound")["joined.jsonl"]
     assert (reject["line"], reject["detail"]) == (5, "a byte order mark alone")
-
-
-def test_whole_numbers_by_value(odd_files):
-    events = [row for row in odd_files.built.rows("timeline_events") if row["timeline_id"] == "t"]
-    order = sorted(events, key=lambda row: row["position"])
-    assert [(row["event_id"], row["rank"], row["arrival"]) for row in order] == [("a", 0, 1), ("b", 1, 2), ("c", 2, 3)]
-    assert [row["line"] for row in odd_files.rejects("event", "sound")["numbers.jsonl"]] == [4]
-    nodes = [row["node_id"] for row in odd_files.built.rows("autobase_nodes") if row["base_id"] == "f"]
-    assert sorted(nodes) == [f"{WRITER}:1", f"{WRITER}:2"]
-    rejects = odd_files.rejects("autobase", "sound")["numbers.jsonl"]
-    assert [(row["line"], row["reason"]) for row in rejects] == [(4, "bad_length")]
 
 
 TEXT = (DATA / "ssb" / "variants_pretty.txt").read_text()

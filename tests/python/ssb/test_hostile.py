@@ -13,6 +13,7 @@ from dbt_tangles.formats.ssb.classic import ORDER, Reason
 from dbt_tangles.formats.ssb.verify_lines import VerifyOptions, _Verifier
 from dbt_tangles.ingest.line_framing import Framing
 from fixtures.ssb.author import box
+from log_lines import mutated
 from ssb_kit import ALICE, POST, check, json_objects, json_values, names, read_lines, value_of
 
 CODES = {reason.value for reason in (*Framing, *Reason)}
@@ -132,25 +133,7 @@ def test_any_claims(content):
 @BOTH_MODES
 def test_mutated_messages(verify_signatures):
     chance = random.Random(7)
-    lines = []
-    for _ in range(3000):
-        line = bytearray(chance.choice(SMALL))
-        for _ in range(chance.randrange(1, 4)):
-            place, length = chance.randrange(len(line) + 1), chance.randrange(8)
-            piece = chance.choice(
-                [
-                    b"",
-                    bytes([chance.randrange(256)]),
-                    b'"',
-                    b"\\ud800",
-                    b"1e400",
-                    b"{",
-                    b"null",
-                    line[place : place + length],
-                ]
-            )
-            line[place : place + length] = piece
-        lines.append(bytes(line))
+    lines = [mutated(chance.choice(SMALL), chance) for _ in range(3000)]
     check_soundly(lines, verify_signatures)
     for line in lines:
         read_doubting(line)
