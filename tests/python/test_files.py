@@ -254,10 +254,6 @@ def test_error_names_a_deleted_file(name, spark, tmp_path):
     assert len(said.splitlines()) == 1
 
 
-def test_other_errors_are_not_about_files():
-    assert unread_file("KeyError: 'boom'\nwhile reading") is None
-
-
 @pytest.mark.parametrize("schema", ["a-b", "Tangles", "12", "a b", "../a", "a;b", "", "ü", "a" * 129, "a.b", "`a`"])
 def test_run_refuses_unusable_schema_names(schema, project, manifest):
     check_schema_is_refused(schema, project(schema).invoke("run", manifest=manifest))

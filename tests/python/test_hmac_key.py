@@ -13,7 +13,7 @@ SPELT = b64encode(NETWORK_KEY).decode()
 WRONG = ["not-a-key", "A" * 43 + "=\n", SPELT[:-1], SPELT[:-2] + "B=", SPELT.replace("=", "=="), f" {SPELT}"]
 
 
-@pytest.mark.parametrize("value", [WRONG[0], WRONG[-1]])
+@pytest.mark.parametrize("value", [pytest.param(WRONG[0], marks=pytest.mark.long), WRONG[-1]])
 def test_a_wrong_key_is_refused_before_anything_runs(value, project, monkeypatch):
     """The error names the variable. The value is neither shown nor written."""
     monkeypatch.setenv(NAME, value)

@@ -5,7 +5,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from fixtures.ssb.author import Author, Message, box, to_line
+from fixtures.ssb.author import Author, Message, to_line
 from hostile_lines import HOSTILE, MAX_LINE_BYTES, Log, broken, random_bytes
 
 ROOT_CLAIM = {"root": None, "previous": None}
@@ -102,26 +102,6 @@ def add_forms_of_lines(log, alice, plain):
     )
 
 
-def add_broken_rules(log, alice, plain):
-    """Add messages that break a rule."""
-    log.bad("bad_signature", raw(plain, b"envelopes", b"envelope_"))
-    log.bad("bad_signature", to_line(Author.from_seed("alice", hmac_key=b"k" * 32).publish(post(), 1)))
-    log.bad("other_format", raw(plain, alice.feed_id.encode(), b"ssb:feed/bendybutt-v1/" + b"A" * 43 + b"="))
-    log.bad(
-        "bad_author", raw(plain, alice.feed_id.encode(), b"{{ 1/0 }}"), raw(plain, alice.feed_id.encode(), b"\\u0000")
-    )
-    log.bad("bad_content", *(to_line(alice.publish(content, 1)) for content in (None, [], 7, "", "{{ 1/0 }}")))
-    log.bad("bad_type", *(to_line(alice.publish(c, 1)) for c in ({}, {"type": 7}, {"type": "ab"}, {"type": "😀" * 27})))
-    log.good(alice.publish(box(b"sealed"), 1))
-    log.bad("too_long", to_line(alice.publish(post("x" * 8192), 1)), to_line(alice.publish(post("é" * 200_000), 1)))
-    deep = b"[" * 10_000 + b"]" * 10_000
-    log.bad(
-        "too_long",
-        raw(plain, b'"envelopes"', deep),
-        raw(plain, b'"envelopes"', b'{"a":' * 10_000 + b"1" + b"}" * 10_000),
-    )
-
-
 def add_odd_files(log, plain):
     """Add lines of all lengths and ends, in files of odd names."""
     # Lines up to the maximum length, and longer ones.
@@ -151,7 +131,6 @@ def signed_log(folder: Path) -> Log:
     add_odd_claims(log, alice)
     plain = alice.publish(post("envelopes"), 5, 6)
     add_forms_of_lines(log, alice, plain)
-    add_broken_rules(log, alice, plain)
     add_odd_files(log, plain)
     return log
 

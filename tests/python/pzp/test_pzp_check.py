@@ -270,17 +270,8 @@ def hostile(data, tangles, tips):
 @pytest.mark.parametrize(
     "line",
     [
-        None,
-        b"",
-        b"{}",
-        b"[]",
-        b"null",
-        b"NaN",
-        b"\xff",
-        b'{"msg":{}}',
-        b'{"id":{},"msg":[]}',
-        b'{"metadata":{}}',
-        b'{"metadata":[]}',
+        *(None, b"", b"{}", b"[]", b"null", b"NaN", b"\xff", b'{"msg":{}}', b'{"id":{},"msg":[]}'),
+        *(b'{"metadata":{}}', b'{"metadata":[]}'),
         hostile("1e999", r'{"r":{"depth":1,"prev":["\ud800"]}}', "[1]"),
         hostile("1e999", r'{"r":{"depth":1,"prev":["a"]}}', "[1e999]"),
         hostile(

@@ -12,7 +12,7 @@ from dbt_tangles.formats.ssb.canonical import canonical_text
 from dbt_tangles.formats.ssb.verify_lines import OUTPUT_SCHEMA, VerifyOptions, verify_batches
 from dbt_tangles.ingest import line_checks as lines_module
 from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
-from fixtures.ssb.author import box, to_line, to_uri
+from fixtures.ssb.author import to_line, to_uri
 from log_lines import batch_of
 from ssb_kit import ALICE, NOW, POST, check, check_one, read_lines, value_of, value_of_units
 
@@ -54,12 +54,6 @@ def test_row_of_a_message():
         "group_claim": None,
         "epoch_key": None,
     }
-
-
-def test_row_of_an_encrypted_message():
-    row = check_one(value_of(box(b"x")))
-    assert (row["content"], row["content_type"]) == (f'"{box(b"x")}"', None)
-    assert (row["is_encrypted"], row["is_decrypted"], row["claims"]) == (True, False, [])
 
 
 def test_row_of_a_rejected_line():

@@ -31,20 +31,11 @@ def malformed(root=None, name="thread"):
     return [(name, root, None, False, MALFORMED_TANGLE)]
 
 
-def test_root_claim():
+@pytest.mark.parametrize("previous", [[B, C], [], [B, B, A]], ids=["two", "none", "repeated"])
+def test_well_formed_claims(previous):
+    """The graph algorithms set aside a message without previous, and remove duplicates."""
+    assert named({"root": A, "previous": previous}) == [("thread", A, previous, False, None)]
     assert named({"root": None, "previous": None}) == [("thread", None, None, True, None)]
-
-
-def test_candidate():
-    assert named({"root": A, "previous": [B, C]}) == [("thread", A, [B, C], False, None)]
-
-
-def test_empty_previous_is_well_formed():
-    assert named({"root": A, "previous": []}) == [("thread", A, [], False, None)]
-
-
-def test_repeated_previous_is_kept():
-    assert named({"root": A, "previous": [B, B, A]}) == [("thread", A, [B, B, A], False, None)]
 
 
 @pytest.mark.parametrize(

@@ -32,10 +32,6 @@ def reordered(value, *order):
     return ALICE.sign(unsigned, NOW)["value"]
 
 
-def test_sound_message_is_usable():
-    assert reason_of(value_of()) is None
-
-
 def test_both_orders_are_legal():
     assert reason_of(reordered(value_of(), *ORDER)) is None
     assert reason_of(reordered(value_of(), *ORDER_AUTHOR_FIRST)) is None
@@ -87,32 +83,60 @@ def test_duplicate_field_counts_where_it_came_first():
     assert check_one(line.encode())["check_error"] == "bad_order"
 
 
-@pytest.mark.parametrize(
-    "author",
-    [None, 7, {}, [], "", "@", ALICE.feed_id[1:], ALICE.feed_id.replace("=.", "=x"), ALICE.feed_id + " ", "\ud800"],
-)
-def test_bad_author(author):
-    assert reason_of({**value_of(), "author": author}) is Reason.BAD_AUTHOR
+KEY = "6imv9Pdjodu-RrxRT8sbMKMkKwekdxF_x54uR2yU5Ek"
+#: By reason: the field, and values that just break its rule.
+BROKEN = {
+    # The regular expression of the peers accepts the hash suffix; then they reject its curve.
+    Reason.BAD_AUTHOR: (
+        "author",
+        [
+            *(None, 7, {}, [], "", "@", ALICE.feed_id[1:], ALICE.feed_id.replace("=.", "=x"), ALICE.feed_id + " "),
+            *("\ud800", ALICE.feed_id.replace("ed25519", "sha256")),
+        ],
+    ),
+    Reason.BAD_SEQUENCE: ("sequence", [2**31, -(2**31) - 1, 1.5, 1e300, True, "1", None, [], {}]),
+    Reason.BAD_TIMESTAMP: ("timestamp", ["1", None, True, {}, []]),
+    Reason.BAD_HASH: ("hash", ["SHA256", "sha512", "", None, 256, ["sha256"], {}]),
+    Reason.BAD_CONTENT: (
+        "content",
+        [
+            *(None, 7, True, [], [{"type": "post"}], "", "text", "box", "x.box", "AAB=.box", "A.box", "AA.box"),
+            *("AAA.box", "====.box", "AA==AA==.box", "A===.box", "é.box"),
+        ],
+    ),
+    Reason.BAD_TYPE: (
+        "content",
+        [
+            *({}, {"text": "no type"}),
+            *({"type": name} for name in ("", "ab", "🐚", "x" * 53, "🐚" * 26 + "x", "🐚" * 27, None, 7, True, [], {})),
+        ],
+    ),
+    Reason.BAD_SIGNATURE_FORM: (
+        "signature",
+        [None, 7, "", "x.sig.ed25519", [], "\ud800", *(value_of()["signature"] + tail for tail in "\n x.")],
+    ),
+    Reason.OTHER_FORMAT: (
+        "author",
+        [
+            *(f"ssb:feed/{kind}-v1/{KEY}" for kind in ("bendybutt", "indexed", "buttwoo")),
+            *(f"ssb:feed/buttwoo-v1/{KEY}/x", f"ssb://feed/gabbygrove-v1/{KEY}"),
+            *(ALICE.feed_id.replace("ed25519", "ggfeed-v1"), ALICE.feed_id.replace("ed25519", "bbfeed-v1")),
+        ],
+    ),
+}
 
 
-def test_author_with_a_hash_suffix_is_bad_author():
-    assert reason_of({**value_of(), "author": ALICE.feed_id.replace("ed25519", "sha256")}) is Reason.BAD_AUTHOR
+@pytest.mark.parametrize("reason", BROKEN)
+def test_broken_rules(reason):
+    field, broken = BROKEN[reason]
+    for value in broken:
+        signed = value_of() if field in ("author", "signature") else value_of(**{field: value})
+        assert reason_of({**signed, field: value}) is reason, value
 
 
-@pytest.mark.parametrize(
-    "author",
-    [
-        "ssb:feed/bendybutt-v1/6imv9Pdjodu-RrxRT8sbMKMkKwekdxF_x54uR2yU5Ek",
-        "ssb:feed/indexed-v1/6imv9Pdjodu-RrxRT8sbMKMkKwekdxF_x54uR2yU5Ek",
-        "ssb:feed/buttwoo-v1/6imv9Pdjodu-RrxRT8sbMKMkKwekdxF_x54uR2yU5Ek/x",
-        "ssb://feed/gabbygrove-v1/6imv9Pdjodu-RrxRT8sbMKMkKwekdxF_x54uR2yU5Ek",
-        "@6imv9Pdjodu+RrxRT8sbMKMkKwekdxF/x54uR2yU5Ek=.ggfeed-v1",
-        "@6imv9Pdjodu+RrxRT8sbMKMkKwekdxF/x54uR2yU5Ek=.bbfeed-v1",
-    ],
-)
-def test_author_of_another_format_is_other_format(author):
+def test_author_of_another_format_has_no_classic_id():
+    author = f"ssb:feed/bendybutt-v1/{KEY}"
     value = {**value_of(), "author": author}
-    assert reason_of(value) is Reason.OTHER_FORMAT
     assert check_one(value)["message_id"] is None
     other = {"author": author, "sequence": 1, "content": {}, "contentSignature": "x", "signature": "x"}
     assert reason_of(other) is Reason.OTHER_FORMAT
@@ -122,11 +146,6 @@ def test_author_of_another_format_is_other_format(author):
 def test_sequence_of_32_bits(sequence):
     assert reason_of(value_of(sequence=sequence)) is None
     assert check_one(value_of(sequence=sequence))["sequence"] == int(sequence)
-
-
-@pytest.mark.parametrize("sequence", [2**31, -(2**31) - 1, 1.5, 1e300, True, "1", None, [], {}])
-def test_bad_sequence(sequence):
-    assert reason_of(value_of(sequence=sequence)) is Reason.BAD_SEQUENCE
 
 
 def test_infinite_sequence_is_bad_sequence():
@@ -150,16 +169,6 @@ def test_infinite_timestamp_is_a_number_and_printed_as_null():
     assert check_one(canonical_text(value_of(timestamp=None)).encode())["check_error"] == "bad_timestamp"
 
 
-@pytest.mark.parametrize("timestamp", ["1", None, True, {}, []])
-def test_bad_timestamp(timestamp):
-    assert reason_of(value_of(timestamp=timestamp)) is Reason.BAD_TIMESTAMP
-
-
-@pytest.mark.parametrize("name", ["SHA256", "sha512", "", None, 256, ["sha256"], {}])
-def test_bad_hash(name):
-    assert reason_of(value_of(hash=name)) is Reason.BAD_HASH
-
-
 @pytest.mark.parametrize(
     ("previous", "expected"),
     [(None, None), ("%x", "%x"), ("", ""), (7, "7"), ({}, "{}"), ([], "[]"), (True, "true"), ("\ud800", "\ufffd")],
@@ -168,11 +177,6 @@ def test_previous_is_no_rule_of_one_message(previous, expected):
     value = value_of(previous=previous)
     assert reason_of(value) is None
     assert check_one(canonical_text(value).encode())["previous_id"] == expected
-
-
-@pytest.mark.parametrize("content", [None, 7, True, [], [{"type": "post"}], "", "text", "box", "x.box", "AAB=.box"])
-def test_bad_content(content):
-    assert reason_of(value_of(content)) is Reason.BAD_CONTENT
 
 
 @pytest.mark.parametrize("length", range(7))
@@ -185,12 +189,6 @@ def test_encrypted_content_of_every_base64_length(length):
         assert not is_encrypted(encoded.rstrip("=") + ".box")
         last = {"8": "9", "w": "x"}[encoded.rstrip("=")[-1]]
         assert not is_encrypted(encoded.rstrip("=")[:-1] + last + "=" * encoded.count("=") + ".box")
-
-
-@pytest.mark.parametrize("content", ["A.box", "AA.box", "AAA.box", "====.box", "AA==AA==.box", "A===.box", "é.box"])
-def test_content_that_is_not_canonical_base64_is_bad_content(content):
-    assert not is_encrypted(content)
-    assert reason_of(value_of(content)) is Reason.BAD_CONTENT
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\u2028", "\u2029"])
@@ -207,16 +205,6 @@ def test_type_of_3_to_52_utf16_units(name):
     assert reason_of(value_of({"type": name})) is None
 
 
-@pytest.mark.parametrize("name", ["", "ab", "🐚", "x" * 53, "🐚" * 26 + "x", "🐚" * 27, None, 7, True, [], {"a": 1}])
-def test_bad_type(name):
-    assert reason_of(value_of({"type": name})) is Reason.BAD_TYPE
-
-
-def test_content_without_type_is_bad_type():
-    assert reason_of(value_of({})) is Reason.BAD_TYPE
-    assert reason_of(value_of({"text": "no type"})) is Reason.BAD_TYPE
-
-
 @pytest.mark.parametrize("filler", ["x", "é", "日", "🐚", "\x01", '"', "\n", "\u2028"])
 def test_text_of_8192_utf16_units_is_legal_and_8193_is_not(filler):
     """Counted as JavaScript counts: an emoji twice, an escape as it is written."""
@@ -224,17 +212,6 @@ def test_text_of_8192_utf16_units_is_legal_and_8193_is_not(filler):
     too_long = value_of_units(8193, filler)
     assert reason_of(too_long) is Reason.TOO_LONG
     assert check_one(too_long)["message_id"] is not None
-
-
-@pytest.mark.parametrize("signature", [None, 7, "", "x.sig.ed25519", [], "\ud800"])
-def test_bad_signature_form(signature):
-    assert reason_of({**value_of(), "signature": signature}) is Reason.BAD_SIGNATURE_FORM
-
-
-def test_signature_with_a_tail_is_bad_signature_form():
-    value = value_of()
-    for tail in ("\n", " ", "x", "."):
-        assert reason_of({**value, "signature": value["signature"] + tail}) is Reason.BAD_SIGNATURE_FORM
 
 
 def test_wrong_signature_is_bad_signature():
