@@ -12,11 +12,11 @@ from cli_kit import assert_harmless
 from conftest import DATA
 from dbt_tangles.cli.cli import main
 from fixtures.ssb.author import Author, box, to_line
+from log_files import selection_of
 
 pytestmark = pytest.mark.both
 
-SELECTED = ("--select", "+tangle_missing", "+tangles", "+tangle_next", "+timeline_stats", "+feed_messages")
-SELECTED += ("--exclude", "test_type:unit")
+SELECTED = selection_of("tangle_missing", "tangles", "tangle_next", "int_timeline_arrivals", "feed_messages")
 SEALED = "%p4nQoGMRlNK65eO7hMVFcW4FGFoqqdsMtxUQbqG0ZfU=.sha256"
 DIRECT, BEHIND = (
     "%qLMWyhN3IfxBpbBb1Qe1Smyrofi6xDnzOrJMKWgkexM=.sha256",
@@ -66,7 +66,7 @@ class Night:
             for row in built.rows("ssb_messages", ["message_id", "content", "is_encrypted"])
             if not row["is_encrypted"]
         }
-        self.timelines = {row["timeline_id"] for row in built.rows("timeline_stats")}
+        self.timelines = {row["timeline_id"] for row in built.rows("int_timeline_arrivals", ["timeline_id"])}
         self.said = {
             "status": self.ask("status"),
             "ask": self.ask("send", "--ask"),
@@ -92,10 +92,10 @@ def nights(project, tmp_path_factory) -> list[Night]:
         (folder / f"{name}.jsonl").write_bytes((DATA / "ssb" / f"{name}.jsonl").read_bytes())
     (folder / "sealed_root.jsonl").write_bytes(b"\n".join(ROOT.lines) + b"\n")
     built = project("claim_references", ssb_log=str(folder))
-    first = Night(built.build(*SELECTED))
+    first = Night(built.run("--select", *SELECTED))
     reply = (DATA / "ssb" / "sealed_reply.decrypted.jsonl").read_bytes()
     (folder / "decrypted.jsonl").write_bytes(reply + ROOT.decrypted + b"\n")
-    return [first, Night(built.run(*SELECTED))]
+    return [first, Night(built.run("--select", *SELECTED))]
 
 
 def test_uris_name_the_messages_that_peers_read(nights):
@@ -118,7 +118,6 @@ def test_texts_that_are_no_ids_are_not_awaited(nights):
 
 
 def test_every_key_names_a_tangle(nights):
-    """Names with colons, an empty name, and names that feeds and older threads once had."""
     night = nights[0]
     counts = {name: row["member_count"] for (name, _), row in night.tangles.items()}
     assert {name: counts[name] for name in ("x:y", "", "7", "feed")} == dict.fromkeys(("x:y", "", "7", "feed"), 2)
@@ -146,7 +145,6 @@ def test_a_sealed_message_is_unknown(nights):
 
 
 def test_a_sealed_root_is_unknown(nights):
-    """Also for a message that does not list it."""
     night = nights[0]
     assert {night.aside["thread", reply] for reply in ROOT.replies} == {"missing_root"}
     assert night.tangles["thread", ROOT.id]["root_status"] == "sealed"

@@ -1,7 +1,7 @@
 """Feeds of hostile structure: builds compared with a short plain version of the chain rule (feed_oracle)."""
 
 import random
-from collections import Counter, defaultdict
+from collections import defaultdict
 
 import pytest
 
@@ -114,46 +114,6 @@ def made_feeds() -> Feeds:
     return feeds
 
 
-def feeds_with_lost_forks() -> Feeds:
-    """Write feeds of which forks are lost."""
-    feeds = Feeds()
-    # The first message of a fork is lost: the rest of the branch is disconnected from the chain.
-    beside = feeds.add("long branch after a lost fork", 60)
-    branch = beside.author.fork(beside.at(3))
-    lost = beside.write(branch)
-    beside.write(branch, 80)
-    beside.lose(lost)
-    many = feeds.add("many branches after lost forks", 60)
-    for sequence in (3, 3, 10, 11, 40):
-        branch = many.author.fork(many.at(sequence))
-        lost = many.write(branch)
-        many.write(branch, 30)
-        many.lose(lost)
-    crossed = feeds.add("a lost fork, then a real one", 30)
-    branch = crossed.author.fork(crossed.at(5))
-    lost = crossed.write(branch)
-    crossed.write(branch, 40)
-    crossed.lose(lost)
-    crossed.write(crossed.author.fork(crossed.at(20)), 2)
-    ended = feeds.add("a lost fork, longer than a chain with a gap", 20)
-    branch = ended.author.fork(ended.at(5))
-    lost = ended.write(branch)
-    ended.write(branch, 40)
-    ended.lose(lost, ended.at(15))
-    forked = feeds.add("a branch that forks after a lost fork", 30)
-    branch = forked.author.fork(forked.at(5))
-    lost = forked.write(branch)
-    fork_at = forked.write(branch, 3)
-    forked.write(branch, 5)
-    forked.write(branch.fork(fork_at), 8)
-    forked.lose(lost)
-    other = feeds.add("all of the chain lost but its beginning", 30)
-    branch = other.author.fork(other.at(5))
-    other.write(branch, 10)
-    other.lose(*[m for m in other.messages if m["value"]["sequence"] > 5][:25])
-    return feeds
-
-
 def naive_feed(messages: list[dict]) -> dict:
     """Return the expected row of `feeds` for a feed."""
     chain = chain_of(messages)
@@ -184,11 +144,7 @@ def naive_feed(messages: list[dict]) -> dict:
 def feeds() -> dict[str, Feed]:
     """Write all feeds; return them by name."""
     rng = random.Random(7)
-    return (
-        made_feeds()
-        | feeds_with_lost_forks()
-        | {f"random {i}": random_feed(f"random {i}", rng) for i in range(RANDOM_FEEDS)}
-    )
+    return made_feeds() | {f"random {i}": random_feed(f"random {i}", rng) for i in range(RANDOM_FEEDS)}
 
 
 @pytest.fixture(scope="module")
@@ -198,8 +154,7 @@ def built(feeds, project, tmp_path_factory):
     random.Random(8).shuffle(lines)
     log = tmp_path_factory.mktemp("feeds") / "log.jsonl"
     log.write_bytes(b"\n".join(lines) + b"\n")
-    options = ["--indirect-selection", "cautious", "--exclude", "test_type:unit", "resource_type:seed"]
-    return project("hostile_feeds", ssb_log=str(log)).build("--select", "+feed_messages", "feed_next", *options)
+    return project("hostile_feeds", ssb_log=str(log)).run("--select", "+feed_messages", "feed_next")
 
 
 @pytest.fixture(scope="module")
@@ -217,7 +172,6 @@ def expected(feeds) -> dict[str, list[dict]]:
 
 
 def test_feeds(feeds, built, expected):
-    """Length, fork, gap and status of every feed equal the rule's."""
     names = {feed.author.feed_id: name for name, feed in feeds.items()}
     ours = {row.pop("author"): row for row in built.rows("feeds")}
     naive = {author: naive_feed(messages) for author, messages in expected.items()}
@@ -241,27 +195,8 @@ def test_feed_next_extends_the_chain(built, expected):
     assert not ours
 
 
-def test_random_feeds_cover_every_status(expected):
-    """The random feeds have every status."""
-    ends = Counter(naive_feed(messages)["status"] for messages in expected.values())
-    assert min(ends[status] for status in ("complete", "gap", "forked", "bad_link")) >= 10, ends
-
-
-def test_messages_in_the_chain(built, expected):
-    """The messages in the chain equal those of the rule."""
-    in_chain = {row["message_id"]: row["in_chain"] for row in built.rows("feed_messages")}
-    naive = {
-        message["key"]: message["key"] in chain
-        for messages in expected.values()
-        for chain in [set(chain_of(messages))]
-        for message in messages
-    }
-    assert in_chain == naive
-
-
 def test_reasons_of_messages_off_the_chain(built, expected):
-    """The reason of a message off the chain follows from its sequence and the end of the chain."""
-    ours = {row["message_id"]: row["reason"] for row in built.rows("feed_messages")}
+    ours = {row["message_id"]: (row["in_chain"], row["reason"]) for row in built.rows("feed_messages")}
     wrong = []
     for author, messages in expected.items():
         feed, chain = naive_feed(messages), set(chain_of(messages))
@@ -275,17 +210,16 @@ def test_reasons_of_messages_off_the_chain(built, expected):
                 reason = f"after_{feed['status']}"
             else:
                 reason = "forked" if following else "bad_link"
-            if ours[message["key"]] != reason:
-                wrong.append((author, sequence, reason, ours[message["key"]]))
+            if ours.pop(message["key"]) != (reason is None, reason):
+                wrong.append((author, sequence, reason))
     assert not wrong, wrong[:5]
-
-
-def test_a_feed_whose_messages_are_all_lost_has_no_row(feeds, built):
-    """Only authors with a message in the log have a row."""
-    empty = {feed.author.feed_id for feed in feeds.values() if not feed.messages}
-    assert not empty & {row["author"] for row in built.rows("feeds")}
+    assert not ours
 
 
 def test_lint_judges_feeds_as_a_build_does(built):
-    """`tangles lint` finds the same messages outside of chains, with the same reasons."""
     assert feeds_of(findings_of("ssb", built.vars["ssb_log"])) == feed_messages_of(built)
+
+
+@pytest.mark.long
+def test_data_tests_hold(built):
+    built.build("--select", "+feed_messages", "feed_next", "--indirect-selection", "cautious")

@@ -77,7 +77,6 @@ def test_mistakes_are_named(kernel, count, kind):
 
 @EVERY_KERNEL
 def test_detail_names_the_place(kernel):
-    """The detail counts characters, as editors do."""
     one = json.dumps({KEYS[kernel]: "é" * 10}, ensure_ascii=False)
     assert f"begins at character {len(one) + 1}" in told(kernel, (one + one).encode())[1]
     assert f"begins at character {len(one) + 2}" in told(kernel, f"{one}\r{one}\r".encode())[1]
@@ -94,7 +93,6 @@ def test_detail_names_the_place(kernel):
     "part", ["[", "{", "]", "  },", "  ],", '  "after": [', '  "é",', "  1,", '{"a": [{}]},', "null,"]
 )
 def test_parts_of_printed_json_have_a_remedy(kernel, part):
-    """Objects and arrays over several lines, also with an object per line."""
     assert "jq -c '.[]'" in told(kernel, part.encode())[1]
     assert "jq" not in told(kernel, b"no log, at all")[1]
 
@@ -110,7 +108,6 @@ def test_a_byte_order_mark_before_a_line_is_taken_off(kernel):
     [b"", b"\0", b"\0" * 5000, b"{", b'{"a":1}x', b'{"a":1}\0\0\0', b"\0\0\0\0{}", b"[1,", b"[[", b"1 2", b"x{}{}"],
 )
 def test_other_faults_are_not_framing_mistakes(kernel, line):
-    """Lines that are invalid for other reasons are not reported as framing mistakes."""
     assert framing_mistake(line) is None
     reason, detail = told(kernel, line)
     assert reason in ("malformed_json", "malformed", "too_long")
@@ -118,7 +115,6 @@ def test_other_faults_are_not_framing_mistakes(kernel, line):
 
 
 def test_valid_lines_skip_the_framing_check(monkeypatch):
-    """Only lines that are not JSON or too long are examined for a framing mistake."""
 
     def fail(_raw):
         raise AssertionError

@@ -13,7 +13,7 @@ SPELT = b64encode(NETWORK_KEY).decode()
 WRONG = ["not-a-key", "A" * 43 + "=\n", SPELT[:-1], SPELT[:-2] + "B=", SPELT.replace("=", "=="), f" {SPELT}"]
 
 
-@pytest.mark.parametrize("value", [WRONG[0], WRONG[-1]])
+@pytest.mark.parametrize("value", [pytest.param(WRONG[0], marks=pytest.mark.long), WRONG[-1]])
 def test_a_wrong_key_is_refused_before_anything_runs(value, project, monkeypatch):
     """The error names the variable. The value is neither shown nor written."""
     monkeypatch.setenv(NAME, value)
@@ -32,14 +32,12 @@ def test_a_wrong_key_is_refused_before_anything_runs(value, project, monkeypatch
 
 @pytest.mark.parametrize("value", WRONG)
 def test_the_model_refuses_a_wrong_key_too(value):
-    """The check in the model works without the hook."""
     with pytest.raises(ValueError, match=NAME) as error:
         hmac_key({NAME: value})
     assert value.strip() not in str(error.value)
 
 
 def test_a_key_is_32_bytes_and_absent_or_empty_is_none():
-    """An absent or empty key gives None; a right one gives 32 bytes."""
     assert (hmac_key({}), hmac_key({NAME: ""}), hmac_key({NAME: SPELT})) == (None, None, NETWORK_KEY)
 
 

@@ -107,7 +107,6 @@ def pair(request, project, tmp_path_factory):
 
 @pytest.mark.parametrize("table", TABLES)
 def test_order_files_and_partitions(table, pair):
-    """Every table is the same."""
     one, other = pair
     assert contents(other, table) == contents(one, table)
 
@@ -121,7 +120,6 @@ def overlapping(project, tmp_path_factory):
 
 @pytest.mark.parametrize("table", TABLES[3:])
 def test_overlapping_logs(table, small, overlapping):
-    """Lines that occur two or three times leave all computed columns of messages unchanged."""
     assert contents(overlapping, table) == contents(small, table)
 
 

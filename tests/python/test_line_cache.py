@@ -187,7 +187,6 @@ def test_lines_keep_their_places_if_spark_splits_a_file_elsewhere(runs):
 
 @pytest.mark.both
 def test_more_rows_than_are_broadcast(runs, monkeypatch):
-    """The join without a broadcast gives the same result."""
     monkeypatch.setattr("dbt_spark_python.incremental.earlier.MOST_BROADCAST_ROWS", 0)
     runs({"a.txt": "one\ntwo\n"}, known=False)
     found = runs({"b.txt": "two\nthree\none\n", "a.txt": "one\ntwo\n"})

@@ -7,6 +7,7 @@ import pytest
 
 import scripts
 from conftest import DATA
+from log_files import selection_of
 from set_builds import TABLES as SET_TABLES
 
 notebook = scripts.load("docs/run_notebook.py")
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.both
 
 INVALID_CLAIMS = {"malformed_tangle", "wrong_type"}
 #: The tables that these tests and the notebook read, of the larger log.
-READ = ["ssb_rejects", "feed_messages", "tangle_ancestors", "timeline_edits", "set_messages", "sets"]
+READ = ["ssb_rejects", "feeds", "feed_messages", "tangle_ancestors", "tangle_edges", "timeline_edits", "sets"]
 
 
 def expectations(log: str, kind: str) -> list[dict]:
@@ -26,12 +27,12 @@ def expectations(log: str, kind: str) -> list[dict]:
     raise FileNotFoundError(f"{log}.expect_{kind}")
 
 
-@pytest.fixture(scope="module", params=["small", "medium"])
+@pytest.fixture(scope="module", params=["small", pytest.param("medium", marks=pytest.mark.long)])
 def built(request, project):
     if request.param == "small":
         return "small", request.getfixturevalue("small")
     medium = project("medium", ssb_log=str(DATA / "ssb" / "medium.jsonl.gz"))
-    return "medium", medium.run("--select", *(f"+{name}" for name in READ), "feeds", "tangles", "tangle_edges")
+    return "medium", medium.run("--select", *selection_of(*READ, "tangles", "set_messages"))
 
 
 def test_messages(built):
@@ -106,17 +107,6 @@ def test_tangles(built):
     assert not tangles, list(tangles.items())[:3]
 
 
-def test_odd_claims(built):
-    log, tables = built
-    ours = {
-        (row["tangle_name"], row["message_id"])
-        for row in tables.rows("tangle_messages")
-        if row["set_aside_reason"] in INVALID_CLAIMS
-    }
-    expected = {(odd["tangle"], odd["id"]) for odd in expectations(log, "odd")}
-    assert expected <= ours
-
-
 def test_the_notebook_keeps_its_answers(built, monkeypatch):
     """The stored outputs belong to this log: a new run gives the same text; pictures depend on fonts."""
     log, tables = built
@@ -131,6 +121,10 @@ def test_the_notebook_keeps_its_answers(built, monkeypatch):
 
 
 def test_logs_that_are_not_given_are_empty(small):
-    """Without logs of pzp and Autobase, their tables are empty."""
     others = ("stg_tables__lines", *SET_TABLES, "autobase_bases", "autobase_nodes", "autobase_rejects")
     assert {name: small.table(name).num_rows for name in others} == dict.fromkeys(others, 0)
+
+
+@pytest.mark.long
+def test_data_tests_hold(small):
+    small.build()

@@ -49,7 +49,6 @@ def test_blocks_have_the_lines_of_the_whole(text, size, tmp_path_factory):
 
 
 def test_faults_and_packed_files(tmp_path):
-    """A compressed file is one block; a skipped file has a row with the reason."""
     path = tmp_path / "log.gz"
     path.write_bytes(gzip.compress(b"1\n2\n") + b"x")
     rows = read([{"path": str(path), "start": 0}, {"path": "/nowhere", "start": 0, "fault": "dangling_link"}])
@@ -62,7 +61,6 @@ def test_faults_and_packed_files(tmp_path):
 
 
 def test_a_line_too_long_near_the_end(tmp_path):
-    """The line is cut, and the rest of the file does not count as another line."""
     path = tmp_path / "log"
     path.write_bytes(b"x" * (2 * decompress.CHUNK_BYTES + 5) + b"\n12\n")
     rows = read([{"path": str(path), "start": 0, "end": path.stat().st_size}])

@@ -56,7 +56,6 @@ def test_no_lines(log):
 
 
 def test_turns_and_slices_keep_the_order(log, monkeypatch):
-    """The rows do not depend on the slices of a batch."""
     whole = log.check(batch_of(log.lines))
     assert [row["line"] for row in whole] == list(range(1, 701))
     assert [row["detail"] for row in whole].count(None) >= 690 and whole[300]["detail"] and whole[699]["detail"]
@@ -80,7 +79,6 @@ def test_large_batch_comes_back_in_slices(log):
 
 
 def test_other_widths_of_integers_and_strings(log):
-    """Spark may pass positions as narrower types."""
     batch = batch_of(log.lines[:1])
     kinds = [pa.large_string(), pa.int32(), pa.binary(), pa.int32()]
     columns = [column.cast(kind) for column, kind in zip(batch.columns, kinds, strict=True)]

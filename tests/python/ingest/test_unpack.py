@@ -85,7 +85,6 @@ def test_files_that_end_early(suffix):
 
 @pytest.mark.parametrize("suffix", ["gz", "deflate", "zst"])
 def test_data_before_an_early_end_are_read(suffix):
-    """Only the checksum is missing, so all lines are read."""
     assert lines_and_fault(f"log.{suffix}", WHOLE[suffix][:-1]) == (LINES, FileFault.TRUNCATED_FILE)
     assert lines_and_fault(f"log.{suffix}", WHOLE[suffix] * 2 + WHOLE[suffix][:1]) == (
         LINES * 2,
@@ -169,7 +168,6 @@ def test_zstandard_unpacks_in_small_pieces(monkeypatch):
 
 @pytest.mark.parametrize("suffix", ["gz", "bz2", "deflate", "zst"])
 def test_damage_inside(suffix):
-    """Lines before any damage are read, and exceptions never escape."""
     whole, rng = WHOLE[suffix], random.Random(suffix)
     for _ in range(40):
         at = rng.randrange(len(whole) // 2, len(whole))
@@ -190,7 +188,6 @@ def test_lines_before_damage_are_read():
 @pytest.mark.parametrize("chunk", [3, 7, 100, 2**20])
 @pytest.mark.parametrize("separator", ["\n", "\n\n"])
 def test_lines_do_not_depend_on_how_they_are_read(chunk, separator, monkeypatch):
-    """With pieces that end inside lines, separators and byte order marks."""
     monkeypatch.setattr(decompress, "CHUNK_BYTES", chunk)
     monkeypatch.setattr(decompress, "PIECE_BYTES", min(chunk, 50))
     text = (
@@ -208,7 +205,6 @@ def test_lines_do_not_depend_on_how_they_are_read(chunk, separator, monkeypatch)
 
 
 def test_bombs():
-    """A line of a quarter of a gigabyte takes little memory."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     content = b"".join([packer.compress(b"a\n"), *(packer.compress(b"x" * 2**20) for _ in range(256)), packer.flush()])
     before = pa.total_allocated_bytes()
@@ -230,7 +226,6 @@ def bomb(unit: bytes, count: int, suffix: str) -> bytes:
 @pytest.mark.parametrize("suffix", ["gz", "bz2", "deflate", "zst"])
 @pytest.mark.parametrize("unit", [b"\n", b"x\n", b"\0", b"x" * 1000 + b"\n"])
 def test_unpacked_size_is_bounded(suffix, unit):
-    """The limits count bytes and lines, and a row tells where reading stopped."""
     # Twice the free amount, in bytes and in lines.
     cost_of_byte = 1 if unit == b"\0" else 1 + LINE_COST / len(unit)
     content = bomb(unit, 1 + int(2 * FREE_BYTES / cost_of_byte) // 2**20, suffix)
@@ -245,7 +240,6 @@ def test_unpacked_size_is_bounded(suffix, unit):
 
 
 def test_files_up_to_the_limit_are_read_whole(monkeypatch):
-    """Up to exactly the given ratio."""
     monkeypatch.setattr(line_format, "FREE_BYTES", 0)
     for content in (GZ, BZ2, DEFLATE, ZST):
         suffix = next(name for name, whole in WHOLE.items() if whole is content)
@@ -259,7 +253,6 @@ def test_files_up_to_the_limit_are_read_whole(monkeypatch):
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r", b"\r\r\n"])
 def test_pretty_objects_with_any_line_ends(end, monkeypatch):
-    """With the line ends of shell redirections, and chunks that end anywhere."""
     objects = [b'{\n  "a": %d\n}' % number for number in range(50)]
     text = b"\n\n".join(objects) + b"\n\n"
     for chunk in (1, 2, 3, 7, 2**20):
@@ -269,7 +262,6 @@ def test_pretty_objects_with_any_line_ends(end, monkeypatch):
 
 
 def test_local_files(tmp_path):
-    """Local files are read from disk by their own names, compressed or not."""
     names = ["a:b.jsonl", "[x] {1,2} é%20#?.GZ", "c\\d.bz2"]
     for name, content in zip(names, (TEXT, GZ, BZ2), strict=True):
         (tmp_path / name).write_bytes(content)

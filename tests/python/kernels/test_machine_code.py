@@ -246,6 +246,7 @@ def test_a_folder_of_another_user_is_skipped(tmp_path: Path):
     assert not machine_code.is_private(place)
 
 
+@pytest.mark.long
 def test_processes_that_write_at_once(toy: Path):
     both = f"{toy.parent}:{SOURCE}"
     orders = (["3", "1.5"], ["1.5", "3"], ["3"], ["1.5"])

@@ -244,7 +244,6 @@ def test_tokens_of_numbers():
 
 @given(json_values)
 def test_canonical_form(value):
-    """The fast way and the exact way agree, and the text parses back."""
     try:
         text = canonical_bytes(value)
     except NoCanonicalFormError:
@@ -271,17 +270,8 @@ def hostile(data, tangles, tips):
 @pytest.mark.parametrize(
     "line",
     [
-        None,
-        b"",
-        b"{}",
-        b"[]",
-        b"null",
-        b"NaN",
-        b"\xff",
-        b'{"msg":{}}',
-        b'{"id":{},"msg":[]}',
-        b'{"metadata":{}}',
-        b'{"metadata":[]}',
+        *(None, b"", b"{}", b"[]", b"null", b"NaN", b"\xff", b'{"msg":{}}', b'{"id":{},"msg":[]}'),
+        *(b'{"metadata":{}}', b'{"metadata":[]}'),
         hostile("1e999", r'{"r":{"depth":1,"prev":["\ud800"]}}', "[1]"),
         hostile("1e999", r'{"r":{"depth":1,"prev":["a"]}}', "[1e999]"),
         hostile(
@@ -315,7 +305,6 @@ def test_any_bytes(options, line):
 
 @given(st.data())
 def test_any_damage(data):
-    """A valid message with any value at any position."""
     message = json.loads(line_of(post(key=ALICE)))
     places = (
         [(message, name) for name in ("data", "metadata", "sigkey", "sig")]
@@ -340,7 +329,6 @@ def test_any_damage(data):
 
 
 def test_slices_and_batches():
-    """Rows are independent of a line's position."""
     lines = [line_of(entry["msg"]) for case in cases("real")[:20] for entry in case["log"]]
     lines += [line_of(each["msg"]) for case in cases("validate")[:2] for each in case["checks"]]
     lines *= 3

@@ -26,118 +26,57 @@ from signers_oracle import (
     verdicts_of,
 )
 
-
-def test_a_root_brings_its_key():
-    asked = [question("k0", ["A"]), question("k1", ["A"]), question(None, ["A"])]
-    assert ask([root()], *asked) == [True, False, False]
-
-
-def test_only_questions_have_a_result():
-    assert answers_of([question("k0", ["A"]), root(), add("b", "k1", ["k0"])]) == [True, None, None]
-
-
-def test_the_root_adds_no_key_by_itself():
-    messages = [root(is_signing_key=False, may_add_keys=None), add("b", "k1", ["k0"])]
-    assert ask(messages, question("k0", ["A"]), question("k1", ["b"])) == [False, False]
-
-
-def test_a_root_adds_its_key_by_any_signer():
-    assert ask([root(signers=None)], question("k0", ["A"])) == [True]
-
-
-def test_a_root_that_adds_nothing_leaves_an_account_without_keys():
-    for action in (None, "del", "ADD"):
-        messages = [root(key_action=action), add("b", "k1", ["k0"])]
-        assert ask(messages, question("k0", ["A"]), question("k1", ["b"])) == [False, False]
-    assert ask([root(key=None)], question(None, ["A"])) == [False]
-
-
-def test_a_second_device_signs_where_it_is_known():
-    messages = [root(), add("b", "k1", ["k0"])]
-    asked = [question(key, tips) for tips in (["A"], ["b"]) for key in ("k0", "k1")]
-    assert ask(messages, *asked) == [True, False, True, True]
-
-
-def test_a_key_added_later_than_the_tips_is_refused():
-    messages = [root(), add("b", "k1", ["k0"]), add("c", "k2", ["k0"], ["b"], 2)]
-    assert ask(messages, question("k2", ["b"]), question("k2", ["c"]), question("k2", ["b", "c"])) == [
-        False,
-        True,
-        True,
-    ]
-
-
-def test_a_deleted_key_signs_at_tips_before_its_deletion_only():
-    messages = [root(), add("b", "k1", ["k0"]), delete("c", "k1", ["k0"], ["b"], 2)]
-    assert ask(messages, question("k1", ["b"]), question("k1", ["c"]), question("k0", ["c"])) == [True, False, True]
-
-
-def test_a_key_can_delete_itself_and_then_adds_nothing():
-    messages = [
-        root(),
-        delete("b", "k0", ["k0"]),
-        add("c", "k0", ["k0"], ["b"], 2),
-        add("d", "k1", ["k0"], ["c"], 3),
-    ]
-    assert ask(messages, question("k0", ["d"]), question("k1", ["d"])) == [False, False]
+K1 = add("b", "k1", ["k0"])
+#: By name: messages, and questions (a key, the letters of its tips) with their answers. Random accounts have others.
+EXAMPLES = {
+    "a root brings its key": ([root()], [("k0", "A", True), ("k1", "A", False), (None, "A", False)]),
+    "a root adds its key by any signer": ([root(signers=None)], [("k0", "A", True)]),
+    **{
+        f"a root with the action {action}": ([root(key_action=action), K1], [("k0", "A", False), ("k1", "b", False)])
+        for action in (None, "del", "ADD")
+    },
+    "a root without a key": ([root(key=None)], [(None, "A", False)]),
+    "a deleted key signs at tips before its deletion": (
+        [root(), K1, delete("c", "k1", ["k0"], ["b"], 2)],
+        [("k1", "b", True), ("k1", "c", False), ("k0", "c", True)],
+    ),
+    "a key that deleted itself adds nothing": (
+        [root(), delete("b", "k0", ["k0"]), add("c", "k0", ["k0"], ["b"], 2), add("d", "k1", ["k0"], ["c"], 3)],
+        [("k0", "d", False), ("k1", "d", False)],
+    ),
+    "a key that is added again has the new powers": (
+        [
+            *(root(), add("b", "k1", ["k0"], powers="sad"), delete("c", "k1", ["k0"], ["b"], 2)),
+            *(add("d", "k1", ["k0"], ["c"], 3), add("e", "k2", ["k1"], ["d"], 4)),
+        ],
+        [("k1", "b", True), ("k1", "c", False), ("k1", "d", True), ("k2", "e", False)],
+    ),
+    "tips outside the account are ignored": ([root(), K1], [("k1", "?A", False), ("k1", "?b", True)]),
+    "depth and prev of the root are ignored": (
+        [root(depth=7, prev=["b"]), K1],
+        [("k0", "b", True), ("k1", "b", True), ("k1", "A", False)],
+    ),
+    "the largest depths are ordered": (
+        [root(), add("c", "k1", ["k0"], ["A"], 2**63 - 2), delete("b", "k1", ["k0"], ["c"], 2**63 - 1)],
+        [("k1", "c", True), ("k1", "b", False)],
+    ),
+    "links to itself, to the same depth, and from before the root": (
+        [
+            *(root(), add("b", "k1", ["k0"], ["b", "c", "A"]), add("c", "k2", ["k0"], ["b"])),
+            add("d", "k3", ["k0"], ["A"], -5),
+        ],
+        [
+            *(("k1", "b", True), ("k2", "b", False), ("k1", "c", True), ("k2", "c", True)),
+            *(("k3", "d", False), ("k0", "d", False), ("k0", "dA", True)),
+        ],
+    ),
+}
 
 
-def test_a_deletion_by_a_key_without_that_power_changes_nothing():
-    messages = [root(), add("b", "k1", ["k0"], powers="sa"), delete("c", "k0", ["k1"], ["b"], 2)]
-    assert ask(messages, question("k0", ["c"])) == [True]
-
-
-def test_an_addition_without_an_authorised_signer_changes_nothing():
-    messages = [
-        root(),
-        add("b", "k1", ["k9"]),
-        add("c", "k2", []),
-        add("d", "k3", [None]),
-        add("e", "k4", ["k4"], powers="sad"),
-    ]
-    tips = ["b", "c", "d", "e"]
-    assert ask(messages, *(question(f"k{n}", tips) for n in range(5))) == [True, False, False, False, False]
-
-
-def test_a_missing_key_matches_no_key():
-    # For every key as the one with the last number.
-    nobody = question(None, ["A"])
-    assert answers_of([nobody, root()]) == [False, None]
-    assert answers_of([question("k1", ["b"]), add("b", "k1", [None]), root()]) == [False, None, None]
-    assert answers_of([question("k9", ["b"]), root(), add("b", None, ["k0"])]) == [False, None, None]
-    assert answers_of([nobody, root("k0"), delete("b", None, ["k0"]), question("k0", ["b"])])[-1] is True
-
-
-def test_a_key_that_only_signs_adds_nothing():
-    messages = [root(), add("b", "k1", ["k0"]), add("c", "k2", ["k1"], ["b"], 2)]
-    assert ask(messages, question("k2", ["c"])) == [False]
-
-
-def test_a_key_that_adds_need_not_sign():
-    messages = [root(), add("b", "k1", ["k0"], powers="a"), add("c", "k2", ["k1"], ["b"], 2)]
-    assert ask(messages, question("k1", ["c"]), question("k2", ["c"])) == [False, True]
-
-
-def test_an_addition_takes_no_power_away():
-    messages = [
-        root(),
-        add("b", "k1", ["k0"], powers="sa"),
-        add("c", "k1", ["k0"], ["b"], 2, powers="d"),
-        add("d", "k2", ["k1"], ["c"], 3),
-        delete("e", "k0", ["k1"], ["d"], 4),
-    ]
-    assert ask(messages, *(question(f"k{n}", ["e"]) for n in range(3))) == [False, True, True]
-
-
-def test_a_key_added_again_has_the_powers_of_the_new_addition_only():
-    messages = [
-        root(),
-        add("b", "k1", ["k0"], powers="sad"),
-        delete("c", "k1", ["k0"], ["b"], 2),
-        add("d", "k1", ["k0"], ["c"], 3),
-        add("e", "k2", ["k1"], ["d"], 4),
-    ]
-    assert ask(messages, *(question("k1", [tip]) for tip in "bcd"), question("k2", ["e"])) == [True, False, True, False]
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples(name):
+    messages, asked = EXAMPLES[name]
+    assert ask(messages, *(question(key, [*tips]) for key, tips, _ in asked)) == [answer for *_, answer in asked]
 
 
 def test_the_later_of_a_concurrent_addition_and_deletion_counts():
@@ -153,32 +92,6 @@ def test_the_later_of_a_concurrent_addition_and_deletion_counts():
     assert at_both("9", "B") == [True, False, False]
 
 
-def test_tips_outside_the_account_are_ignored():
-    messages = [root(), add("b", "k1", ["k0"])]
-    assert ask(messages, question("k1", ["?", "A", None]), question("k1", ["?", "b"])) == [False, True]
-
-
-@pytest.mark.parametrize("tips", [None, [], ["?"], [None], [""], ["?", None, "??"]])
-def test_without_a_known_tip_the_whole_account_counts(tips):
-    messages = [root(), add("b", "k1", ["k0"]), add("c", "k2", ["k0"], ["A"])]
-    assert ask(messages, *(question(f"k{n}", tips) for n in range(4))) == [True, True, True, False]
-
-
-def test_without_a_root_the_result_is_null():
-    messages = [add("b", "k1", ["k0"]), root("z", "Z")]
-    asked = [question("k1", ["b"]), question("k1", None), question("k1", ["b"], "nobody"), question("z", None, "Z")]
-    assert ask(messages, *asked) == [None, None, None, True]
-
-
-def test_a_missing_tip_leaves_every_key_open():
-    messages = [root(), add("b", "k1", ["k0"])]
-    asked = [question(key, tips) for tips in (["gone"], ["b", "gone", "A"]) for key in ("k0", "k1", "k9", None)]
-    assert ask(messages, *asked) == [None] * 8
-    assert awaited(messages, *asked) == [["gone"]] * 8
-    assert awaited(messages, question("k0", ["z", "?", "Z", "gone", None, "z"])) == [["Z", "gone", "z"]]
-    assert ask(messages, question("k1", ["b"]), question("k9", ["b"])) == [True, False]
-
-
 def test_ancestors_of_the_tips_are_awaited_too():
     messages = [root(), add("c", "k1", ["k0"], ["b"], 2), add("d", "k2", ["k0"], ["A"], 1)]
     asked = [question("k0", ["c"]), question("k2", ["c", "d", "e"]), question("k2", ["d"]), question("k2", None)]
@@ -187,25 +100,6 @@ def test_ancestors_of_the_tips_are_awaited_too():
     found = [*messages, delete("b", "k0", ["k0"])]
     assert ask(found, *asked) == [False, None, True, False]
     assert awaited(found, *asked) == [None, ["e"], None, None]
-
-
-def test_a_message_without_its_data_is_awaited():
-    erased = {"key_action": None, "key": None, "is_erased": True}
-    messages = [root(), add("b", "k1", ["k0"]) | erased, add("c", "k2", ["k0"], ["b"], 2)]
-    asked = [question("k2", ["c"]), question("k0", ["b"]), question("k0", ["A"]), question("k2", None)]
-    assert awaited(messages, *asked) == [["b"], ["b"], None, None]
-    assert ask(messages, *asked) == [None, None, True, True]
-    # Without the data of its root an account has no known keys.
-    asked = [question("k0", ["b"]), question("k0", None), question("k9", ["?"])]
-    assert awaited([root(**erased), messages[1]], *asked) == [["A", "b"], ["A"], ["A"]]
-
-
-def test_without_a_root_no_message_is_awaited():
-    assert verdicts_of([add("b", "k1", ["k0"], ["gone"]), question("k1", ["b", "lost"])]) == [(None, None)] * 2
-
-
-def test_ids_in_the_roots_list_are_not_awaited():
-    assert verdicts_of([root(prev=["gone"]), question("k0", ["A"])])[-1] == (True, None)
 
 
 def test_the_list_of_gaps_is_limited():
@@ -218,69 +112,7 @@ def test_the_list_of_gaps_is_limited():
     assert awaited(messages, question("k2", tips)) == [sorted(tips)]
 
 
-def test_tips_that_do_not_lead_to_the_root_see_no_key():
-    messages = [root(), add("b", "k1", ["k0"], ["?"])]
-    asked = [question("k0", ["b"]), question("k1", ["b"]), question("k1", ["b", "A"])]
-    assert ask(messages, *asked) == [False, False, True]
-
-
-def test_links_to_later_messages_are_ignored():
-    # b follows c, but declares a depth before it; c follows b.
-    messages = [root(), add("b", "k1", ["k0"], ["A", "c"], 1), add("c", "k2", ["k0"], ["b"], 2)]
-    assert ask(messages, *(question(key, [tip]) for tip in "bc" for key in ("k1", "k2"))) == [True, False, True, True]
-    # A link to itself, to a message of the same depth, and to a message before the root.
-    messages = [
-        root(),
-        add("b", "k1", ["k0"], ["b", "c", "A"]),
-        add("c", "k2", ["k0"], ["b"]),
-        add("d", "k3", ["k0"], ["A"], -5),
-    ]
-    asked = [("k1", "b"), ("k2", "b"), ("k1", "c"), ("k2", "c"), ("k3", "d"), ("k0", "d")]
-    assert ask(messages, *(question(key, [tip]) for key, tip in asked)) == [True, False, True, True, False, False]
-    assert ask(messages, question("k3", None), question("k0", ["d", "A"])) == [False, True]
-
-
-def test_the_largest_depths_are_ordered():
-    messages = [root(), add("c", "k1", ["k0"], ["A"], 2**63 - 2), delete("b", "k1", ["k0"], ["c"], 2**63 - 1)]
-    assert ask(messages, question("k1", ["c"]), question("k1", ["b"])) == [True, False]
-
-
-def test_depth_and_prev_of_the_root_are_ignored():
-    messages = [root(depth=7, prev=["b"]), add("b", "k1", ["k0"])]
-    assert ask(messages, question("k0", ["b"]), question("k1", ["b"]), question("k1", ["A"])) == [True, True, False]
-    assert ask([root(depth=None)], question("k0", ["A"])) == [True]
-
-
-def test_one_of_several_signers_needs_the_power():
-    messages = [
-        root(),
-        add("b", "k1", ["k9", None, "k0", "k0"], powers="sd"),
-        add("c", "k2", ["k1", "k9"], ["b"], 2),
-        delete("d", "k0", ["k9", "k1"], ["c"], 3),
-    ]
-    assert ask(messages, *(question(f"k{n}", ["d"]) for n in range(3))) == [False, True, False]
-
-
-def test_a_signer_has_the_power_only_where_it_is_seen():
-    messages = [
-        root(),
-        add("b", "k1", ["k0"], powers="sa"),
-        add("c", "k2", ["k1"], ["A"], 2),
-    ]
-    assert ask(messages, question("k2", ["c"]), question("k2", ["b", "c"])) == [False, True]
-
-
-def test_accounts_with_equal_message_ids_are_apart():
-    one = [root("k0", "A", "r"), add("b", "k1", ["k0"], ["r"])]
-    other = [root("k5", "B", "r"), add("b", "k6", ["k5"], ["r"], account="B"), add("c", "k1", ["k0"], account="B")]
-    keys = ("k0", "k1", "k5", "k6")
-    asked = [question(key, ["b"], account) for account in "AB" for key in keys]
-    assert ask([*one, *other], *asked) == [True, True, False, False, False, False, True, True]
-    # A message of the other account does not belong to this one.
-    assert awaited([*one, *other], question("k6", ["c"]), question("k6", ["b"], "B")) == [["c"], None]
-
-
-@pytest.mark.parametrize("length", [5, 63, 64, 65, 127, 128, 129, 300])
+@pytest.mark.parametrize("length", [5, 63, 64, 65, 129])
 def test_a_chain_is_answered_at_each_of_its_tips(length):
     names = [f"m{n:03}" for n in range(length)]
     messages = [root(message="m000")]
@@ -322,12 +154,8 @@ def test_an_empty_table_has_no_answers():
         assert len(answers) == 0
 
 
-def test_tables_of_one_kind_of_row():
-    assert answers_of([question("k0", ["A"]), question("k0", None)]) == [None, None]
-    assert answers_of([root()]) == [None]
-
-
 def test_tables_in_chunks_and_slices():
+    assert answers_of([question("k0", ["A"]), root("z", "Z")]) == [None, None]
     rows = [root(), question("k1", ["b"]), add("b", "k1", ["k0"]), question("k1", ["A"]), question("k0", None)]
     rows.append(question("k0", ["gone"]))
     table = table_of(rows * 2).slice(1, 6)

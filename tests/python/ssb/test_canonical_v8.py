@@ -97,7 +97,6 @@ class Writer:
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="Node.js is not installed")
 def test_texts_equal_v8s():
-    """Every random text is rejected by both, or printed alike, by both ways of printing."""
     writer = Writer(8)
     texts = [writer.text().encode() for _ in range(4000)]
     node = subprocess.run(

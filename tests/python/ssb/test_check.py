@@ -12,7 +12,7 @@ from dbt_tangles.formats.ssb.canonical import canonical_text
 from dbt_tangles.formats.ssb.verify_lines import OUTPUT_SCHEMA, VerifyOptions, verify_batches
 from dbt_tangles.ingest import line_checks as lines_module
 from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
-from fixtures.ssb.author import box, to_line, to_uri
+from fixtures.ssb.author import to_line, to_uri
 from log_lines import batch_of
 from ssb_kit import ALICE, NOW, POST, check, check_one, read_lines, value_of, value_of_units
 
@@ -25,7 +25,6 @@ def table_of(batches, **options):
 
 
 def test_row_of_a_message():
-    """Every column of an ordinary message."""
     content = {"type": "post", "text": "é", "tangles": {"thread": {"root": ROOT, "previous": [REPLY]}}}
     value = value_of(content, previous="%x", timestamp=NOW + 0.5)
     line = orjson.dumps({"key": "%claimed", "value": value, "timestamp": NOW + 1})
@@ -57,15 +56,7 @@ def test_row_of_a_message():
     }
 
 
-def test_row_of_an_encrypted_message():
-    """Its content is the string, and its type is null."""
-    row = check_one(value_of(box(b"x")))
-    assert (row["content"], row["content_type"]) == (f'"{box(b"x")}"', None)
-    assert (row["is_encrypted"], row["is_decrypted"], row["claims"]) == (True, False, [])
-
-
 def test_row_of_a_rejected_line():
-    """All columns except the place and the reason are null, false or empty."""
     row = check_one(b"not json")
     assert row.pop("check_error") == "malformed_json"
     assert row.pop("detail") == "not JSON at column 1: expecting value"
@@ -74,30 +65,7 @@ def test_row_of_a_rejected_line():
     assert row["is_signature_valid"] is row["message_id"] is None
 
 
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        (b"", "malformed_json"),
-        (b"\r", "malformed_json"),
-        (b"{", "malformed_json"),
-        (b"\xef\xbb\xbf{}", "not_a_message"),
-        (b'"\xff"', "invalid_utf8"),
-        (b'{"key":"\xed\xa0\x80"}', "invalid_utf8"),
-        (b"[]", "not_a_message"),
-        (b"1e400", "not_a_message"),
-        (rb'"\ud800"', "not_a_message"),
-        (b"[" * 10_000 + b"]" * 10_000, "not_a_message"),
-        (b"[" * 10_000, "malformed_json"),
-        (None, "malformed_json"),
-    ],
-)
-def test_lines_without_a_message(line, reason):
-    """Each kind has its reason."""
-    assert check([b"x" if line is None else line])[0]["check_error"] == reason
-
-
 def test_signature_is_checked_only_where_the_rest_is_sound():
-    """Null means unchecked."""
     assert check_one(value_of())["is_signature_valid"] is True
     assert check_one({**value_of(), "sequence": 2})["is_signature_valid"] is False
     assert check_one(value_of({"type": "x"}))["is_signature_valid"] is None
@@ -124,22 +92,6 @@ def test_unusable_messages_keep_their_id_and_claim_nothing(value):
     assert row["claims"] == []
 
 
-def test_forged_reply_claims_nothing():
-    """Its claims are well-formed until the signature is checked."""
-    value = value_of({"type": "post", "tangles": {"thread": {"root": ROOT, "previous": [REPLY]}}})
-    assert check_one(value)["claims"]
-    assert check_one({**value, "sequence": 7})["claims"] == []
-
-
-def test_content_is_printed_as_v8_prints_it():
-    """Key order, doubles and escapes, without white space."""
-    content = '{"b": 1.0, "type": "post", "2": "\\u0041\\ud800", "1": [1e21, -0, 12345678901234567890, {}]}'
-    line = json.dumps(value_of(json.loads(content))).replace(json.dumps(json.loads(content)), content)
-    row = check_one(line.encode())
-    assert row["is_usable"]
-    assert row["content"] == ('{"1":[1e+21,0,12345678901234567000,{}],"2":"A\\ud800","b":1,"type":"post"}')
-
-
 @pytest.mark.parametrize("way", [b"ordinary", b"odd \\ud800"])
 @pytest.mark.parametrize("is_verifying", [True, False])
 def test_minus_zero_times_become_zero(is_verifying, way):
@@ -153,7 +105,6 @@ def test_minus_zero_times_become_zero(is_verifying, way):
 
 
 def test_lone_surrogates_become_replacement_characters():
-    """Arrow and Spark store UTF-8; only the content is JSON text, which escapes them."""
     bad = "\ud800"
     content = {"type": f"po{bad}", "tangles": {bad: {"root": bad, "previous": [bad, "x"]}}}
     row = check_one({"key": bad, "value": value_of(content, previous=bad)})
@@ -166,15 +117,6 @@ def test_lone_surrogates_become_replacement_characters():
     assert check_one({**value_of(), "author": bad})["author"] == "\ufffd"
 
 
-def test_nul_characters_pass():
-    """JSON may escape them anywhere."""
-    content = {"type": "p\0t", "tangles": {"\0": {"root": "\0", "previous": ["\0"]}}}
-    row = check_one({"key": "\0", "value": value_of(content, previous="\0")})
-    assert (row["claimed_id"], row["previous_id"], row["content_type"]) == ("\0", "\0", "p\0t")
-    assert row["claims"][0]["tangle_name"] == "\0"
-    assert check_one({"value": value_of(content)}, verify_signatures=False)["claims"][0]["previous"] == ["\0"]
-
-
 def test_texts_that_share_an_id_differ_in_their_digest():
     """Ids hash low bytes only: U+0141 and A give the same byte."""
     one, other = (check_one(value_of({"type": "post", "text": text})) for text in ("A", "\u0141"))
@@ -185,7 +127,6 @@ def test_texts_that_share_an_id_differ_in_their_digest():
 
 @pytest.mark.parametrize("rows_a_turn", [1, 7, 512])
 def test_rows_keep_their_order_in_batches_of_any_size(monkeypatch, rows_a_turn):
-    """The rows are independent of the division of lines into batches and turns."""
     monkeypatch.setattr(kernel, "_TURN_ROWS", rows_a_turn)
     lines = read_lines("small.jsonl")
     whole = table_of([batch_of(lines)])
@@ -196,7 +137,6 @@ def test_rows_keep_their_order_in_batches_of_any_size(monkeypatch, rows_a_turn):
 
 
 def test_large_batches_are_cut(monkeypatch):
-    """Every column stays within Arrow's 32-bit offsets."""
     lines = read_lines("small.jsonl")
     whole = table_of([batch_of(lines)])
     monkeypatch.setattr(lines_module, "SLICE_BYTES", 1000)
@@ -206,14 +146,12 @@ def test_large_batches_are_cut(monkeypatch):
 
 
 def test_empty_batches_and_empty_partitions():
-    """Spark passes empty batches, and empty partitions."""
     assert table_of([]).num_rows == 0
     assert table_of([batch_of([])]).num_rows == 0
     assert next(verify_batches(iter([batch_of([])]), VerifyOptions())).schema == OUTPUT_SCHEMA
 
 
 def test_columns_are_found_by_name_and_cast():
-    """Spark may reorder columns, add some, and use large types."""
     batch = batch_of(read_lines("small.jsonl"))
     columns = {
         "raw_length": batch["raw_length"].cast(pa.int32()),
@@ -226,7 +164,6 @@ def test_columns_are_found_by_name_and_cast():
 
 
 def test_null_lines_are_malformed():
-    """A null line is treated as an empty one."""
     nothing = pa.RecordBatch.from_arrays([pa.array([None], field.type) for field in INPUT_SCHEMA], schema=INPUT_SCHEMA)
     assert table_of([nothing])["check_error"].to_pylist() == ["malformed_json"]
 
@@ -245,7 +182,6 @@ def test_identical_texts_are_verified_once(monkeypatch):
 
 
 def test_memory_of_verdicts_is_bounded(monkeypatch):
-    """The cache drops the oldest verdicts, and later verifies again."""
     monkeypatch.setattr(kernel._Verifier, "_GENERATION", 10)
     monkeypatch.setattr(kernel, "_TURN_ROWS", 5)
     lines = [orjson.dumps(value_of(sequence=sequence)) for sequence in range(40)]
@@ -267,95 +203,87 @@ def test_lines_longer_than_the_limit_are_too_long_unread():
 
 
 def test_hmac_key_must_have_32_bytes():
-    """A wrong key would silently make every message a forgery."""
     with pytest.raises(ValueError, match="hmac_key"):
         VerifyOptions(hmac_key=b"short")
 
 
-class TestWithoutSignatures:
-    """verify_signatures=False, for logs whose signed bytes are lost."""
+# Tests with verify_signatures=False, for logs whose signed bytes are lost.
 
-    def test_claimed_key_is_the_id(self):
-        """The text that would give the id is lost."""
-        row = check_one({"key": "%claimed", "value": value_of()}, verify_signatures=False)
-        assert (row["message_id"], row["claimed_id"], row["is_usable"]) == ("%claimed", "%claimed", True)
-        assert row["is_signature_valid"] is None
 
-    def test_claimed_uri_is_normalised(self):
-        """Ids have one form in all tables; those of other formats keep theirs."""
-        message = ALICE.sign({n: f for n, f in value_of().items() if n != "signature"}, NOW)
-        for kind in ("classic", "sha256"):
-            line = {**message, "key": to_uri(message["key"], kind)}
-            assert check_one(line, verify_signatures=False)["message_id"] == message["key"]
-        line = {**message, "key": "ssb:message/bendybutt-v1/x"}
-        assert check_one(line, verify_signatures=False)["message_id"] == "ssb:message/bendybutt-v1/x"
+def test_trusted_claimed_key_is_the_id():
+    row = check_one({"key": "%claimed", "value": value_of()}, verify_signatures=False)
+    assert (row["message_id"], row["claimed_id"], row["is_usable"]) == ("%claimed", "%claimed", True)
+    assert row["is_signature_valid"] is None
 
-    def test_without_a_key_the_id_is_computed(self):
-        """The text as exported gives an id."""
-        expected = check_one(value_of())["message_id"]
-        assert check_one(value_of(), verify_signatures=False)["message_id"] == expected
-        assert check_one({"key": 7, "value": value_of()}, verify_signatures=False)["message_id"] == expected
 
-    @pytest.mark.parametrize(
-        "value",
-        [
-            {"author": "ssb:feed/bendybutt-v1/x", "sequence": 1, "content": {}, "contentSignature": "x"},
-            {"author": "x", "sequence": 1.0, "content": {"type": 7}},
-            {"content": "not encrypted", "sequence": -1, "author": ""},
-            {**value_of(), "signature": None},
-            {**value_of(), "extra": 1},
-            {name: value_of()[name] for name in sorted(value_of())},
-            value_of_units(9000, "x"),
-            value_of(hash="md5", timestamp="x"),
-        ],
-    )
-    def test_other_rules_do_not_apply(self, value):
-        """Other formats, orders, lengths, hashes and signatures are accepted."""
-        row = check_one({"key": "%x", "value": value}, verify_signatures=False)
-        assert row["is_usable"] and row["check_error"] is None and row["message_id"] == "%x"
-        assert row["sequence"] == int(value["sequence"])
+def test_trusted_claimed_uri_is_normalised():
+    message = ALICE.sign({n: f for n, f in value_of().items() if n != "signature"}, NOW)
+    for kind in ("classic", "sha256"):
+        line = {**message, "key": to_uri(message["key"], kind)}
+        assert check_one(line, verify_signatures=False)["message_id"] == message["key"]
+    line = {**message, "key": "ssb:message/bendybutt-v1/x"}
+    assert check_one(line, verify_signatures=False)["message_id"] == "ssb:message/bendybutt-v1/x"
 
-    @pytest.mark.parametrize(
-        ("change", "reason"),
-        [
-            ({"author": 7}, "bad_author"),
-            ({"author": None}, "bad_author"),
-            ({"sequence": 2**31}, "bad_sequence"),
-            ({"sequence": 1.5}, "bad_sequence"),
-            ({"sequence": "1"}, "bad_sequence"),
-            ({"sequence": True}, "bad_sequence"),
-            ({"content": None}, "bad_content"),
-            ({"content": []}, "bad_content"),
-        ],
-    )
-    def test_author_sequence_and_content_are_asked_for(self, change, reason):
-        """Feeds and tangles depend on them."""
-        line = {"key": "%x", "value": {**value_of(), **change}}
-        assert check_one(line, verify_signatures=False)["check_error"] == reason
-        del line["value"][next(iter(change))]
-        assert check_one(line, verify_signatures=False)["check_error"] == "missing_field"
 
-    def test_lines_without_a_message_are_rejected_alike(self):
-        """The mode changes the rules of messages only."""
-        lines = [b"x", b'"\xff"', b"[]", b'{"sync":true}']
-        expected = ["malformed_json", "invalid_utf8", "not_a_message", "not_a_message"]
-        assert [row["check_error"] for row in check(lines, verify_signatures=False)] == expected
+def test_trusted_without_a_key_the_id_is_computed():
+    expected = check_one(value_of())["message_id"]
+    assert check_one(value_of(), verify_signatures=False)["message_id"] == expected
+    assert check_one({"key": 7, "value": value_of()}, verify_signatures=False)["message_id"] == expected
 
-    def test_claims_and_columns_are_the_same(self):
-        """All other columns are as with signatures."""
-        content = {"type": "post", "tangles": {"thread": {"root": ROOT, "previous": [REPLY]}}}
-        message = ALICE.sign({n: f for n, f in value_of(content).items() if n != "signature"}, NOW)
-        with_signatures = check_one(to_line(message))
-        assert check_one(to_line(message), verify_signatures=False) == {**with_signatures, "is_signature_valid": None}
 
-    def test_text_that_cannot_be_printed_needs_a_key(self):
-        """Its id cannot be computed."""
-        content = '{"type":"deep","x":' + "[" * 20_000 + "]" * 20_000 + "}"
-        bare = json.dumps(value_of()).replace(json.dumps(POST), content)
-        row = check_one(bare.encode(), verify_signatures=False)
-        assert (row["check_error"], row["message_id"], row["text_digest"]) == ("too_long", None, None)
-        row = check_one(f'{{"key":"%x","value":{bare}}}'.encode(), verify_signatures=False)
-        assert row["is_usable"] and row["message_id"] == "%x" and row["content"] == content
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"author": "ssb:feed/bendybutt-v1/x", "sequence": 1, "content": {}, "contentSignature": "x"},
+        {"author": "x", "sequence": 1.0, "content": {"type": 7}},
+        {"content": "not encrypted", "sequence": -1, "author": ""},
+        {**value_of(), "signature": None},
+        {**value_of(), "extra": 1},
+        {name: value_of()[name] for name in sorted(value_of())},
+        value_of_units(9000, "x"),
+        value_of(hash="md5", timestamp="x"),
+    ],
+)
+def test_trusted_other_rules_do_not_apply(value):
+    row = check_one({"key": "%x", "value": value}, verify_signatures=False)
+    assert row["is_usable"] and row["check_error"] is None and row["message_id"] == "%x"
+    assert row["sequence"] == int(value["sequence"])
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"author": 7}, "bad_author"),
+        ({"author": None}, "bad_author"),
+        ({"sequence": 2**31}, "bad_sequence"),
+        ({"sequence": 1.5}, "bad_sequence"),
+        ({"sequence": "1"}, "bad_sequence"),
+        ({"sequence": True}, "bad_sequence"),
+        ({"content": None}, "bad_content"),
+        ({"content": []}, "bad_content"),
+    ],
+)
+def test_trusted_author_sequence_and_content_are_asked_for(change, reason):
+    line = {"key": "%x", "value": {**value_of(), **change}}
+    assert check_one(line, verify_signatures=False)["check_error"] == reason
+    del line["value"][next(iter(change))]
+    assert check_one(line, verify_signatures=False)["check_error"] == "missing_field"
+
+
+def test_trusted_claims_and_columns_are_the_same():
+    content = {"type": "post", "tangles": {"thread": {"root": ROOT, "previous": [REPLY]}}}
+    message = ALICE.sign({n: f for n, f in value_of(content).items() if n != "signature"}, NOW)
+    with_signatures = check_one(to_line(message))
+    assert check_one(to_line(message), verify_signatures=False) == {**with_signatures, "is_signature_valid": None}
+
+
+def test_trusted_text_that_cannot_be_printed_needs_a_key():
+    content = '{"type":"deep","x":' + "[" * 20_000 + "]" * 20_000 + "}"
+    bare = json.dumps(value_of()).replace(json.dumps(POST), content)
+    row = check_one(bare.encode(), verify_signatures=False)
+    assert (row["check_error"], row["message_id"], row["text_digest"]) == ("too_long", None, None)
+    row = check_one(f'{{"key":"%x","value":{bare}}}'.encode(), verify_signatures=False)
+    assert row["is_usable"] and row["message_id"] == "%x" and row["content"] == content
 
 
 def test_names_equal_after_replacing_surrogates_are_one_claim():

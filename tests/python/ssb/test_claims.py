@@ -31,24 +31,11 @@ def malformed(root=None, name="thread"):
     return [(name, root, None, False, MALFORMED_TANGLE)]
 
 
-def test_root_claim():
-    """Root and previous are present and null."""
+@pytest.mark.parametrize("previous", [[B, C], [], [B, B, A]], ids=["two", "none", "repeated"])
+def test_well_formed_claims(previous):
+    """The graph algorithms set aside a message without previous, and remove duplicates."""
+    assert named({"root": A, "previous": previous}) == [("thread", A, previous, False, None)]
     assert named({"root": None, "previous": None}) == [("thread", None, None, True, None)]
-
-
-def test_candidate():
-    """A root and its previous."""
-    assert named({"root": A, "previous": [B, C]}) == [("thread", A, [B, C], False, None)]
-
-
-def test_empty_previous_is_well_formed():
-    """The graph algorithms set such a message aside."""
-    assert named({"root": A, "previous": []}) == [("thread", A, [], False, None)]
-
-
-def test_repeated_previous_is_kept():
-    """The graph algorithms remove duplicates."""
-    assert named({"root": A, "previous": [B, B, A]}) == [("thread", A, [B, B, A], False, None)]
 
 
 @pytest.mark.parametrize(
@@ -76,7 +63,6 @@ def test_references_that_can_be_no_message_are_malformed(text):
 
 
 def test_ids_of_other_formats_may_be_awaited():
-    """Claims may name messages that are never in a classic log."""
     ids = [f"ssb:message/bendybutt-v1/{'x' * 43}=", f"%{'x' * 43}=.bbmsg-v1", f"%{'x' * 43}=.cloaked"]
     assert named({"root": ids[0], "previous": ids}) == [("thread", ids[0], ids, False, None)]
 
@@ -98,7 +84,6 @@ def test_uris_are_read_as_peers_read_them():
 
 
 def test_uris_are_normalised():
-    """Group clients write ids as URIs; both forms name one message."""
     assert named({"root": A_URI, "previous": [B_URI, C]}) == [("thread", A, [B_SIGIL, C], False, None)]
     assert legacy(root=A_URI, branch=[B_URI]) == [(LEGACY_THREAD, A, [B_SIGIL], False, None)]
 
@@ -137,18 +122,15 @@ def test_other_tangles_are_malformed(fields, root):
 
 @pytest.mark.parametrize("tangles", [[], [A], "thread", "", 7, 0, True, False])
 def test_tangles_that_are_not_an_object_are_malformed(tangles):
-    """The claim lacks a name."""
     assert tangle_claims({"type": "post", "tangles": tangles}) == malformed(name=None)
 
 
 @pytest.mark.parametrize("content", [{}, {"tangles": None}, {"tangles": {}}, {"type": "post", "text": "x"}])
 def test_content_without_tangles_claims_nothing(content):
-    """Absent, null or empty."""
     assert tangle_claims(content) == []
 
 
 def test_each_tangle_makes_its_claim_in_order():
-    """One message may belong to many tangles."""
     root = {"root": None, "previous": None}
     content = {"tangles": {"group": {"root": A, "previous": [B]}, "members": root, "": root, "__proto__": 7}}
     assert tangle_claims(content) == [
@@ -161,7 +143,6 @@ def test_each_tangle_makes_its_claim_in_order():
 
 @pytest.mark.parametrize("branch", [B, [B], [B, C], [B, B], []])
 def test_legacy_candidate(branch):
-    """A branch is a string or an array of strings."""
     previous = branch if type(branch) is list else [branch]
     assert legacy(root=A, branch=branch) == [(LEGACY_THREAD, A, previous, False, None)]
 
@@ -190,12 +171,10 @@ def test_neither_root_nor_branch_is_no_claim(fields):
     ],
 )
 def test_other_legacy_threads_are_malformed(fields, root):
-    """Every type is checked."""
     assert legacy(**fields) == malformed(root, LEGACY_THREAD)
 
 
 def test_legacy_links_lose_their_unbox_tail():
-    """Old links to private messages carry a key."""
     assert legacy(root=f"{A}?unbox=x.boxs", branch=[f"{B}?unbox=", C]) == [(LEGACY_THREAD, A, [B, C], False, None)]
     assert legacy(root=f"{A_URI}?unbox=x", branch=B) == [(LEGACY_THREAD, A, [B], False, None)]
 
@@ -211,14 +190,12 @@ def test_lone_root_beside_tangles_is_not_a_claim():
 
 
 def test_both_forms_make_both_claims():
-    """Clients wrote both for a while."""
     content = {"root": A, "branch": B, "tangles": {"thread": {"root": A, "previous": [B]}}}
     assert tangle_claims(content) == [("thread", A, [B], False, None), (LEGACY_THREAD, A, [B], False, None)]
 
 
 @pytest.mark.parametrize("log", ["small.jsonl", "medium.jsonl.gz"])
 def test_claims_are_those_of_the_peers(log):
-    """The candidates of each tangle, and the malformed claims, equal the peers'."""
     name = log.split(".")[0]
     candidates, odd, types = defaultdict(set), set(), {}
     # Lines without these words make no claims; a third of the log is left.
@@ -250,7 +227,6 @@ def test_claims_are_those_of_the_peers(log):
 
 @pytest.mark.parametrize("key", ["feed", "legacy_thread", "ssb", "Ssb:feed", "x:y", ""])
 def test_every_key_is_a_name(key):
-    """No key is refused."""
     assert tangle_claims({"tangles": {key: {"root": A, "previous": [B]}}}) == [(key, A, [B], False, None)]
 
 

@@ -32,20 +32,13 @@ def reordered(value, *order):
     return ALICE.sign(unsigned, NOW)["value"]
 
 
-def test_sound_message_is_usable():
-    """The other tests break one part of this message."""
-    assert reason_of(value_of()) is None
-
-
 def test_both_orders_are_legal():
-    """Sequence and author may change places; the other fields are fixed."""
     assert reason_of(reordered(value_of(), *ORDER)) is None
     assert reason_of(reordered(value_of(), *ORDER_AUTHOR_FIRST)) is None
 
 
 @pytest.mark.parametrize("place", range(5))
 def test_other_orders_are_bad_order(place):
-    """Every swap of neighbours except the legal one; the peers print ids for such messages, and so does the project."""
     order = list(ORDER)
     order[place : place + 2] = reversed(order[place : place + 2])
     value = reordered(value_of(), *order)
@@ -54,7 +47,6 @@ def test_other_orders_are_bad_order(place):
 
 
 def test_signature_first_is_bad_order():
-    """The position of the signature is fixed, too."""
     value = value_of()
     assert reason_of({"signature": value.pop("signature"), **value}) is Reason.BAD_ORDER
 
@@ -69,7 +61,6 @@ def test_alphabetical_order_is_order_lost():
 
 @pytest.mark.parametrize("name", ORDER)
 def test_missing_field(name):
-    """All seven fields are required."""
     value = value_of()
     del value[name]
     assert reason_of(value) is Reason.MISSING_FIELD
@@ -77,7 +68,6 @@ def test_missing_field(name):
 
 @pytest.mark.parametrize("name", ["extra", "meta", "0", "__proto__", ""])
 def test_extra_field(name):
-    """Only the seven fields are allowed, even if others were signed."""
     value = value_of(**{name: 1})
     assert reason_of(value) is Reason.EXTRA_FIELD
     assert check_one(value)["message_id"] is not None
@@ -93,35 +83,60 @@ def test_duplicate_field_counts_where_it_came_first():
     assert check_one(line.encode())["check_error"] == "bad_order"
 
 
-@pytest.mark.parametrize(
-    "author",
-    [None, 7, {}, [], "", "@", ALICE.feed_id[1:], ALICE.feed_id.replace("=.", "=x"), ALICE.feed_id + " ", "\ud800"],
-)
-def test_bad_author(author):
-    """An author is a canonical classic feed id."""
-    assert reason_of({**value_of(), "author": author}) is Reason.BAD_AUTHOR
+KEY = "6imv9Pdjodu-RrxRT8sbMKMkKwekdxF_x54uR2yU5Ek"
+#: By reason: the field, and values that just break its rule.
+BROKEN = {
+    # The regular expression of the peers accepts the hash suffix; then they reject its curve.
+    Reason.BAD_AUTHOR: (
+        "author",
+        [
+            *(None, 7, {}, [], "", "@", ALICE.feed_id[1:], ALICE.feed_id.replace("=.", "=x"), ALICE.feed_id + " "),
+            *("\ud800", ALICE.feed_id.replace("ed25519", "sha256")),
+        ],
+    ),
+    Reason.BAD_SEQUENCE: ("sequence", [2**31, -(2**31) - 1, 1.5, 1e300, True, "1", None, [], {}]),
+    Reason.BAD_TIMESTAMP: ("timestamp", ["1", None, True, {}, []]),
+    Reason.BAD_HASH: ("hash", ["SHA256", "sha512", "", None, 256, ["sha256"], {}]),
+    Reason.BAD_CONTENT: (
+        "content",
+        [
+            *(None, 7, True, [], [{"type": "post"}], "", "text", "box", "x.box", "AAB=.box", "A.box", "AA.box"),
+            *("AAA.box", "====.box", "AA==AA==.box", "A===.box", "é.box"),
+        ],
+    ),
+    Reason.BAD_TYPE: (
+        "content",
+        [
+            *({}, {"text": "no type"}),
+            *({"type": name} for name in ("", "ab", "🐚", "x" * 53, "🐚" * 26 + "x", "🐚" * 27, None, 7, True, [], {})),
+        ],
+    ),
+    Reason.BAD_SIGNATURE_FORM: (
+        "signature",
+        [None, 7, "", "x.sig.ed25519", [], "\ud800", *(value_of()["signature"] + tail for tail in "\n x.")],
+    ),
+    Reason.OTHER_FORMAT: (
+        "author",
+        [
+            *(f"ssb:feed/{kind}-v1/{KEY}" for kind in ("bendybutt", "indexed", "buttwoo")),
+            *(f"ssb:feed/buttwoo-v1/{KEY}/x", f"ssb://feed/gabbygrove-v1/{KEY}"),
+            *(ALICE.feed_id.replace("ed25519", "ggfeed-v1"), ALICE.feed_id.replace("ed25519", "bbfeed-v1")),
+        ],
+    ),
+}
 
 
-def test_author_with_a_hash_suffix_is_bad_author():
-    """The regular expression of the peers accepts it; then they reject its curve."""
-    assert reason_of({**value_of(), "author": ALICE.feed_id.replace("ed25519", "sha256")}) is Reason.BAD_AUTHOR
+@pytest.mark.parametrize("reason", BROKEN)
+def test_broken_rules(reason):
+    field, broken = BROKEN[reason]
+    for value in broken:
+        signed = value_of() if field in ("author", "signature") else value_of(**{field: value})
+        assert reason_of({**signed, field: value}) is reason, value
 
 
-@pytest.mark.parametrize(
-    "author",
-    [
-        "ssb:feed/bendybutt-v1/6imv9Pdjodu-RrxRT8sbMKMkKwekdxF_x54uR2yU5Ek",
-        "ssb:feed/indexed-v1/6imv9Pdjodu-RrxRT8sbMKMkKwekdxF_x54uR2yU5Ek",
-        "ssb:feed/buttwoo-v1/6imv9Pdjodu-RrxRT8sbMKMkKwekdxF_x54uR2yU5Ek/x",
-        "ssb://feed/gabbygrove-v1/6imv9Pdjodu-RrxRT8sbMKMkKwekdxF_x54uR2yU5Ek",
-        "@6imv9Pdjodu+RrxRT8sbMKMkKwekdxF/x54uR2yU5Ek=.ggfeed-v1",
-        "@6imv9Pdjodu+RrxRT8sbMKMkKwekdxF/x54uR2yU5Ek=.bbfeed-v1",
-    ],
-)
-def test_author_of_another_format_is_other_format(author):
-    """Other rules apply to these, so they are neither bad nor given a classic id, with any fields."""
+def test_author_of_another_format_has_no_classic_id():
+    author = f"ssb:feed/bendybutt-v1/{KEY}"
     value = {**value_of(), "author": author}
-    assert reason_of(value) is Reason.OTHER_FORMAT
     assert check_one(value)["message_id"] is None
     other = {"author": author, "sequence": 1, "content": {}, "contentSignature": "x", "signature": "x"}
     assert reason_of(other) is Reason.OTHER_FORMAT
@@ -129,19 +144,11 @@ def test_author_of_another_format_is_other_format(author):
 
 @pytest.mark.parametrize("sequence", [1, 0, -1, 2**31 - 1, -(2**31), 1.0, 7e0, -0.0])
 def test_sequence_of_32_bits(sequence):
-    """The feed's chain restricts the sequence further."""
     assert reason_of(value_of(sequence=sequence)) is None
     assert check_one(value_of(sequence=sequence))["sequence"] == int(sequence)
 
 
-@pytest.mark.parametrize("sequence", [2**31, -(2**31) - 1, 1.5, 1e300, True, "1", None, [], {}])
-def test_bad_sequence(sequence):
-    """``~~sequence === sequence`` does not hold."""
-    assert reason_of(value_of(sequence=sequence)) is Reason.BAD_SEQUENCE
-
-
 def test_infinite_sequence_is_bad_sequence():
-    """1e400 is a number in JavaScript, but not an integer."""
     line = canonical_text(value_of()).replace('"sequence": 1', '"sequence": 1e400')
     assert check_one(line.encode())["check_error"] == "bad_sequence"
     assert [int32(number) for number in (1, 1.0, True, "1", None, float("inf"), 0.5)] == [1, 1, *[None] * 5]
@@ -149,7 +156,6 @@ def test_infinite_sequence_is_bad_sequence():
 
 @pytest.mark.parametrize("timestamp", [NOW, NOW + 0.001, 0, -1, 0.5, 1e21, 5e-324, 2**53, 12345678901234567890])
 def test_timestamp_is_any_number(timestamp):
-    """Order, plausibility and sign are free."""
     value = value_of(timestamp=timestamp)
     assert reason_of(value) is None
     assert check_one(value)["asserted_at"] == float(timestamp)
@@ -163,38 +169,18 @@ def test_infinite_timestamp_is_a_number_and_printed_as_null():
     assert check_one(canonical_text(value_of(timestamp=None)).encode())["check_error"] == "bad_timestamp"
 
 
-@pytest.mark.parametrize("timestamp", ["1", None, True, {}, []])
-def test_bad_timestamp(timestamp):
-    """Only numbers are timestamps."""
-    assert reason_of(value_of(timestamp=timestamp)) is Reason.BAD_TIMESTAMP
-
-
-@pytest.mark.parametrize("name", ["SHA256", "sha512", "", None, 256, ["sha256"], {}])
-def test_bad_hash(name):
-    """There is one legal hash."""
-    assert reason_of(value_of(hash=name)) is Reason.BAD_HASH
-
-
 @pytest.mark.parametrize(
     ("previous", "expected"),
     [(None, None), ("%x", "%x"), ("", ""), (7, "7"), ({}, "{}"), ([], "[]"), (True, "true"), ("\ud800", "\ufffd")],
 )
 def test_previous_is_no_rule_of_one_message(previous, expected):
-    """The chain compares it with an id; here it may be anything, but only null is null."""
     value = value_of(previous=previous)
     assert reason_of(value) is None
     assert check_one(canonical_text(value).encode())["previous_id"] == expected
 
 
-@pytest.mark.parametrize("content", [None, 7, True, [], [{"type": "post"}], "", "text", "box", "x.box", "AAB=.box"])
-def test_bad_content(content):
-    """Content is an object or an encrypted string."""
-    assert reason_of(value_of(content)) is Reason.BAD_CONTENT
-
-
 @pytest.mark.parametrize("length", range(7))
 def test_encrypted_content_of_every_base64_length(length):
-    """Base64 of any bytes, canonical."""
     encoded = base64.b64encode(b"\xff" * length).decode()
     for tail in (".box", ".box2", ".box3 and so on", ".boxing"):
         assert is_encrypted(encoded + tail)
@@ -203,13 +189,6 @@ def test_encrypted_content_of_every_base64_length(length):
         assert not is_encrypted(encoded.rstrip("=") + ".box")
         last = {"8": "9", "w": "x"}[encoded.rstrip("=")[-1]]
         assert not is_encrypted(encoded.rstrip("=")[:-1] + last + "=" * encoded.count("=") + ".box")
-
-
-@pytest.mark.parametrize("content", ["A.box", "AA.box", "AAA.box", "====.box", "AA==AA==.box", "A===.box", "é.box"])
-def test_content_that_is_not_canonical_base64_is_bad_content(content):
-    """The suffix .box alone is not enough for an encrypted content."""
-    assert not is_encrypted(content)
-    assert reason_of(value_of(content)) is Reason.BAD_CONTENT
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\u2028", "\u2029"])
@@ -223,20 +202,7 @@ def test_line_end_after_box_is_bad_content(end):
 
 @pytest.mark.parametrize("name", ["abc", "x" * 52, "🐚🐚", "🐚x", "🐚" * 26, "é" * 52, "日" * 52])
 def test_type_of_3_to_52_utf16_units(name):
-    """Units, not characters and not bytes."""
     assert reason_of(value_of({"type": name})) is None
-
-
-@pytest.mark.parametrize("name", ["", "ab", "🐚", "x" * 53, "🐚" * 26 + "x", "🐚" * 27, None, 7, True, [], {"a": 1}])
-def test_bad_type(name):
-    """One unit less, one more, or another type."""
-    assert reason_of(value_of({"type": name})) is Reason.BAD_TYPE
-
-
-def test_content_without_type_is_bad_type():
-    """A type is required."""
-    assert reason_of(value_of({})) is Reason.BAD_TYPE
-    assert reason_of(value_of({"text": "no type"})) is Reason.BAD_TYPE
 
 
 @pytest.mark.parametrize("filler", ["x", "é", "日", "🐚", "\x01", '"', "\n", "\u2028"])
@@ -248,26 +214,11 @@ def test_text_of_8192_utf16_units_is_legal_and_8193_is_not(filler):
     assert check_one(too_long)["message_id"] is not None
 
 
-@pytest.mark.parametrize("signature", [None, 7, "", "x.sig.ed25519", [], "\ud800"])
-def test_bad_signature_form(signature):
-    """The form is checked apart from the signature's validity."""
-    assert reason_of({**value_of(), "signature": signature}) is Reason.BAD_SIGNATURE_FORM
-
-
-def test_signature_with_a_tail_is_bad_signature_form():
-    """The curve's name is the end."""
-    value = value_of()
-    for tail in ("\n", " ", "x", "."):
-        assert reason_of({**value, "signature": value["signature"] + tail}) is Reason.BAD_SIGNATURE_FORM
-
-
 def test_wrong_signature_is_bad_signature():
-    """The form is right, but another text was signed."""
     assert reason_of({**value_of(), "content": {**POST, "text": "hallo"}}) is Reason.BAD_SIGNATURE
 
 
 def test_content_is_signed_as_v8_prints_it():
-    """Index keys first, doubles, escapes: a line may spell the same content differently."""
     content = {"type": "odd", "10": 1, "9": 1e21, "a": 1e-7, "b": 12345678901234567000, "c": "\u0001\u2028", "d": 0}
     value = value_of(content)
     line = canonical_text(value).replace('"d": 0', '"d": -0.0').replace("1e+21", "1000e18").replace("\u2028", "\\u2028")
@@ -276,12 +227,10 @@ def test_content_is_signed_as_v8_prints_it():
 
 
 def test_check_form_needs_no_text():
-    """The rules that the benchmark and the verification check before any text is printed."""
     assert type(check_form(value_of())) is tuple
 
 
 def test_every_reason_has_a_code_and_a_description():
-    """The documentation is generated from these."""
     assert len({reason.value for reason in Reason}) == len(Reason) == 17
     for reason in Reason:
         assert reason.value == reason.name.lower()

@@ -11,29 +11,6 @@ from hypothesis import strategies as st
 from dbt_tangles.algorithms.feed.chains import CHAIN_SCHEMA, LINKS_SCHEMA, chains_of_partition
 from feed_oracle import chain_of
 
-#: Messages of one feed: sequence, id, previous id.
-FEEDS = {
-    "fork": [(1, "a1", None), (2, "a2", "a1"), (3, "a3", "a2"), (3, "x3", "a2"), (4, "a4", "a3")],
-    "two first messages": [(1, "r1", None), (1, "r2", None), (2, "s2", "r1")],
-    "gap": [(1, "g1", None), (3, "g3", "g2"), (4, "g4", "g3")],
-    "bad link": [(1, "b1", None), (2, "b2", "other"), (3, "b3", "b2")],
-    "without its first": [(2, "l2", "l1"), (3, "l3", "l2")],
-    "first with previous": [(1, "p1", "other"), (2, "p2", "p1")],
-    "from zero": [(0, "z0", None), (1, "z1", "z0"), (1, "y1", None), (2, "y2", "y1")],
-    # The first message of a fork (x2) is lost: x3 is disconnected, x4 and x5 follow it, beside the chain a1 to a6.
-    "beside a lost fork": [
-        *((1, "a1", None), (2, "a2", "a1"), (3, "a3", "a2"), (3, "x3", "x2"), (4, "a4", "a3"), (4, "x4", "x3")),
-        *((5, "a5", "a4"), (5, "x5", "x4"), (6, "a6", "a5"), (7, "a7", "a6"), (7, "b7", "a6")),
-    ],
-}
-CHAINS = {
-    "fork": ["a1", "a2"],
-    "gap": ["g1"],
-    "bad link": ["b1"],
-    "from zero": ["y1", "y2"],
-    "beside a lost fork": ["a1", "a2", "a3", "a4", "a5", "a6"],
-}
-
 
 def chains(feeds: dict[str, list[tuple]], batch_rows: int = 3) -> dict[str, list[tuple]]:
     """Find the chains of feeds by the kernel: sequences and ids by author."""
@@ -47,11 +24,6 @@ def chains(feeds: dict[str, list[tuple]], batch_rows: int = 3) -> dict[str, list
     return found
 
 
-def test_chains_of_small_feeds():
-    """A chain ends before a fork, a gap or a bad link, and continues beside a fork without its first message."""
-    assert chains(FEEDS) == {author: list(enumerate(chain, 1)) for author, chain in CHAINS.items()}
-
-
 def test_no_messages():
     assert list(chains_of_partition([])) == []
 
@@ -61,7 +33,6 @@ IDS = st.sampled_from([f"{letter}{sequence}" for letter in "abc" for sequence in
 
 @given(st.lists(st.dictionaries(IDS, st.one_of(st.none(), IDS), min_size=1), min_size=1, max_size=3))
 def test_chains_of_random_feeds(feeds):
-    """The kernel finds the chains of the plain rule; an id ends with its sequence."""
     named = {
         str(number): [(int(key[1:]), key, previous) for key, previous in feed.items()]
         for number, feed in enumerate(feeds)

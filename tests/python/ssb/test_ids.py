@@ -14,7 +14,6 @@ WITHOUT_END, OTHER = URL_SAFE[:42], f"%{'x' * 43}="
 
 
 def test_id_of_ascii_hashes_the_text():
-    """For ASCII the hashed bytes are the text."""
     assert message_id("{}") == f"%{base64.b64encode(hashlib.sha256(b'{}').digest()).decode()}.sha256"
 
 
@@ -48,7 +47,6 @@ def test_uri_becomes_sigil(form, kind, tail):
     ],
 )
 def test_other_ids(reference, id_):
-    """Sigils, and the ids of other formats, which keep their format."""
     assert normalise(reference) == referenced_id(reference) == id_
 
 
@@ -82,14 +80,12 @@ def test_other_ids(reference, id_):
     ],
 )
 def test_other_references_are_unchanged(reference):
-    """Feeds, blobs, links and near misses can be no message's id."""
     assert normalise(reference) == reference
     assert referenced_id(reference) is None
 
 
 @pytest.mark.parametrize("digests", [[], [None], [DIGEST], [None, DIGEST, bytes(32), None, b"\xff" * 32]])
 def test_columns_of_digests(digests):
-    """Columns built in one call equal those built value by value."""
     for column, text in [(sigils(digests), sigil), (hex_digests(digests), bytes.hex)]:
         column.validate(full=True)
         assert column.to_pylist() == [digest and text(digest) for digest in digests]

@@ -31,18 +31,15 @@ def verdict(value, hmac_key=None):
 
 
 def test_genuine_signature_holds():
-    """The other tests alter this one."""
     assert verdict(value_of())
 
 
 def test_signature_is_over_utf8():
-    """The signed bytes are the UTF-8 text, unlike the bytes that the id hashes."""
     assert verdict(value_of({"type": "post", "text": "é日🐚\u2028"}))
 
 
 @pytest.mark.parametrize("field", ["sequence", "timestamp"])
 def test_altered_field_breaks_the_signature(field):
-    """Any change of the text counts."""
     value = value_of()
     value[field] += 1
     assert not verdict(value)
@@ -50,7 +47,6 @@ def test_altered_field_breaks_the_signature(field):
 
 
 def test_signature_of_another_author_does_not_hold():
-    """The author names the key."""
     assert not verdict({**value_of(), "author": Author.from_seed("bob").feed_id})
 
 
@@ -85,7 +81,6 @@ NON_CANONICAL = [
 
 @pytest.mark.parametrize("key", SMALL_ORDER + NON_CANONICAL, ids=bytes.hex)
 def test_small_order_and_non_canonical_keys_are_refused(key):
-    """Keys with which anyone can sign."""
     for sequence in range(1, 17):
         value = {
             **value_of(sequence=sequence),
@@ -98,27 +93,23 @@ def test_small_order_and_non_canonical_keys_are_refused(key):
 
 
 def test_non_canonical_key_of_large_order_is_refused():
-    """A y beyond the field is rejected for any point."""
     for offset in range(2, 19):
         value = {**value_of(), "author": feed_id((FIELD + offset).to_bytes(32, "little"))}
         assert not verdict(value)
 
 
 def test_signature_of_small_order_point_is_refused():
-    """R must not be a point of small order either."""
     for key in SMALL_ORDER:
         value = {**value_of(), "signature": signature_text(key + bytes(32))}
         assert not verdict(value)
 
 
 def test_all_zero_and_all_one_signatures_are_refused():
-    """Formally fine, and wrong."""
     for byte in (b"\0", b"\xff"):
         assert not verdict({**value_of(), "signature": signature_text(byte * 64)})
 
 
 def test_hmac_key_is_needed_on_its_network_and_wrong_elsewhere():
-    """A network key changes the signed bytes."""
     key, other = bytes(range(32)), bytes(32)
     inside = Author.from_seed("carol", hmac_key=key)
     value = value_of(author=inside)
@@ -131,13 +122,11 @@ def test_hmac_key_is_needed_on_its_network_and_wrong_elsewhere():
 
 
 def test_hmac_key_does_not_change_the_id():
-    """The id hashes the text, independent of the signed bytes."""
     value = value_of()
     assert check_one(value)["message_id"] == check_one(value, hmac_key=bytes(32))["message_id"]
 
 
 def test_signature_covers_the_text_without_the_signature():
-    """A message signed here without the author's helper is valid too."""
     public, secret = crypto_sign_seed_keypair(bytes(32))
     value = {**value_of(), "author": feed_id(public)}
     del value["signature"]
@@ -169,13 +158,11 @@ def test_other_authors_have_no_key(author):
 
 
 def test_feed_id_is_decoded():
-    """The extremes of 32 bytes."""
     assert public_key("@" + "A" * 43 + "=.ed25519") == bytes(32)
     assert public_key("@" + "/" * 42 + "8=.ed25519") == b"\xff" * 32
 
 
 def test_signature_is_decoded():
-    """The extremes of 64 bytes."""
     assert decode_signature("A" * 86 + "==.sig.ed25519") == bytes(64)
     assert decode_signature("/" * 85 + "w==.sig.ed25519") == b"\xff" * 64
 
@@ -207,5 +194,4 @@ def test_signature_is_decoded():
     ],
 )
 def test_malformed_signatures_are_not_decoded(signature):
-    """Non-canonical base64, another length than 64 bytes, or extra text before or after it."""
     assert decode_signature(signature) is None

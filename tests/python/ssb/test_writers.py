@@ -77,7 +77,6 @@ FIELDS = st.one_of(NAMES, st.lists(NAMES), st.dictionaries(NAMES, st.integers(-1
 
 @given(st.lists(FIELDS, min_size=1, max_size=6), st.integers(1, 4), st.randoms(use_true_random=False))
 def test_writers_do_not_depend_on_partitions(fields, batch, random):
-    """The writers of a root are the same in any batch, in any order of the roots."""
     contents = [json.dumps({"editors": field}) for field in fields]
     alone = [writers_of(content).get("0") for content in contents]
     order = random.sample(range(len(contents)), len(contents))
