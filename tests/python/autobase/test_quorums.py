@@ -16,34 +16,8 @@ from dbt_tangles.algorithms.autobase import quorums as kernel
 from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
 from dbt_tangles.algorithms.autobase.quorums import QUORUM_SCHEMA, quorums, quorums_of_bases
 from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
-from design_oracle import degree_among
+from quorums_oracle import Found, degree_among, plain_quorums
 from rule_search import name, simulate
-
-Found = dict[tuple[Id, int], tuple[Id, list[bytes]]]
-
-
-def plain_quorums(base: Base, max_degree: int) -> Found:
-    """Return for each node and degree the node that reaches it, and the voters."""
-    majority = len(base.indexers) // 2 + 1
-    depth: dict[Id, int] = {}
-    for i in sorted(base.nodes, key=lambda i: len(base.past[i])):
-        depth[i] = 1 + max((depth[p] for p in base.previous(i)), default=-1)
-    logs = {k: sorted(i for i in base.nodes if i.writer == k) for k in base.indexers}
-    found: Found = {}
-    for x in base.nodes:
-        votes = {k: next((y for y in log if x in base.past[y]), None) for k, log in logs.items()}
-        for degree in range(1, max_degree + 1):
-
-            def voters(y: Id, votes=votes) -> list[bytes]:
-                return sorted(k for k, vote in votes.items() if vote in base.past[y])
-
-            votes = {k: next((y for y in log if len(voters(y)) >= majority), None) for k, log in logs.items()}
-            reached = [y for y in votes.values() if y]
-            if not reached:
-                break
-            first = min(reached, key=lambda y: (depth[y], y))
-            found[x, degree] = first, voters(first)
-    return found
 
 
 def array_quorums(bases: list[Base], max_degree: int) -> list[Found]:
