@@ -6,8 +6,8 @@ from collections import defaultdict
 from dataclasses import replace
 
 import autobase_oracle as oracle
-from base_builds import ONLY, Built, depths, lines_of, node_id, random_bases, to_line
-from base_tables import drawing
+from base_builds import ONLY, Built, lines_of, random_bases, to_line
+from base_tables import drawing, node_id
 from changes_oracle import changes
 from log_files import write
 
@@ -103,8 +103,7 @@ def changes_are_those_of_the_oracle(project, bases):
     """Compare rebases and confirmations; for `all`, a confirmation names the first node at which any writer settled."""
     rebases, settled = {}, {}
     for base_id, base in bases.items():
-        depth = depths(base)
-        for at, change in sorted(changes(base).items(), key=lambda item: (depth[item[0]], item[0])):
+        for at, change in sorted(changes(base).items(), key=lambda item: (base.depth[item[0]], item[0])):
             if change.undone:
                 rebases[base_id, at.writer.hex(), node_id(at)] = change[:4]
             for x, contender in change.settled:

@@ -8,7 +8,8 @@ import pytest
 
 import autobase_oracle as oracle
 from autobase_oracle import Base, Id, Node
-from base_builds import MAX, ONLY, Built, node_id, random_bases, to_line
+from base_builds import MAX, ONLY, Built, random_bases, to_line
+from base_tables import node_id
 from conftest import DATA
 from log_files import write
 

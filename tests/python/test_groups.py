@@ -16,7 +16,7 @@ import pytest
 from conftest import DATA, ENGINE
 from dbt_tangles.formats.ssb import redact
 from dbt_tangles.formats.ssb.ids import normalise
-from group_kit import NULL, feed, fingerprint_of, message_id
+from group_kit import feed, fingerprint_of, message_id
 from group_stories import CROWDED, LISTED, MANY, OPAQUE, hostile_log
 from hostile_lines import HOSTILE
 from log_files import contents, scatter, write
@@ -107,22 +107,6 @@ def test_groups_are_those_of_the_peers(peers):
     assert peers.messages.keys() == {normalise(m["key"]) for case in CASES for m in case["messages"]}
 
 
-def test_schemas_agree(peers):
-    """A message is set aside for its schema exactly if the peers' schemas refuse it."""
-    agreed = Counter()
-    of_graph = {None, "unconnected_epoch", "unknown_epoch"}
-    for case in EPOCHS:
-        verdicts = case["expected"]["schemaValid"]
-        assert verdicts.keys() == {message["key"] for message in case["messages"]}
-        for key, is_valid in verdicts.items():
-            reason = peers.messages[normalise(key)]["set_aside_reason"]
-            assert (reason in of_graph) == is_valid, (case["case"], key, reason)
-            agreed[reason if is_valid else "refused"] += 1
-    print("schemas", dict(agreed))
-    assert sum(agreed.values()) == sum(len(case["messages"]) for case in EPOCHS)
-    assert min(agreed[None], agreed["unknown_epoch"], agreed["refused"]) > 0
-
-
 @pytest.mark.parametrize(("kind", "found"), [("epochs", EPOCHS), ("fullstack", FULLSTACK)], ids=["epochs", "fullstack"])
 def test_answers_agree(kind, found, peers):
     """Epochs, tips, feeds (added, excluded, missing) and preferred epoch equal the peers'; keys by fingerprint."""
@@ -195,74 +179,6 @@ def test_dropped_after_return(peers):
     assert (depths[excluded["epoch_id"]], depths[added["epoch_id"]], epoch["message_id"]) == (0, 1, found["epoch_id"])
     assert found["feed_id"] in excluded["feeds"] and found["feed_id"] in added["feeds"]
     assert not peers.feeds(group_id, found["epoch_id"], "is_missing")
-
-
-def recipe(root, candidates):
-    """Return the members of a tangle by its recipe; `candidates` maps ids to previous, null for the root."""
-    members = {root} if root in candidates and candidates[root] is None else set()
-    while True:
-        more = {
-            one
-            for one, previous in candidates.items()
-            if one not in members and members and previous and all(each in members for each in previous)
-        }
-        if not more:
-            return members
-        members |= more
-
-
-def tangle(case, name):
-    """Group the messages of a case into tangles: {root: {id: previous}}."""
-    tangles = {}
-    for message in case["messages"]:
-        content = message["value"]["content"]
-        if name == "epoch" and content["type"] != "group/init":
-            continue
-        fields = content.get("tangles", {}).get(name) if isinstance(content.get("tangles", {}), dict) else None
-        if fields == NULL:
-            tangles.setdefault(normalise(message["key"]), {})[normalise(message["key"])] = None
-        elif isinstance(fields, dict) and isinstance(fields.get("root"), str):
-            previous = fields.get("previous")
-            if isinstance(previous, list) and all(isinstance(each, str) for each in previous):
-                listed = {normalise(each) for each in previous}
-                tangles.setdefault(normalise(fields["root"]), {})[normalise(message["key"])] = listed
-    return tangles
-
-
-def test_members_follow_the_tangle_recipe(peers):
-    """Adds in the members tangle make members; the other adds are exactly the findings `unconnected_add`."""
-    agreed = Counter()
-    for case in CASES:
-        group_id = normalise(case["root"])
-        members = {root: recipe(root, found) for root, found in tangle(case, "members").items()}
-        epochs = {root: recipe(root, found) for root, found in tangle(case, "epoch").items()}
-        contents_of = {normalise(m["key"]): m["value"]["content"] for m in case["messages"]}
-        added = {}
-        for one, content in contents_of.items():
-            row = peers.messages[one]
-            if content["type"] == "group/init":
-                is_connected = any(one in found for found in epochs.values())
-            else:
-                is_connected = any(one in found for found in members.values())
-            assert row["is_connected"] == is_connected, (case["case"], one)
-            agreed["connected", is_connected] += 1
-            if row["kind"] == "add" and row["set_aside_reason"] is None:
-                epoch_id = normalise(content["tangles"]["members"]["root"])
-                for feed_id in content["recps"][1:]:
-                    added.setdefault((epoch_id, feed_id), set())
-                    if one in members[epoch_id]:
-                        added[epoch_id, feed_id].add(one)
-        people = peers.people.get(group_id, {})
-        assert {at for at, row in people.items() if row["is_added"]} == added.keys()
-        assert {at for at, row in people.items() if row["is_member"]} == {at for at, by in added.items() if by}
-        in_the_air = {at for at, row in people.items() if row["is_added"] and not row["is_member"]}
-        findings = [row for row in peers.findings.get(group_id, []) if row["finding"] == "unconnected_add"]
-        assert {(row["epoch_id"], row["feed_id"]) for row in findings} == in_the_air
-        assert all(row["message_ids"] == people[row["epoch_id"], row["feed_id"]]["added_by"] for row in findings)
-        agreed["members"] += sum(row["is_member"] for row in people.values())
-        agreed["unconnected adds"] += len(findings)
-    print("recipe", dict(agreed))
-    assert agreed["unconnected adds"] > 0 and agreed["connected", False] > 0
 
 
 def test_key_order_matters_only_among_tips(peers, project, tmp_path):
@@ -376,8 +292,6 @@ def test_every_line_has_its_stated_result(told, hostile):
 def test_hostile_findings(told, hostile):
     """The findings of the small groups equal the stated ones, which are independent of the feeds of their authors."""
     for group_id, expected in told.findings.items():
-        if told.names[group_id] == "mutants/R":
-            continue
         found = {
             (row["finding"], row["epoch_id"], row["feed_id"], row["message_count"], tuple(row["message_ids"]))
             for row in hostile.findings.get(group_id, [])
@@ -406,11 +320,7 @@ def test_hostile_epochs(hostile):
 
     for story, names, preference, preferred in (
         ("well", "R, E", "single_tip", "E"),
-        ("return", "R, E, F", "single_tip", "F"),
         ("fork", "R, E, F", "overlap", "E"),
-        ("circle", "R, E, F, G", "many_tips", "F"),
-        ("strangers", "R, E, F", "disjoint", "F"),
-        ("one key", "R, E, F", "same_members", least("one key", "EF")),
         ("graph", "R, twice", "single_tip", "twice"),
         ("crowd", ", ".join(["R", *CROWDED]), "many_tips", least("crowd", CROWDED)),
         ("forms", "R", "single_tip", "R"),
@@ -422,10 +332,10 @@ def test_hostile_epochs(hostile):
     ]
     undecided = {
         story
-        for story in ("well", "return", "fork", "circle", "strangers", "one key", "crowd", "graph", "forms")
+        for story in ("well", "fork", "crowd", "graph", "forms")
         if not hostile.epochs[message_id(f"{story}/R")][message_id(f"{story}/R")]["is_decided_by_peers"]
     }
-    assert undecided == {"circle", "strangers", "crowd"}
+    assert undecided == {"crowd"}
 
 
 def test_hostile_feeds(hostile):

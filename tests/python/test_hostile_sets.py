@@ -59,10 +59,10 @@ def test_hostile_items(log, hostile):
     assert [name for name, feed in feeds.items() if feed.root not in hostile.sets] == ["dict"]
     items = {name: hostile.sets[feed.root]["items"] for name, feed in feeds.items() if name != "dict"}
     assert items["many"] == ["00000"]
-    assert items["deep"] == ["[" * 5000 + "1" + "]" * 5000, "b"]
+    assert items["deep"] == ["[" * 5000 + "1" + "]" * 5000]
     assert items["unprintable"] == []
     assert items["copies"] and set(items["copies"]) == {"full", "signed by a stranger", "damaged"}
-    assert set(items["writers"]) == {"0", "1", "2", "5", "6"}
+    assert set(items["writers"]) == {"0", "1", "4", "5"}
     for text in ODD:
         assert items[f"account {text}"] == [text]
         assert items[f"domain {text}"] == (["A"] if text in LEGAL else [])

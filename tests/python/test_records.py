@@ -1,7 +1,6 @@
 """Records of a small log, by hand: values, conflicts, and messages that do not count; in any order and any nights."""
 
 import json
-import random
 
 import pytest
 
@@ -125,14 +124,6 @@ def test_records_by_hand(project, tmp_path, story):
     tangles = {row["root_id"]: row["tips"] for row in built.rows("tangles") if row["tangle_name"] == "party"}
     assert tangles[story.ids["A"]] == [story.ids["F"]]
     assert set(tangles[story.ids["R"]]) == {story.ids["V"], story.ids["W"]}
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_records_do_not_depend_on_order_or_nights(project, tmp_path, story, seed):
-    """Lines in a random order, in two nights; the second night replaces the records that changed."""
-    lines = random.Random(seed).sample(story.lines, len(story.lines))
-    build(project, f"records_{seed}", tmp_path, lines[: 5 + 2 * seed])
-    check(build(project, f"records_{seed}", tmp_path, lines), story)
 
 
 def test_another_content_and_another_strategy_rebuild_a_record(project, tmp_path, story):

@@ -9,7 +9,6 @@ from autobase_lines import (
     MAX,
     NODE,
     ODD_WRITERS,
-    OF_BASE,
     A,
     B,
     C,
@@ -19,7 +18,6 @@ from autobase_lines import (
     to_line,
     to_pairs,
 )
-from dbt_tangles.formats.autobase.verify_lines import Reason
 
 
 def reject_of(line, **options):
@@ -272,36 +270,6 @@ def test_nodes_that_are_refused(fields, reason, detail):
     )
 
 
-def test_every_reason_occurs():
-    """Each reason has a description."""
-    lines = [b"\xff", b"{", b"7", b"{}", b'{"base":"b"}', b" " * 2000]
-    lines += [to_line(BASE, **{name: 7}) for name in OF_BASE] + [to_line(BASE, relayed=[A])]
-    lines += [to_line(NODE, **{name: -1}) for name in ("writer", "length", "heads", "batch")]
-    reasons = [row["reject_reason"] for row in check(lines, max_line_bytes=1000)]
-    assert sorted(reasons) == sorted(reason.value for reason in Reason)
-    assert all(reason.description.endswith(".") and "|" not in reason.description for reason in Reason)
-    assert [reason.value for reason in Reason] == [reason.name.lower() for reason in Reason]
-
-
-@pytest.mark.parametrize(
-    ("line", "kind"),
-    [
-        (to_line(NODE | BASE), "node"),
-        (to_line(BASE, writer=7), "node"),
-        (to_line(BASE, length=1), "node"),
-        (to_line(BASE, heads=[]), "node"),
-        (to_line(BASE, writer=None, length=None, heads=None), "base"),
-        (to_line(BASE, batch=1, value=7), "base"),
-        (to_line(BASE, indexers=[]), "base"),
-        (to_line({"base": "b", "relayed": [A], "start": {}}), None),
-        (to_line({"base": "b", "value": 1, "batch": 1}), None),
-    ],
-)
-def test_kinds(line, kind):
-    """A line that names a node is a node, with any other fields."""
-    assert row_of(line)["kind"] == kind
-
-
 def test_other_keys_are_ignored_and_the_last_of_a_key_counts():
     line = b'{"x":[[]],"base":7,"indexers":[],"start":{"%b":1,"%b":2},"base":"t","detail":"no","kind":1}'
     row = row_of(line % (A.encode(), A.encode()))
@@ -314,29 +282,6 @@ def test_a_base_may_have_any_name(name):
     for document in (NODE, BASE):
         assert row_of(to_line(document, base=name))["base_id"] == name
     assert row_of(json.dumps(NODE | {"base": name}, ensure_ascii=False).encode())["base_id"] == name
-
-
-def test_writers_are_in_lower_case():
-    base = row_of(to_line(BASE, indexers=[B.upper(), B], relayed=[D.upper()], start={A.upper(): 1}))
-    assert (base["indexers"], base["relayed"], to_pairs(base["start"])) == ([B], [D], [(A, 1)])
-    node = row_of(to_line(NODE, writer=B.upper(), heads=[[A.upper(), 1], [C, 1], [B.title(), 2]]))
-    assert (node["writer"], to_pairs(node["heads"])) == (B, [(A, 1), (C, 1)])
-
-
-@pytest.mark.parametrize(
-    ("fields", "indexers", "relayed", "start"),
-    [
-        ({"indexers": [], "relayed": [], "start": {}}, [], [], []),
-        ({"relayed": ..., "start": ...}, [A, B], [], None),
-        ({"relayed": None, "start": None}, [A, B], [], None),
-        ({"indexers": [C, B, C, A, B], "relayed": [D, D]}, [A, B, C], [D], [(A, 0), (B, 4)]),
-        ({"start": {D: MAX, C: 0}}, [A, B], [C, D], [(C, 0), (D, MAX)]),
-    ],
-)
-def test_bases(fields, indexers, relayed, start):
-    row = row_of(to_line(BASE, **fields))
-    assert (row["reject_reason"], row["indexers"], row["relayed"]) == (None, indexers, relayed)
-    assert to_pairs(row["start"]) == start
 
 
 @pytest.mark.parametrize(
@@ -359,18 +304,6 @@ def test_heads(length, heads, read):
     lines = [to_line(NODE, heads=[]), line, to_line(NODE, heads=[[B, 2]])]
     for listed in (lines, [*lines, to_line(BASE)]):
         assert [to_pairs(row["heads"]) for row in check(listed)][:3] == [[], read, [(B, 2)]]
-
-
-@pytest.mark.parametrize(("batch", "read"), [(..., 1), (None, 1), (1, 1), (7, 7), (MAX, MAX)])
-def test_batch_may_be_missing(batch, read):
-    row = row_of(to_line(NODE, batch=batch))
-    assert (row["reject_reason"], row["batch"]) == (None, read)
-
-
-@pytest.mark.parametrize(("value", "is_ack"), [(..., True), (None, True), ("", False), (0, False), ([None], False)])
-def test_acks_have_no_value(value, is_ack):
-    row = row_of(to_line(NODE, value=value))
-    assert (row["reject_reason"], row["is_ack"], row["value"] is None) == (None, is_ack, is_ack)
 
 
 def nested(depth):

@@ -72,26 +72,6 @@ def test_each_observer_has_the_order_of_its_known_nodes(named, rng, rule):
         kernel.VIEW_ENTRIES, kernel.ROWS_PER_BATCH = entries, batch
 
 
-def test_bases_do_not_depend_on_each_other():
-    rng = random.Random(3)
-    named = {f"base {at}": simulate(rng, rng.randint(0, 4), 1, 1, 25) for at in range(20)}
-    whole = orders(table_of([row for base_id, base in named.items() for row in rows_of(base_id, base)]))
-    alone: Orders = {}
-    for base_id, base in named.items():
-        alone |= orders(table_of(rows_of(base_id, base)))
-    assert whole == alone
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_an_observers_view_is_the_view_of_a_shorter_log(rule):
-    rng = random.Random(4)
-    for _ in range(20):
-        base = simulate(rng, 3, 1, 0, 30)
-        found = orders(table_of(rows_of("b", base)), rule=rule)
-        for who, cut in views(base).items():
-            assert orders(table_of(rows_of("b", cut)), rule=rule)["b", "all"] == found["b", who]
-
-
 def test_nodes_settled_before_the_start_are_not_counted():
     rng = random.Random(5)
     seen = 0

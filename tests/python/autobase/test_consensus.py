@@ -12,11 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import autobase_oracle as oracle
-from autobase_oracle import BROKEN_RULES, Base, Id, Node
-from base_arrays import arrays_of
+from autobase_oracle import BROKEN_RULES, Base, Id, Node, pasts_of
 from base_tables import drawing
-from dbt_tangles.algorithms.autobase.consensus import clocks
-from gossip import Answer, Gossip, Habits, answers, random_cut, simulated
+from rule_search import Answer, answers, simulate
 
 VECTORS = Path(__file__).parents[2] / "data" / "autobase"
 
@@ -64,24 +62,17 @@ def test_recorded_answers_tell_a_broken_rule(rule):
 
 
 @st.composite
-def gossips(draw, most_indexers: int = 7, most_steps: int = 120) -> tuple[Gossip, random.Random]:
-    """Draw writers that gossip for a while."""
+def drawn(draw, most_steps: int = 60) -> tuple[Base, random.Random]:
+    """Draw a base, and the source of randomness for its observers."""
     rng = draw(st.randoms(use_true_random=True))
-    indexers = draw(st.integers(0, most_indexers))
-    gossip = simulated(
-        rng,
-        indexers,
-        draw(st.integers(0 if indexers else 1, 2)),
-        draw(st.integers(0, 1)),
-        Habits(
-            draw(st.integers(1, most_steps)),
-            draw(st.sampled_from([0.1, 0.3, 0.6])),
-            draw(st.sampled_from([0.0, 0.2])),
-            draw(st.sampled_from([0.0, 0.3, 0.9])),
-            draw(st.sampled_from([0.0, 0.05, 0.2])),
-        ),
-    )
-    return gossip, rng
+    sizes = draw(st.tuples(st.integers(0, 7), st.integers(0, 2), st.integers(0, 1), st.integers(1, most_steps)))
+    return simulate(rng, *sizes, draw(st.sampled_from([0.0, 0.2]))), rng
+
+
+def random_cut(base: Base, rng: random.Random, most: int = 6) -> Base:
+    """Pass a few nodes and their ancestors to an observer."""
+    ids = sorted(base.nodes)
+    return base.cut(pasts_of(base, rng.sample(ids, min(len(ids), rng.randint(1, most)))))
 
 
 def without_ends_of_batches(base: Base) -> Base:
@@ -91,11 +82,11 @@ def without_ends_of_batches(base: Base) -> Base:
     return base.cut(base.nodes.keys() - (mates - followed))
 
 
-def observers(gossip: Gossip, rng: random.Random, cuts: int) -> list[Base]:
+def observers(base: Base, rng: random.Random, cuts: int) -> list[Base]:
     """Return the base, the view of each writer, and some other views."""
-    base = gossip.base()
-    cut = [random_cut(base, rng) for _ in range(cuts)]
-    return [base, without_ends_of_batches(base), *(gossip.known_to(key) for key in gossip.writers), *cut]
+    last = {i.writer: i for i in sorted(base.nodes)}
+    views = [base.cut(base.past[i]) for i in last.values()]
+    return [base, without_ends_of_batches(base), *views, *(random_cut(base, rng) for _ in range(cuts))]
 
 
 def restarted(base: Base, rng: random.Random) -> Base:
@@ -108,29 +99,26 @@ def restarted(base: Base, rng: random.Random) -> Base:
     return Base(indexers, {i: node for i, node in base.nodes.items() if i not in settled}, floor)
 
 
-@given(gossips())
+@given(drawn())
 def test_bases_as_observers_know_them(drawn):
-    gossip, rng = drawn
-    bases = observers(gossip, rng, 2) if gossip.nodes else [gossip.base()]
+    bases = observers(*drawn, 2)
     assert answers(bases) == [oracle.order_of(base) for base in bases]
 
 
-@given(gossips())
+@given(drawn())
 def test_restarts_and_broken_batches(drawn):
-    gossip, rng = drawn
-    base = gossip.base()
-    bases = [without_ends_of_batches(base), *([restarted(base, rng), restarted(base, rng)] if gossip.nodes else [])]
+    base, rng = drawn
+    bases = [without_ends_of_batches(base), restarted(base, rng), restarted(base, rng)]
     assert answers(bases) == [oracle.order_of(one) for one in bases]
 
 
-@given(st.lists(gossips(most_steps=300), min_size=1, max_size=4))
+@given(st.lists(drawn(120), min_size=1, max_size=4))
 def test_orders_do_not_depend_on_numbering_or_other_views(drawn):
-    bases = [gossip.base() for gossip, _ in drawn] + [Base((), {}), Base((b"a",), {})]
-    rng = drawn[0][1]
+    bases = [base for base, _ in drawn] + [Base((), {}), Base((b"a",), {})]
     expected = answers(bases)
     assert [answers([base])[0] for base in bases] == expected
     for base in bases:
-        base.indexers = tuple(rng.sample(base.indexers, len(base.indexers)))
+        base.indexers = base.indexers[::-1]
     assert answers(bases[::-1]) == expected[::-1]
 
 
@@ -151,50 +139,24 @@ def test_chains_of_many_writers(indexers, forking, rng):
     assert answers(bases) == [oracle.order_of(one) for one in bases]
 
 
-@given(gossips())
-def test_clocks_hold_the_known_length_of_each_indexers_log(drawn):
-    gossip, _ = drawn
-    bases = [gossip.base(), Base((), gossip.nodes)]
-    arrays, ids = arrays_of(bases)
-    view_start, start, previous, _, _, _, indexer, _, floor_start, _ = arrays
-    clock_start, clock = clocks(view_start, start, previous, indexer, floor_start)
-    expected = [sum(i.writer == key for i in bases[0].past[x]) for x in ids[: view_start[1]] for key in gossip.indexers]
-    assert clock.tolist() == expected
-    assert clock_start.tolist() == [0, len(expected), len(expected)]
-
-
 def contradict(found: Iterable[Answer]) -> bool:
     """Say whether one settled order is not the beginning of the other."""
     settled = sorted((order[:confirmed] for order, confirmed in found), key=len)
     return any(one != settled[-1][: len(one)] for one in settled)
 
 
-def any_gossip(seed: int, most_steps: int) -> tuple[Gossip, random.Random]:
+def any_base(seed: int, most_steps: int) -> tuple[Base, random.Random]:
     """Draw a base of three to five indexers that seldom agree."""
     rng = random.Random(seed)
-    gossip = simulated(
-        rng,
-        rng.choice([3, 3, 3, 4, 5]),
-        rng.choice([0, 0, 1]),
-        0,
-        Habits(
-            rng.randint(15, most_steps),
-            rng.choice([0.3, 0.5]),
-            rng.choice([0, 0, 0.2]),
-            rng.choice([0, 0.3, 0.9]),
-            rng.choice([0, 0.05]),
-        ),
-    )
-    gossip.write(gossip.writers[0])
-    return gossip, rng
+    sizes = rng.choice([3, 3, 3, 4, 5]), rng.choice([0, 0, 1]), 0, rng.randint(15, most_steps)
+    return simulate(rng, *sizes, rng.choice([0, 0, 0.2])), rng
 
 
 @pytest.mark.parametrize("histories", [100, pytest.param(1_000, marks=pytest.mark.long)])
 def test_no_two_observers_contradict_each_other(histories):
     settled = 0
     for seed in range(histories):
-        gossip, rng = any_gossip(seed, 200)
-        found = answers(observers(gossip, rng, 20))
+        found = answers(observers(*any_base(seed, 100), 20))
         assert not contradict(found), seed
         settled += sum(confirmed for _, confirmed in found)
     assert settled > 100 * histories
@@ -203,8 +165,7 @@ def test_no_two_observers_contradict_each_other(histories):
 @pytest.mark.parametrize("rule", BROKEN_RULES)
 def test_by_a_broken_rule_some_observers_contradict_each_other(rule):
     def fails(seed: int) -> bool:
-        gossip, rng = any_gossip(seed, 60)
-        return contradict(oracle.order_of(base, rule) for base in observers(gossip, rng, 3))
+        return contradict(oracle.order_of(base, rule) for base in observers(*any_base(seed, 40), 3))
 
     assert any(fails(seed) for seed in range(3000))
 

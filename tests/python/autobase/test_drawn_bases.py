@@ -9,7 +9,7 @@ from base_arrays import arrays_of
 from base_tables import drawing
 from dbt_tangles.algorithms.autobase.consensus import order_views
 from dbt_tangles.algorithms.autobase.views import ViewArrays
-from gossip import answers
+from rule_search import answers
 
 
 def shown(base: Base) -> tuple[str, str]:
@@ -36,34 +36,12 @@ def test_a_non_indexing_writer_may_merge_forks():
     assert shown(drawing("abc", "a1 c1 n1:a1,c1 b1:n1 a2:b1 b2:a2")) == ("a1 c1 n1 b1", "a2 b2")
 
 
-def test_the_settled_order_may_contradict_the_order_of_keys():
-    base = drawing("xyz", "x1 y1:x1 a1 z1:a1 x2:y1")
-    assert shown(base) == ("x1", "a1 y1 x2 z1")
-
-
-def test_without_indexers_no_node_is_settled():
-    assert shown(drawing("", "b1 a1 a2:b1 c1:b1")) == ("", "a1 b1 a2 c1")
-
-
-def test_one_indexer_settles_all_its_known_nodes():
-    assert shown(drawing("b", "a1 c1 b1:c1 a2 b2 c2")) == ("c1 b1 b2", "a1 a2 c2")
-    assert shown(drawing("b", "")) == ("", "")
-
-
-def test_unknown_indexers_count_for_the_majority():
-    assert shown(drawing("abcde", "a1 b1:a1 a2:b1 b2:a2")) == ("", "a1 b1 a2 b2")
-
-
 def test_the_known_part_of_a_batch_is_settled_as_a_whole():
     assert shown(drawing("a", "b1*3 b2*2 b3 a1:b3")) == ("b1 b2 b3 a1", "")
     assert shown(drawing("a", "a1*3 a2*2 b1")) == ("a1 a2", "b1")
     # The middle of a batch is not followed; if a node does, the rest of the batch is settled with all its ancestors.
     assert shown(drawing("a", "c1 b1*2 b2:c1 a1:b1")) == ("b1 a1 c1 b2", "")
     assert shown(drawing("ab", "b1*2 a1:b1 b2:a1 a2:b2")) == ("b1 a1 b2", "a2")
-
-
-def test_a_batch_ends_with_its_writer():
-    assert shown(drawing("a", "a1*9 a2*9 b1")) == ("a1 a2", "b1")
 
 
 def test_a_relayed_node_is_in_the_order_once_it_is_settled():

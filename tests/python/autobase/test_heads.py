@@ -10,7 +10,6 @@ from base_tables import drawing, named_bases, node_id, rows_of, table_of
 from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
 from dbt_tangles.algorithms.autobase.heads import HEAD_SCHEMA, heads_of_bases
 from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
-from rule_search import name
 
 
 def heads(named: dict[str, Base], rng=None) -> dict[str, set[str]]:
@@ -46,19 +45,6 @@ def test_heads_are_the_nodes_that_no_usable_node_follows(named, rng):
         more = Base(base.indexers, {**base.nodes, new: Node(new, tuple(sorted(plain_heads(base))))})
         assert {i for i, n in base.nodes.items() if n.batch == 1 and not n.is_relayed} <= more.past[new]
         assert new in oracle.order_of(more)[0]
-
-
-def shown(base: Base) -> str:
-    (found,) = heads({"b": base}).values()
-    return " ".join(sorted(name(i) for i in base.nodes if node_id(i) in found))
-
-
-def test_relayed_nodes_and_unfinished_batches_are_no_heads():
-    assert shown(drawing("ab", "a1 b1:a1")) == "b1"
-    assert shown(drawing("ab", "a1 b1:a1 f1:b1 f2", relayed="f")) == "b1"
-    assert shown(drawing("ab", "a1 f1:a1 b1:f1", relayed="f")) == "b1"
-    assert shown(drawing("ab", "a1 b1*2:a1")) == "a1"
-    assert shown(drawing("ab", "a1 b1*2:a1 b2")) == "b2"
 
 
 def test_an_empty_table_gives_no_rows():

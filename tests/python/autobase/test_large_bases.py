@@ -8,7 +8,7 @@ import pytest
 from base_tables import drawing
 from dbt_tangles.algorithms.autobase.consensus import order_views
 from dbt_tangles.algorithms.autobase.views import ViewArrays
-from gossip import answers
+from rule_search import answers
 
 
 def large_base(writers: int, indexers: int, rows: list[tuple[int, list[int]]]) -> ViewArrays:
@@ -76,20 +76,6 @@ def healed(writers: int, rows: list[tuple[int, list[int]]], turns: int = 4) -> l
     loose = [turn for turn in range(len(rows)) if turn not in followed]
     top = [(0, loose)] + [(turn % writers, [len(rows) + turn - 1]) for turn in range(1, turns * writers)]
     return rows + top
-
-
-@pytest.mark.parametrize("writers", [*(pytest.param(count, marks=pytest.mark.long) for count in (1, 3)), 9])
-def test_a_chain_of_200_000(writers):
-    confirmed, seconds = timed(large_base(writers, writers, in_turns(writers, 200_000)))
-    assert confirmed == 200_000 - 2 * (writers // 2)
-    assert seconds < 5
-
-
-def test_200_indexers_among_2_000_writers():
-    rows = in_turns(2_000, 10_000)
-    confirmed, seconds = timed(large_base(2_000, 200, rows))
-    assert 0 < confirmed < 10_000
-    assert seconds < 5
 
 
 @pytest.mark.parametrize(

@@ -9,17 +9,14 @@ from hypothesis import strategies as st
 
 import autobase_oracle as oracle
 from autobase_oracle import Base, Id
-from base_arrays import arrays_of
 from base_tables import drawing, named_bases, node_id, rows_of
 from dbt_tangles.algorithms.autobase import bases as kernel
 from dbt_tangles.algorithms.autobase import design, fewest_nodes, unsettled
-from dbt_tangles.algorithms.autobase.bases import RULES as KERNELS
 from dbt_tangles.algorithms.autobase.unsettled import (
     UNSETTLED_INPUT_SCHEMA,
     UNSETTLED_SCHEMA,
     unsettled_of_bases,
 )
-from dbt_tangles.algorithms.autobase.windows import Order, cut_windows, settled_nodes
 from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
 from design_oracle import plain_order
 from rule_search import answers, name, simulate
@@ -57,12 +54,6 @@ def found(table: pa.Table, rule: str) -> dict[tuple[str, Id], dict]:
 def settled_in(base: Base, rule: str) -> set[Id]:
     order, confirmed = PLAIN[rule](base)
     return set(order[:confirmed])
-
-
-def with_next(base: Base, next_nodes: list[dict]) -> Base:
-    for node in next_nodes:
-        base = publish(base, bytes.fromhex(node["writer"]), tuple(map(read, node["heads"])))
-    return base
 
 
 def shown(base: Base, rule: str = "autobase") -> list[str]:
@@ -179,25 +170,6 @@ def test_no_shorter_sequence_settles_the_node(rule, histories):
                     assert x not in settled, (x, row, length)
                     checked += 1
     assert checked > histories
-
-
-@given(st.lists(st.tuples(st.integers(0, 2**64), st.integers(0, 5)), min_size=1, max_size=4), st.sampled_from(RULES))
-def test_windows_settle_the_same_nodes_as_whole_bases(seeds, rule):
-    bases = [simulate(random.Random(seed), indexers, 1, 1, 40, 0.2) for seed, indexers in seeds]
-    arrays, _ = arrays_of(bases)
-    order = Order(*KERNELS[rule](arrays))
-    windows, node = cut_windows(arrays, order)
-    whole = settled_nodes(arrays.view_start, order)
-    cut = settled_nodes(windows.view_start, Order(*KERNELS[rule](windows)))
-    assert cut.tolist() == whole[node].tolist()
-    assert whole.sum() - cut.sum() == len(whole) - len(cut)
-
-
-def test_most_of_a_long_base_is_outside_of_its_window():
-    base = simulate(random.Random(3), 3, 1, 0, 300)
-    arrays, _ = arrays_of([base])
-    windows, _ = cut_windows(arrays, Order(*KERNELS["autobase"](arrays)))
-    assert 0 < len(windows.writer) < len(base.nodes) / 4
 
 
 @given(named_bases(), st.randoms(use_true_random=True), st.sampled_from(RULES))

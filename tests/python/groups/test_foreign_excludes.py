@@ -144,14 +144,6 @@ def test_siblings_are_charged_with_each_others_excludes():
     assert foreign(FORK) == {"e1": ["x2"], "e2": ["x1"]}
 
 
-def test_a_chain_of_epochs_has_no_foreign_excludes():
-    chain = [ROOT]
-    for i in range(200):
-        chain.append(message(f"x{i}", [chain[-1]["message_id"]], excluded_epoch=chain[-1]["message_id"]))
-        chain.append(message(f"e{i}", [f"x{i}"], previous_epochs=[chain[-2]["message_id"]]))
-    assert foreign(chain) == {}
-
-
 def test_a_merge_that_follows_both():
     merge = message("merge", ["post", "x4"], previous_epochs=["e1", "e2", "e1"])
     posts = [
@@ -164,22 +156,6 @@ def test_a_merge_that_follows_both():
     assert foreign([*FORK, *posts, merge, late])["merge"] == ["x5"]
     only_one = merge | {"previous": ["post"]}
     assert foreign([*FORK, *posts, only_one, late])["merge"] == ["x4", "x5"]
-
-
-def test_messages_outside_the_tangle_have_no_links():
-    outside = message("x3", ["nobody"], excluded_epoch="root", is_member=False)
-    assert foreign([*FORK, outside]) == {"e1": ["x2", "x3"], "e2": ["x1", "x3"]}
-    assert foreign([*FORK[:-1], FORK[-1] | {"is_member": False}, outside]) == {"e1": ["x2", "x3"]}
-    # Its previous messages are ignored.
-    through = [message("out", ["x1"], is_member=False), message("e3", ["x2", "out"], previous_epochs=["root"])]
-    assert foreign([*FORK, *through])["e3"] == ["x1"]
-
-
-def test_groups_do_not_mix():
-    other = [row | {"group_id": "h"} for row in FORK[:-1]]
-    rows = with_depths([*FORK, *other])
-    found = answers(run_on_partition(foreign_excludes, iter(batches_of(rows, 3))))
-    assert found == {("g", "e1"): (["x2"], 1), ("g", "e2"): (["x1"], 1), ("h", "e1"): (["x2"], 1)}
 
 
 def test_more_excludes_than_a_machine_word_has_bits():

@@ -5,7 +5,7 @@ import gzip
 import itertools
 import json
 import re
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from hashlib import sha256
 from pathlib import Path
 
@@ -314,6 +314,62 @@ def test_the_first_of_several_reasons_counts(kind):
         ways[second](content)
         ways[first](content)
         assert group_claim(content).invalid_reason is first, (first, second)
+
+
+PLACE = "ssb:message/classic/" + "A" * 43 + "="
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        PLACE.replace("ssb:", "ssb://"),
+        PLACE.replace("classic", "sha256"),
+        PLACE.replace("classic", "bendybutt-v1"),
+        PLACE.rstrip("="),
+        PLACE + "\n",
+        " " + PLACE,
+        PLACE[:-2] + "B=",
+        "%" + "A" * 43 + "=.sha256",
+    ],
+)
+def test_other_spellings_of_an_id(spelling):
+    content = content_of(EXCLUDE)
+    content["tangles"]["members"]["root"] = spelling
+    assert group_claim(content).invalid_reason is GroupReason.BAD_MEMBERS_TANGLE
+    content["tangles"]["members"]["root"] = PLACE
+    assert group_claim(content).invalid_reason is None
+
+
+SECRET_TEXT = b64encode(b"k" * 32).decode()
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        (b"k" * 32).hex(),
+        SECRET_TEXT.rstrip("="),
+        b64encode(b"k" * 33).decode(),
+        b64encode(b"k" * 31).decode(),
+        SECRET_TEXT[:-2] + "B=",
+        SECRET_TEXT + "\n",
+        [SECRET_TEXT],
+        "\ud800",
+        "A" * 1_000_000,
+    ],
+)
+@pytest.mark.parametrize("kind", [ROOT_INIT, EPOCH_INIT, ADD])
+def test_other_spellings_of_a_key(kind, spelling):
+    content = content_of(kind) | {"secret": spelling}
+    assert group_claim(content).invalid_reason is GroupReason.BAD_SECRET
+
+
+@pytest.mark.parametrize(
+    ("count", "reason"), [(0, GroupReason.BAD_RECPS_COUNT), (15, None), (16, GroupReason.BAD_RECPS_COUNT)]
+)
+def test_an_add_names_at_most_fifteen_feeds(count, reason):
+    content = content_of(ADD)
+    group, feed, *_ = content["recps"]
+    assert group_claim(content | {"recps": [group, *[feed] * count]}).invalid_reason is reason
 
 
 def test_every_reason_is_given_and_described():

@@ -7,7 +7,7 @@ from dbt_tangles.algorithms.private_group.reduction import reduce_groups
 from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
 from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
 from group_oracle import oracle
-from group_tables import add, exclude, init, reduced, reduced_batches, table_of
+from group_tables import add, exclude, init, reduced, table_of
 
 
 def chain(count: int) -> list[dict]:
@@ -69,32 +69,6 @@ def test_the_preferred_epoch_may_come_after_many_beaten_ones():
         rows.append(init(f"e{number:03}", ["g"], key=number))
         rows.append(add(f"m{number}", f"e{number:03}", ["few", *[f"f{number}"] * (number < 140)]))
     assert preferred(rows) == ("many_tips", ["e140"])
-
-
-def test_witnesses_are_the_last_ones():
-    """Two adds stand and two excludes are known: those of the later epochs count, and of several messages the least."""
-    rows = chain(6)
-    rows += [exclude("x2", "g", ["p"]), exclude("x1", "g", ["p"]), exclude("x0", "e01", ["p"])]
-    rows += [add("a3", "e02", ["p"]), add("a5", "e03", ["p"]), add("a4", "e03", ["p"])]
-    rows += [exclude("x9", "e04", ["q"])]
-    _, members, dropped = reduced(rows)
-    ((key, row),) = dropped.items()
-    assert key == ("g", "e04", "p")
-    assert (row["added_by"], row["excluded_by"]) == (["a4"], ["x0"])
-    assert members["g", "e02", "p"]["is_returned"] and members["g", "e03", "p"]["is_returned"]
-    assert not members["g", "g", "p"]["is_returned"]
-    assert reduced(rows) == oracle(rows)
-
-
-def test_an_add_excluded_on_one_path_falls_where_that_path_is_merged():
-    """Epoch d merges b, which excludes p, with c, which does not. The add to a falls with b; the add to c stands."""
-    rows = [init("g"), init("a", ["g"]), init("b", ["a"]), init("c", ["a"]), init("d", ["b", "c"])]
-    rows += [exclude("x", "g", ["p"]), add("1", "a", ["p"]), add("2", "b", ["p"]), exclude("y", "b", ["p"])]
-    assert reduced(rows)[2].keys() == {("g", "c", "p")}
-    rows.append(add("3", "c", ["p"]))
-    (row,) = reduced(rows)[2].values()
-    assert (row["epoch_id"], row["added_by"], row["excluded_by"]) == ("d", ["3"], ["y"])
-    assert reduced(rows) == oracle(rows)
 
 
 def test_a_dropped_member_is_reported_once():
@@ -175,25 +149,6 @@ def test_limits_are_those_of_each_group():
     assert reduced(both, dropped_limit=2) == oracle(both)
 
 
-def test_groups_with_equal_feeds_stay_apart():
-    """If the tips belonged to one group, both feeds would be shared."""
-    both = fork(["a"], ["b"], 1, 2) + elsewhere(fork(["b"], ["a"], 1, 2))
-    assert {row["preference"] for row in reduced(both)[0].values()} == {"disjoint"}
-    assert reduced(both) == oracle(both)
-
-
-def test_each_of_many_dropped_members_has_one_row():
-    """Seventy people return in an epoch with two hundred successors."""
-    feeds = [f"p{number}" for number in range(70)]
-    rows = [init("g"), init("back", ["g"]), exclude("x", "g", feeds), add("a", "back", feeds)]
-    rows += [init(f"e{number}", ["back"]) for number in range(200)]
-    _, _, dropped = reduced(rows, 1000)
-    assert len(dropped) == 70 * 200
-    assert {(*row["added_by"], *row["excluded_by"]) for row in dropped.values()} == {("a", "x")}
-    assert reduced(rows, 1000, dropped_limit=70 * 200)[2] == dropped
-    assert is_unknown(reduced(rows, 1000, dropped_limit=70 * 200 - 1))
-
-
 @pytest.mark.parametrize("room", [1, 10_000])
 def test_more_missing_than_a_batch_holds(room):
     """Two words of feeds are missing from every epoch; the batch has room for one word or for all."""
@@ -210,28 +165,10 @@ def test_long_strings_make_short_batches(monkeypatch):
     assert reduced(rows, 50_000) == oracle(rows)
 
 
-def test_a_feed_named_twice_in_a_message_counts_once():
-    rows = [init("g"), add("m", "g", ["a", "b", "a", "a"]), exclude("x", "g", ["a", "a"])]
-    members = reduced(rows)[1]
-    assert members["g", "g", "a"]["added_by"] == ["m"] and members["g", "g", "a"]["excluded_by"] == ["x"]
-
-
 def test_an_empty_table_gives_no_rows():
     assert reduced([]) == ({}, {}, {})
     assert list(run_on_partition(reduce_groups, iter(INPUT_SCHEMA.empty_table().to_batches()))) == []
     assert list(run_on_partition(reduce_groups, iter([]))) == []
-
-
-def test_statements_without_a_group_and_groups_without_statements():
-    stray = add("m", "x", ["f"], None)
-    assert reduced([stray]) == ({}, {}, {})
-    for rows in ([init("g")], [init("g"), stray]):
-        epochs, members, dropped = reduced_batches(rows, 1)
-        assert (len(epochs), members, dropped) == (1, {}, {})
-
-
-def test_a_group_without_a_root_init_is_left_out():
-    assert reduced([init("g") | {"kind": "epoch_init"}, init("e", ["g"]), add("m", "g", ["f"])]) == ({}, {}, {})
 
 
 SECRET = b"in this test a secret of 32 byte"

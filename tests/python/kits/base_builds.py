@@ -2,9 +2,13 @@
 
 import json
 import random
+from collections import Counter
 
 import autobase_oracle as oracle
 from autobase_oracle import Base, Id, Node
+from base_tables import node_id
+from hostile_lines import Log
+from quorums_oracle import plain_quorums
 from unsettled_oracle import publish, reason_of
 
 ONLY = ("--select", "stg_autobase__lines+")
@@ -21,16 +25,6 @@ MAX = 2**31 - 1
 def to_line(document, **fields):
     """Print a document with changed fields."""
     return json.dumps(document | fields).encode()
-
-
-def node_id(i):
-    """Return the node id of the tables."""
-    return f"{i.writer.hex()}:{i.length}"
-
-
-def pair(i):
-    """Return a node as the field `heads` of a line lists it: writer and length."""
-    return [i.writer.hex(), i.length]
 
 
 class Built:
@@ -92,7 +86,6 @@ class Built:
         """Compare clocks, votes and heads with a count of ancestors."""
         expected = {}
         followed = {p for i in base.nodes for p in base.previous(i)}
-        depth = depths(base)
         for i, node in base.nodes.items():
             clock = {}
             for p in base.past[i]:
@@ -100,7 +93,7 @@ class Built:
             voters = {y.writer for y in base.nodes if i in base.past[y]} & set(base.indexers)
             role = "indexing" if i.writer in base.indexers else "relayed" if node.is_relayed else "non_indexing"
             is_head = i not in followed and not node.is_relayed
-            expected[node_id(i)] = (role, node.batch, depth[i], clock, is_head, len(voters))
+            expected[node_id(i)] = (role, node.batch, base.depth[i], clock, is_head, len(voters))
         names = ("role", "batch", "depth", "clock", "is_head", "votes")
         found = {
             name: tuple(dict(row[n]) if n == "clock" else row[n] for n in names)
@@ -109,23 +102,9 @@ class Built:
         assert found == expected
 
     def check_quorums(self, base_id, base, degrees):
-        """Compare quorums with their definition.
-
-        The votes of a degree are the indexer nodes that know a majority of the votes of the degree below. The first
-        of them reaches the quorum.
-        """
-        majority, depth = len(base.indexers) // 2 + 1, depths(base)
-        votes = {i: base.past[i] for i in base.nodes if i.writer in base.indexers}
-        expected = {}
-        for x in base.nodes:
-            counted = {i for i, past in votes.items() if x in past}
-            for degree in range(1, degrees + 1):
-                writers = {i: {p.writer for p in past & counted} for i, past in votes.items()}
-                counted = {i for i, known in writers.items() if len(known) >= majority and base.indexers}
-                if counted:
-                    first = min(counted, key=lambda i: (depth[i], i))
-                    by = sorted(key.hex() for key in writers[first])
-                    expected[node_id(x), degree] = node_id(first), by
+        """Compare quorums with their definition."""
+        found = plain_quorums(base, degrees).items()
+        expected = {(node_id(x), n): (node_id(y), [k.hex() for k in voters]) for (x, n), (y, voters) in found}
         quorums = self.quorums.get(base_id, {})
         assert {key: (row["reached_at"], row["writers"]) for key, row in quorums.items()} == expected
 
@@ -148,14 +127,6 @@ class Built:
                 longer = publish(longer, bytes.fromhex(step["writer"]), ids)
             order, confirmed = oracle.order_of(longer)
             assert (i in order[:confirmed]) == (row["would_settle"] is not None)
-
-
-def depths(base):
-    """Return the length of the longest path below each node."""
-    depth = {}
-    for i in sorted(base.nodes, key=lambda i: len(base.past[i])):
-        depth[i] = max((depth[p] + 1 for p in base.previous(i)), default=0)
-    return depth
 
 
 def key_of(letter):
@@ -224,3 +195,87 @@ def random_bases(seeds):
         bases[f"random/{seed}"] = base
         lines += lines_of(f"random/{seed}", base, relayed, rng)
     return bases, lines
+
+
+class HostileLog(Log):
+    """A folder of log files, with the expected result of each line.
+
+    Attributes:
+        lines: The number of lines of each usable node, by base, writer and length.
+        base_lines: The number of usable lines about each base.
+        known: The bases of the oracle, with their usable nodes.
+        at: The subject of each usable line: a node, or a base.
+    """
+
+    def __init__(self, folder):
+        """Start without lines."""
+        super().__init__(folder)
+        self.base_lines = Counter()
+        self.known = {}
+        self.at = {}
+
+    def bad(self, reason, *lines, file="log.jsonl"):
+        """Add rejected lines. For `not_a_message`, expect `no_base` of an object and else `not_an_object`."""
+        for line in lines:
+            is_object = line.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+            super().bad(
+                {"not_a_message": "no_base" if is_object else "not_an_object"}.get(reason, reason), line, file=file
+            )
+
+    def good(self, at, *lines, file="log.jsonl"):
+        """Add usable lines."""
+        for line in lines:
+            self.files.setdefault(file, []).append(line)
+            self.at[file, len(self.files[file])] = at
+            if isinstance(at, str):
+                self.base_lines[at] += 1
+            else:
+                self.lines[at] += 1
+
+    def base(self, base_id, indexers="abc", reason=None, **fields):
+        """Add a line about a base; each indexer is named by one letter."""
+        line = to_line({"base": base_id, "indexers": [letter * 64 for letter in indexers]}, **fields)
+        if reason:
+            return self.bad(reason, line)
+        floor = {bytes.fromhex(key): length for key, length in (fields.get("start") or {}).items()}
+        self.known.setdefault(base_id, Base(tuple(sorted(map(key_of, indexers))), {}, floor))
+        return self.good(base_id, line)
+
+    def node(self, base_id, name, after="", reason=None, is_relayed=False, file="log.jsonl", **fields):
+        """Add a node, given as a letter and a length, that follows other nodes in the same notation."""
+        i, *followed = (Id(key_of(word[0]), int(word[1:])) for word in (name, *after.split()))
+        document = {"base": base_id, "writer": name[0] * 64, "length": i.length, "value": name}
+        line = to_line(document | {"heads": [[word[0] * 64, int(word[1:])] for word in after.split()]} | fields)
+        if reason:
+            return self.bad(reason, line, file=file)
+        self.known[base_id].nodes[i] = Node(i, tuple(followed), fields.get("batch", 1), is_relayed)
+        return self.good((base_id, i), line, file=file)
+
+    def nodes(self, base_id, reason, *words):
+        """Add nodes with one result, each in the notation of `drawing`."""
+        for word in words:
+            name, _, after = word.partition(":")
+            self.node(base_id, name, after.replace(",", " "), reason)
+
+    def repeat(self, step):
+        """Add some lines again."""
+        for number in range(1, len(self.files["log.jsonl"]) + 1, step):
+            at, line = ("log.jsonl", number), self.files["log.jsonl"][number - 1]
+            if at in self.rejects:
+                super().bad(self.rejects[at], line)
+            else:
+                self.good(self.at[at], line)
+
+    def check(self, built):
+        """Compare the results of all lines, and the nodes of all bases."""
+        self.check_rejects(built.project, "autobase_rejects")
+        members = {base_id: set(rows) for base_id, rows in built.nodes.items()}
+        counts = {
+            (row["base_id"], row["node_id"]): row["line_count"]
+            for row in built.project.rows("int_autobase_nodes")
+            if row["node_id"] in members.get(row["base_id"], ())
+        }
+        assert counts == {(base_id, node_id(i)): count for (base_id, i), count in self.lines.items()}
+        assert built.bases.keys() == self.base_lines.keys()
+        rows = sum(map(len, self.files.values()))
+        assert rows == sum(counts.values()) + sum(self.base_lines.values()) + len(self.rejects)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import autobase_oracle as oracle
 import design_oracle
 from autobase_oracle import Base, Id
+from quorums_oracle import lacking
 
 RULES = {"autobase": oracle.order_of, "design": design_oracle.plain_order}
 
@@ -19,26 +20,12 @@ class Change(NamedTuple):
     settled: list[tuple[Id, Id | None]]
 
 
-def first_votes(base: Base, knows) -> set[Id]:
-    """Return the first node of each indexer with a property."""
-    return {i.writer: i for i in sorted(base.nodes, reverse=True) if i.writer in base.indexers and knows(i)}.values()
-
-
-def degree(base: Base, x: Id) -> int:
-    """Return the known degree of the quorum over x, at most two."""
-    majority = len(base.indexers) // 2 + 1
-    votes = set(first_votes(base, lambda y: x in base.past[y]))
-    if len(votes) < majority:
-        return 0
-    return 1 + (len(first_votes(base, lambda y: len(votes & base.past[y]) >= majority)) >= majority)
-
-
 def contender(base: Base, x: Id, known: Base) -> Id | None:
     """Return the contender of x for an observer with this knowledge."""
-    if x not in known.nodes or degree(known, x) < 2:
+    if x not in known.nodes or lacking(known, x)[0] < 2:
         return None
     beside = [i for i in known.nodes if i.writer in base.indexers and i not in base.past[x] and x not in base.past[i]]
-    return min(beside, key=lambda i: (-degree(known, i), base.depth[i], i), default=None)
+    return min(beside, key=lambda i: (-lacking(known, i)[0], base.depth[i], i), default=None)
 
 
 def changes(base: Base, rule: str = "autobase") -> dict[Id, Change]:

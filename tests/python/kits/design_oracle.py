@@ -4,24 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from autobase_oracle import Base, Id, Node, pasts_of, smallest_first
+from quorums_oracle import degree_among
 from rule_search import Answer
-
-
-def degree_among(base: Base, known: set[Id], x: Id) -> int:
-    """Return the highest degree of a quorum over x among these nodes."""
-    majority = len(base.indexers) // 2 + 1
-    voting = sorted(i for i in known if i.writer in base.indexers)
-
-    def first_of_each(knows) -> dict[bytes, Id]:
-        return {i.writer: i for i in reversed(voting) if knows(i)}
-
-    votes = first_of_each(lambda y: x in base.past[y])
-    for degree in range(len(base.nodes) + 2):
-        before = set(votes.values())
-        votes = first_of_each(lambda y, before=before: len(before & base.past[y]) >= majority)
-        if not votes:
-            return degree
-    return len(base.nodes) + 2
 
 
 def degrees_of(base: Base, asked: Iterable[Id], known: Iterable[Id] | None = None) -> dict[Id, int]:

@@ -99,3 +99,101 @@ def to_line(key, content, author="@writer", sequence=1, value=None, **envelope):
     """Print an unsigned message."""
     value = {"author": author, "sequence": sequence, "content": content} | (value or {})
     return json.dumps({"key": key, "value": value, "timestamp": 1} | envelope).encode()
+
+
+# The group and the epoch of an invalid message.
+INVALID = (None, None)
+
+
+class GroupLog:
+    """Lines, with their expected results.
+
+    Attributes:
+        lines: All lines.
+        expected: By message id, the kind, reason, group and epoch of `group_messages`.
+        others: Ids of usable messages outside groups.
+        names: The short name of each message id.
+        findings: The expected findings by group: finding, epoch, feed and messages, all by name.
+    """
+
+    def __init__(self):
+        """Start without lines."""
+        self.lines, self.expected, self.others, self.names, self.findings = [], {}, set(), {}, {}
+
+    def say(self, name, content, kind, reason=None, at=INVALID, *, key=None, **envelope):
+        """Add a message with an expected row; `at` names its group and epoch."""
+        self.names[message_id(name)] = name
+        self.expected[message_id(name)] = (kind, reason, *(one and message_id(one) for one in at))
+        self.lines.append(to_line(key or uri(name), content, **envelope))
+
+    def other(self, name, content, **envelope):
+        """Add a usable message that is not in `group_messages`."""
+        self.names[message_id(name)] = name
+        self.others.add(message_id(name))
+        self.lines.append(to_line(uri(name), content, **envelope))
+
+    def raw(self, *lines):
+        """Add lines without a usable message."""
+        self.lines += lines
+
+
+class Story:
+    """A group under construction. Message names are local to the story; feed names are global.
+
+    In the group tangle, each message follows the messages named by `seen`, by default the last message.
+    """
+
+    def __init__(self, log, name, key=None):
+        """Write the root of the group, named R."""
+        self.log, self.name, self.last = log, name, "R"
+        self.keys = {"R": key or key_of(name)}
+        log.say(self.full("R"), root_init(self.keys["R"]), "root_init", None, [self.full("R")] * 2)
+        log.findings[message_id(self.full("R"))] = set()
+
+    def full(self, name):
+        """Return the global name of a message; a name with a slash is already global."""
+        return name if "/" in name else f"{self.name}/{name}"
+
+    def by_id(self, names):
+        """Sort names, given in one string, by message id."""
+        return ", ".join(sorted(names.split(", "), key=lambda name: message_id(self.full(name))))
+
+    def uris(self, names):
+        """Return the URIs of names, given as one string."""
+        return [uri(self.full(one)) for one in names.split(", ")]
+
+    def in_group(self, seen=None):
+        """Return the fields of the group tangle."""
+        return place(uri(self.full("R")), *self.uris(seen or self.last))
+
+    def epoch(self, name, after="R", key=None, seen=None, reason=None, **changes):
+        """Start an epoch."""
+        self.keys[name] = key or key_of(self.full(name))
+        content = epoch_init(self.keys[name], self.in_group(seen), place(uri(self.full("R")), *self.uris(after)))
+        self._say(name, content | changes, "epoch_init", reason, name)
+
+    def add(self, name, epoch, feeds, after=None, seen=None, reason=None, **changes):
+        """Add feeds, by names in one string, to an epoch."""
+        members = place(uri(self.full(epoch)), *self.uris(after or epoch))
+        content = add(self.keys[epoch], self.in_group(seen), members, map(feed, feeds.split(", ")))
+        self._say(name, content | changes, "add", reason, epoch)
+
+    def exclude(self, name, epoch, feeds, after=None, seen=None, reason=None, **changes):
+        """Exclude feeds in an epoch."""
+        members = place(uri(self.full(epoch)), *self.uris(after or epoch))
+        content = exclude(self.in_group(seen), members, map(feed, feeds.split(", ")))
+        self._say(name, content | changes, "exclude", reason, epoch)
+
+    def _say(self, name, content, kind, reason, epoch):
+        at = (None, None) if reason and not reason.startswith("un") else (self.full("R"), self.full(epoch))
+        if reason in ("unknown_key", "unknown_tangle"):
+            at = (None, None)
+        self.log.say(self.full(name), content, kind, reason, at)
+        self.last = name
+
+    def finds(self, finding, epoch, feed_name, messages):
+        """State an expected finding."""
+        epoch = epoch and message_id(self.full(epoch))
+        ids = tuple(message_id(self.full(one)) for one in messages.split(", "))
+        feed_id = feed_name and feed(feed_name)
+        self.log.findings[message_id(self.full("R"))].add((finding, epoch, feed_id, ids))

@@ -1,16 +1,16 @@
-"""Writes hostile private groups as lines of a log, with the expected result of each line.
-
-The lines are groups written as stories, lines of all forms, and messages of each kind with junk in each field.
-"""
+"""Writes hostile private groups as lines of a log, with the expected result of each line."""
 
 import json
 import random
-from base64 import b64decode, b64encode
+from base64 import b64encode
 
 from fixtures.ssb.author import Author
 from fixtures.ssb.author import to_line as signed_line
 from group_kit import (
+    INVALID,
     NULL,
+    GroupLog,
+    Story,
     add,
     epoch_init,
     exclude,
@@ -23,108 +23,11 @@ from group_kit import (
     to_line,
     uri,
 )
-from group_mutants import JUNK, REMOVED, mutated
 from hostile_lines import HOSTILE, MAX_LINE_BYTES
 
 # More messages than a finding lists.
 CROWD, LISTED = 120, 100
 CROWDED = [f"E{number}" for number in range(CROWD)]
-# The expected result of a message: kind, reason, group and epoch.
-INVALID = (None, None)
-
-
-class GroupLog:
-    """Lines, with their expected results.
-
-    Attributes:
-        lines: All lines.
-        expected: By message id, the kind, reason, group and epoch of `group_messages`.
-        others: Ids of usable messages outside groups.
-        names: The short name of each message id.
-        findings: The expected findings by group: finding, epoch, feed and messages, all by name.
-    """
-
-    def __init__(self):
-        """Start without lines."""
-        self.lines, self.expected, self.others, self.names, self.findings = [], {}, set(), {}, {}
-
-    def say(self, name, content, kind, reason=None, at=INVALID, *, key=None, **envelope):
-        """Add a message with an expected row; `at` names its group and epoch."""
-        self.names[message_id(name)] = name
-        self.expected[message_id(name)] = (kind, reason, *(one and message_id(one) for one in at))
-        self.lines.append(to_line(key or uri(name), content, **envelope))
-
-    def other(self, name, content, **envelope):
-        """Add a usable message that is not in `group_messages`."""
-        self.names[message_id(name)] = name
-        self.others.add(message_id(name))
-        self.lines.append(to_line(uri(name), content, **envelope))
-
-    def raw(self, *lines):
-        """Add lines without a usable message."""
-        self.lines += lines
-
-
-class Story:
-    """A group under construction. Message names are local to the story; feed names are global.
-
-    In the group tangle, each message follows the messages named by `seen`, by default the last message.
-    """
-
-    def __init__(self, log, name, key=None):
-        """Write the root of the group, named R."""
-        self.log, self.name, self.last = log, name, "R"
-        self.keys = {"R": key or key_of(name)}
-        log.say(self.full("R"), root_init(self.keys["R"]), "root_init", None, [self.full("R")] * 2)
-        log.findings[message_id(self.full("R"))] = set()
-
-    def full(self, name):
-        """Return the global name of a message; a name with a slash is already global."""
-        return name if "/" in name else f"{self.name}/{name}"
-
-    def by_id(self, names):
-        """Sort names, given in one string, by message id."""
-        return ", ".join(sorted(names.split(", "), key=lambda name: message_id(self.full(name))))
-
-    def uris(self, names):
-        """Return the URIs of names, given as one string."""
-        return [uri(self.full(one)) for one in names.split(", ")]
-
-    def in_group(self, seen=None):
-        """Return the fields of the group tangle."""
-        return place(uri(self.full("R")), *self.uris(seen or self.last))
-
-    def epoch(self, name, after="R", key=None, seen=None, reason=None, **changes):
-        """Start an epoch."""
-        self.keys[name] = key or key_of(self.full(name))
-        content = epoch_init(self.keys[name], self.in_group(seen), place(uri(self.full("R")), *self.uris(after)))
-        self._say(name, content | changes, "epoch_init", reason, name)
-
-    def add(self, name, epoch, feeds, after=None, seen=None, reason=None, **changes):
-        """Add feeds, by names in one string, to an epoch."""
-        members = place(uri(self.full(epoch)), *self.uris(after or epoch))
-        content = add(self.keys[epoch], self.in_group(seen), members, map(feed, feeds.split(", ")))
-        self._say(name, content | changes, "add", reason, epoch)
-
-    def exclude(self, name, epoch, feeds, after=None, seen=None, reason=None, **changes):
-        """Exclude feeds in an epoch."""
-        members = place(uri(self.full(epoch)), *self.uris(after or epoch))
-        content = exclude(self.in_group(seen), members, map(feed, feeds.split(", ")))
-        self._say(name, content | changes, "exclude", reason, epoch)
-
-    def _say(self, name, content, kind, reason, epoch):
-        at = (None, None) if reason and not reason.startswith("un") else (self.full("R"), self.full(epoch))
-        if reason in ("unknown_key", "unknown_tangle"):
-            at = (None, None)
-        self.log.say(self.full(name), content, kind, reason, at)
-        self.last = name
-
-    def finds(self, finding, epoch, feed_name, messages):
-        """State an expected finding."""
-        epoch = epoch and message_id(self.full(epoch))
-        ids = tuple(message_id(self.full(one)) for one in messages.split(", "))
-        feed_id = feed_name and feed(feed_name)
-        self.log.findings[message_id(self.full("R"))].add((finding, epoch, feed_id, ids))
 
 
 def tell_of_findings(log):
@@ -134,18 +37,6 @@ def tell_of_findings(log):
     story.exclude("X", "R", "b", after="A")
     story.epoch("E")
     story.add("B", "E", "a")
-
-    story = Story(log, "return")
-    story.add("A", "R", "a, b, c")
-    story.exclude("X", "R", "b", after="A")
-    story.epoch("E")
-    story.add("B", "E", "a, c")
-    story.add("again", "E", "b", after="B")
-    story.exclude("Y", "E", "c", after="again")
-    story.epoch("F", after="E")
-    story.add("C", "F", "a")
-    story.finds("returned_though_excluded", "E", "b", "again")
-    story.finds("dropped_after_return", "F", "b", "X, again, F")
 
     story = Story(log, "fork")
     story.add("A", "R", "a, b, c, d")
@@ -158,25 +49,6 @@ def tell_of_findings(log):
     for epoch, other, returned, by in (("E", "Y", "c", "B"), ("F", "X", "b", "C")):
         story.finds("foreign_exclude", epoch, None, other)
         story.finds("returned_though_excluded", epoch, returned, by)
-
-    story = Story(log, "circle")
-    for name, first, feeds in (("E", 1, "a, b, c"), ("F", 2, "a, d"), ("G", 3, "a, b")):
-        story.epoch(name, key=key_of(name, first))
-        story.add(f"add to {name}", name, feeds)
-    story.finds("no_answer", "F", None, story.by_id("E, F, G"))
-
-    story = Story(log, "strangers")
-    for name, first, feeds in (("E", 2, "a"), ("F", 1, "b")):
-        story.epoch(name, key=key_of(name, first))
-        story.add(f"add to {name}", name, feeds)
-    story.finds("no_answer", "F", None, story.by_id("E, F"))
-
-    # Ids break ties of equal keys; the root has the same key.
-    story = Story(log, "one key", key=key_of("shared"))
-    for name in "EF":
-        story.epoch(name, key=key_of("shared"))
-        story.add(f"add to {name}", name, "a")
-    story.finds("same_key", None, None, story.by_id("R, E, F"))
 
 
 def tell_of_foreign_groups(log):
@@ -293,70 +165,26 @@ def tell_of_forms(log):
     story = Story(log, "forms")
     root = place(uri("forms/R"), uri("forms/R"))
     at = ("forms/R", "forms/R")
-    tell_of_spellings(log, story, root, at)
     tell_of_lists(log, story, root, at)
     tell_of_odd_values(log, story, root, at)
     tell_of_other_types(log, root)
 
 
-def tell_of_spellings(log, story, root, at):
-    """Write ids and keys in all spellings."""
-    sigil = place(message_id("forms/R"), message_id("forms/R"))
-    # Keys of envelopes have either spelling; references in valid messages have only one.
+def tell_of_lists(log, story, root, at):
+    """Write an id in its other form, and lists of all sizes."""
+    # Keys of envelopes have either form; references in valid messages have only one.
     log.lines.append(to_line(message_id("forms/R"), root_init(story.keys["R"])))
     content = add(key_of("forms"), root, root, [feed("a")])
     log.say("forms/sigil key", content, "add", None, at, key=message_id("forms/sigil key"))
-    log.say("forms/other uri", content, "add", None, at, key=uri("forms/other uri").replace("ssb:", "ssb://"))
-    content = add(key_of("k"), sigil, root, [feed("a")], root=uri("forms/R"))
-    log.say("forms/sigil group", content, "add", "bad_group_tangle")
-    log.say("forms/sigil members", add(key_of("k"), root, sigil, [feed("a")]), "add", "bad_members_tangle")
+    sigil = place(message_id("forms/R"), message_id("forms/R"))
     log.say("forms/sigil epoch", epoch_init(key_of("k"), root, sigil), "epoch_init", "bad_epoch_tangle")
     story.finds("init_not_counted", "sigil epoch", None, "sigil epoch")
-    for name, bad in (
-        ("slashes", uri("forms/R").replace("ssb:", "ssb://")),
-        ("sha256", uri("forms/R").replace("classic", "sha256")),
-        ("unpadded", uri("forms/R").rstrip("=")),
-        ("newline", uri("forms/R") + "\n"),
-        ("not canonical", uri("forms/R")[:-2] + "B="),
-        ("space", " " + uri("forms/R")),
-        ("bendy butt", uri("forms/R").replace("classic", "bendybutt-v1")),
-    ):
-        content = exclude(root, place(bad, uri("forms/R")), [feed("a")])
-        log.say(f"forms/{name}", content, "exclude", "bad_members_tangle")
-
-    # Keys.
-    for name, bad in (
-        ("hex", b64decode(key_of("k")).hex()),
-        ("unpadded key", key_of("k").rstrip("=")),
-        ("long key", b64encode(b"k" * 33).decode()),
-        ("short key", b64encode(b"k" * 31).decode()),
-        ("loose key", key_of("k")[:-2] + "B="),
-        ("key and newline", key_of("k") + "\n"),
-        ("key list", [key_of("k")]),
-        ("surrogate key", "\ud800"),
-        ("huge key", "A" * 1_000_000),
-    ):
-        log.say(f"forms/{name}", root_init(bad), "root_init", "bad_secret")
-        log.say(f"forms/add {name}", add(bad, root, root, [feed("a")]), "add", "bad_secret")
-
-
-def tell_of_lists(log, story, root, at):
-    """Write lists of all sizes."""
     many = [feed(f"many {number}") for number in range(MANY)]
     log.say("forms/many", exclude(root, root, many), "exclude", None, at)
     assert MAX_LINE_BYTES * 3 // 4 < len(log.lines[-1]) < MAX_LINE_BYTES
     log.say("forms/many times", exclude(root, root, [feed("once")] * MANY), "exclude", None, at)
     too_many = exclude(root, root, [feed(f"too many {number}") for number in range(31_000)])
     log.raw(to_line(uri("forms/too long"), too_many))
-    log.say("forms/15", add(key_of("forms"), root, root, many[:15]), "add", None, at)
-    log.say("forms/16", add(key_of("forms"), root, root, many[:16]), "add", "bad_recps_count")
-    log.say("forms/nobody", add(key_of("forms"), root, root, []), "add", "bad_recps_count")
-    log.say("forms/nobody is out", exclude(root, root, []), "exclude", "bad_excludes")
-    log.say("forms/two groups", exclude(root, root, [feed("a")], recps=[group("a")] * 2), "exclude", "bad_recps_count")
-    empty = place(uri("forms/R"))
-    log.say("forms/no previous", add(key_of("k"), root, empty, [feed("a")]), "add", "bad_members_tangle")
-    log.say("forms/no group previous", add(key_of("k"), empty, root, [feed("a")]), "add", "bad_group_tangle")
-    log.say("forms/no epoch before", epoch_init(key_of("k"), root, empty), "epoch_init", "bad_epoch_tangle")
     lists = [place(uri("forms/R"), *(uri(f"unknown {number}") for number in range(5_000))) for _ in "ab"]
     log.say("forms/wide", add(key_of("forms"), *lists, [feed("in the air")]), "add", None, at)
     story.finds("unconnected_add", "R", "in the air", "wide")
@@ -456,31 +284,6 @@ def tell_of_exports(log):
     log.say("exports/unchecked", exclude(root, root, [feed("a"), "not a feed"]), "exclude", None, at)
 
 
-def tell_of_mutants(log):
-    """Write each kind of message with each kind of junk in each field."""
-    Story(log, "mutants")
-    for kind, whole, places in mutated():
-        for path, outcome in places.items():
-            for number, junk in enumerate(JUNK):
-                content = json.loads(json.dumps(whole))  # Tangles that were equal differ now.
-                within = content
-                for step in path[:-1]:
-                    within = within[step]
-                if junk is REMOVED:
-                    del within[path[-1]]
-                else:
-                    within[path[-1]] = junk
-                name = f"mutant {kind} {path} {number}"
-                if path == ("type",):
-                    log.other(name, content)
-                    continue
-                found = outcome(junk) if callable(outcome) else outcome
-                to_kind, reason = found if isinstance(found, tuple) else (kind, found)
-                in_group = name if to_kind == "root_init" else "mutants/R"
-                epoch = name if to_kind.endswith("init") else "mutants/R"
-                log.say(name, content, to_kind, reason, (in_group, epoch) if reason is None else INVALID)
-
-
 def hostile_log():
     """Write all lines in another order than the stories."""
     log = GroupLog()
@@ -490,6 +293,5 @@ def hostile_log():
     tell_of_missing_starts(log)
     tell_of_forms(log)
     tell_of_exports(log)
-    tell_of_mutants(log)
     log.lines = random.Random("hostile").sample(log.lines, len(log.lines))
     return log

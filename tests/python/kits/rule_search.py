@@ -72,7 +72,7 @@ def simulate(
     return base
 
 
-def answers(bases: list[Base], rule: str) -> list[Answer]:
+def answers(bases: list[Base], rule: str = "autobase") -> list[Answer]:
     """Order all bases in one call: the order of each, and the length of its settled part."""
     arrays, ids = arrays_of(bases)
     order, placed, confirmed = RULES[rule](arrays)

@@ -1,4 +1,7 @@
-"""The tables of a build of sets, by set."""
+"""The tables of a build of sets, by set; and a log of sets with the expected result of each line and message."""
+
+from fixtures.pzp.author import Device, hash_of, id_of, moot_of, to_line
+from hostile_lines import Log
 
 SELECTED = ("--select", "stg_pzp__lines+", "--exclude", "test_type:unit")
 
@@ -48,3 +51,114 @@ class Built:
         rows.sort(key=lambda row: row["position"])
         assert [row["position"] for row in rows] == list(range(len(rows)))
         return [row["message_id"] for row in rows]
+
+
+def units(text):
+    """The sort key of `prev`: UTF-16 code units."""
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+class HostileLog(Log):
+    """A folder of log files, with the expected result of each line, and of each message in each set.
+
+    Attributes:
+        ids: The message of each usable line.
+        feeds: The sets by their short names.
+        astray: For each id that is named as a set's root but is not one, the expected result of each message.
+    """
+
+    def __init__(self, folder):
+        """Start an empty log."""
+        super().__init__(folder)
+        self.ids = {}
+        self.feeds = {}
+        self.astray = {}
+
+    def good(self, *lines, file="log.jsonl", message_id=None):
+        """Add lines that are usable: messages, or bytes with their id."""
+        for line in lines:
+            raw = line if isinstance(line, bytes) else to_line(line)
+            self.files.setdefault(file, []).append(raw)
+            self.ids[file, len(self.files[file])] = message_id or id_of(line)
+            self.lines[message_id or id_of(line)] += 1
+
+    def repeat(self, file, step):
+        """Add some lines of a file again."""
+        for number in range(1, len(self.files[file]) + 1, step):
+            line = self.files[file][number - 1]
+            if (file, number) in self.rejects:
+                self.bad(self.rejects[file, number], line)
+            else:
+                self.good(line, message_id=self.ids[file, number])
+
+    def check(self, built):
+        """Compare all lines, and each message in each set."""
+        self.check_rejects(built.project, "pzp_rejects")
+        usable = {name: row["line_count"] for name, row in built.messages.items() if row["is_usable"]}
+        assert usable == self.lines
+        expected = self.astray | {feed.root: feed.verdicts for feed in self.feeds.values()}
+        verdicts = {
+            set_id: {name: (row["reject_reason"], row["is_held"]) for name, row in rows.items()}
+            for set_id, rows in built.members.items()
+        }
+        assert verdicts.keys() == expected.keys()
+        wrong = {set_id: (expected[set_id], rows) for set_id, rows in verdicts.items() if expected[set_id] != rows}
+        assert not wrong, wrong
+
+
+class Feed:
+    """A set while it is written.
+
+    Attributes:
+        ids: By short name; R is the root.
+        verdicts: For each message that names the set, by id: its reason, and whether it is held.
+    """
+
+    def __init__(self, log, name, account=None, device=None, domain=FOLLOWS, *, is_rooted=True):
+        """Start a set of the given account, or of one outside the log."""
+        self.log, self.domain = log, domain
+        self.device = device or Device.from_name("laptop")
+        self.account = hash_of(name) if account is None else account
+        self.moot = moot_of(self.account, domain, self.device)
+        self.root = id_of(self.moot)
+        self.ids, self.depths, self.verdicts = {"R": self.root}, {"R": 0}, {}
+        assert name not in log.feeds
+        log.feeds[name] = self
+        if is_rooted:
+            log.good(self.moot)
+            self.verdicts[self.root] = (None, False)
+
+    def sign(self, name, after="R", data=None, depth=None, by=None, **fields):
+        """Sign a message that follows others: given names, or a list of ids."""
+        prev = sorted((self.ids[one] for one in after.split(", ")), key=units) if isinstance(after, str) else after
+        if depth is None:
+            depth = 1 + max([self.depths[one] for one in after.split(", ")] if isinstance(after, str) else [0])
+        entry = fields.pop("entry", {"depth": depth, "prev": prev})
+        tangles = {self.root: entry} | fields.pop("tangles", {})
+        account, domain = fields.pop("account", self.account), fields.pop("domain", self.domain)
+        data = says([name]) if data is None else data
+        message = (by or self.device).write(data, tangles, account, domain, fields.pop("tips", None), **fields)
+        self.ids[name], self.depths[name] = id_of(message), depth
+        return message
+
+    def expect(self, message, reason=None, held=False):
+        """State the expected result of a message in this set."""
+        self.verdicts[id_of(message)] = (reason, held)
+
+    def write(self, name, after="R", data=None, reason=None, held=False, **fields):
+        """Publish a usable message; it is invalid if a reason is given."""
+        message = self.sign(name, after, data, **fields)
+        self.log.good(message)
+        self.expect(message, reason, held)
+        return message
+
+    def refuse(self, reason, name, after="R", data=None, **fields):
+        """Publish an unusable message."""
+        message = self.sign(name, after, data, **fields)
+        self.log.bad(reason, to_line(message))
+        self.expect(message, reason)
+        return message
+
+    def named(self, *names):
+        """Return the ids of names."""
+        return [self.ids[name] for name in names]

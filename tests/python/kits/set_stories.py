@@ -3,125 +3,14 @@
 import json
 from functools import partial
 
-from fixtures.pzp.author import Account, Device, hash_of, id_of, moot_of, to_line
-from hostile_lines import MAX_LINE_BYTES, ODD, Log, broken, random_bytes
-from set_builds import FOLLOWS, MAX, says
+from fixtures.pzp.author import Account, Device, hash_of, id_of, to_line
+from hostile_lines import MAX_LINE_BYTES, ODD, broken, random_bytes
+from set_builds import FOLLOWS, MAX, Feed, HostileLog, says, units
 
 # The names that are allowed in a domain.
 LEGAL = {"", "null", "None", "NaN", "0", "1", "thread", "Thread", "THREAD", "ff"}
 LEGAL |= {"__proto__", "__this_round__", "constructor"}
 LOST = hash_of("never published")
-
-
-def units(text):
-    """The sort key of `prev`: UTF-16 code units."""
-    return text.encode("utf-16-be", "surrogatepass")
-
-
-class HostileLog(Log):
-    """A folder of log files, with the expected result of each line, and of each message in each set.
-
-    Attributes:
-        ids: The message of each usable line.
-        feeds: The sets by their short names.
-        astray: For each id that is named as a set's root but is not one, the expected result of each message.
-    """
-
-    def __init__(self, folder):
-        """Start an empty log."""
-        super().__init__(folder)
-        self.ids = {}
-        self.feeds = {}
-        self.astray = {}
-
-    def good(self, *lines, file="log.jsonl", message_id=None):
-        """Add lines that are usable: messages, or bytes with their id."""
-        for line in lines:
-            raw = line if isinstance(line, bytes) else to_line(line)
-            self.files.setdefault(file, []).append(raw)
-            self.ids[file, len(self.files[file])] = message_id or id_of(line)
-            self.lines[message_id or id_of(line)] += 1
-
-    def repeat(self, file, step):
-        """Add some lines of a file again."""
-        for number in range(1, len(self.files[file]) + 1, step):
-            line = self.files[file][number - 1]
-            if (file, number) in self.rejects:
-                self.bad(self.rejects[file, number], line)
-            else:
-                self.good(line, message_id=self.ids[file, number])
-
-    def check(self, built):
-        """Compare all lines, and each message in each set."""
-        self.check_rejects(built.project, "pzp_rejects")
-        usable = {name: row["line_count"] for name, row in built.messages.items() if row["is_usable"]}
-        assert usable == self.lines
-        expected = self.astray | {feed.root: feed.verdicts for feed in self.feeds.values()}
-        verdicts = {
-            set_id: {name: (row["reject_reason"], row["is_held"]) for name, row in rows.items()}
-            for set_id, rows in built.members.items()
-        }
-        assert verdicts.keys() == expected.keys()
-        wrong = {set_id: (expected[set_id], rows) for set_id, rows in verdicts.items() if expected[set_id] != rows}
-        assert not wrong, wrong
-
-
-class Feed:
-    """A set while it is written.
-
-    Attributes:
-        ids: By short name; R is the root.
-        verdicts: For each message that names the set, by id: its reason, and whether it is held.
-    """
-
-    def __init__(self, log, name, account=None, device=None, domain=FOLLOWS, *, is_rooted=True):
-        """Start a set of the given account, or of one outside the log."""
-        self.log, self.domain = log, domain
-        self.device = device or Device.from_name("laptop")
-        self.account = hash_of(name) if account is None else account
-        self.moot = moot_of(self.account, domain, self.device)
-        self.root = id_of(self.moot)
-        self.ids, self.depths, self.verdicts = {"R": self.root}, {"R": 0}, {}
-        assert name not in log.feeds
-        log.feeds[name] = self
-        if is_rooted:
-            log.good(self.moot)
-            self.verdicts[self.root] = (None, False)
-
-    def sign(self, name, after="R", data=None, depth=None, by=None, **fields):
-        """Sign a message that follows others: given names, or a list of ids."""
-        prev = sorted((self.ids[one] for one in after.split(", ")), key=units) if isinstance(after, str) else after
-        if depth is None:
-            depth = 1 + max([self.depths[one] for one in after.split(", ")] if isinstance(after, str) else [0])
-        entry = fields.pop("entry", {"depth": depth, "prev": prev})
-        tangles = {self.root: entry} | fields.pop("tangles", {})
-        account, domain = fields.pop("account", self.account), fields.pop("domain", self.domain)
-        data = says([name]) if data is None else data
-        message = (by or self.device).write(data, tangles, account, domain, fields.pop("tips", None), **fields)
-        self.ids[name], self.depths[name] = id_of(message), depth
-        return message
-
-    def expect(self, message, reason=None, held=False):
-        """State the expected result of a message in this set."""
-        self.verdicts[id_of(message)] = (reason, held)
-
-    def write(self, name, after="R", data=None, reason=None, held=False, **fields):
-        """Publish a usable message; it is invalid if a reason is given."""
-        message = self.sign(name, after, data, **fields)
-        self.log.good(message)
-        self.expect(message, reason, held)
-        return message
-
-    def refuse(self, reason, name, after="R", data=None, **fields):
-        """Publish an unusable message."""
-        message = self.sign(name, after, data, **fields)
-        self.log.bad(reason, to_line(message))
-        self.expect(message, reason)
-        return message
-
-    def named(self, *names):
-        """Return the ids of names."""
-        return [self.ids[name] for name in names]
 
 
 def add_items(log):
@@ -149,11 +38,6 @@ def add_items(log):
     feed.expect(message)
     line = to_line(message | {"data": says(["?"])}).replace(b'"?"', b"[" * 5000 + b"1" + b"]" * 5000)
     log.good(line, message_id=id_of(message))
-    metadata = feed.sign("B", "A", says(["b"]))["metadata"] | {"odd": deep}
-    message = feed.device.sign(metadata, says(["b"]))
-    line = to_line(message | {"metadata": metadata | {"odd": "?"}}).replace(b'"?"', b"[" * 5000 + b"1" + b"]" * 5000)
-    log.good(line, message_id=id_of(message))
-    feed.expect(message)
 
     # Data that cannot be hashed differs from the hashed data.
     feed = Feed(log, "unprintable")
@@ -175,7 +59,7 @@ def add_places(log):
     """Add wrong depths and links."""
     feed = Feed(log, "depths")
     feed.write("A")
-    for depth in (0, -1, MAX + 1, 1.5, "2", True, False, [], 1e300, -0.0):
+    for depth in (0, MAX + 1, 1.5, "2"):
         feed.refuse("bad_depth", f"depth {depth}", "A", depth=depth)
     feed.write("float", "A", depth=2.0)
     feed.write("gap", "A", reason="depth_gap", depth=MAX)
@@ -189,26 +73,20 @@ def add_places(log):
     feed.refuse("bad_depth", "too far", "last", depth=MAX + 1)
     feed.write("held", [LOST], reason="no_known_prev", held=True, depth=7)
     feed.write("after a held one", "held", depth=8)
-    feed.write("no id", ["'; drop table sets; --"], reason="no_known_prev", depth=7)
-    feed.write("after that", "no id", reason="no_known_prev", depth=8)
 
     feed = Feed(log, "links")
     feed.write("A")
     a = feed.ids["A"]
-    for prev in (None, 7, "R", {}, {"0": a}, True):
-        feed.refuse("bad_prev", f"prev {prev}", entry={"depth": 2, "prev": prev})
-    for entry in (7, "R", [], {}, {"depth": 2}, True, {"prev": 7}):
-        feed.refuse("bad_prev", f"entry {entry}", entry=entry)
-    for entry in (None, 0, False, ""):
-        log.bad("no_tangle", to_line(feed.sign(f"no entry {entry}", entry=entry)))
-    feed.refuse("bad_depth", "no depth", entry={"prev": [a]})
-    feed.refuse("bad_depth", "null", entry={"depth": None, "prev": [a]})
-    for bad in (7, None, [a], {}, True):
-        feed.refuse("prev_not_string", f"in prev {bad}", [a, bad], depth=2)
-    feed.refuse("prev_uri", "uri", [a, "pzp:message/v4/x"], depth=2)
-    feed.refuse("prev_duplicate", "twice", [a, a], depth=2)
-    feed.refuse("prev_unsorted", "unsorted", ["~", a], depth=2)
-    feed.refuse("no_known_prev", "nothing", [], depth=2)
+    for reason, prev in (
+        ("prev_not_string", [a, 7]),
+        ("prev_uri", [a, "pzp:message/v4/x"]),
+        ("prev_duplicate", [a, a]),
+        ("prev_unsorted", ["~", a]),
+        ("no_known_prev", []),
+    ):
+        feed.refuse(reason, f"in prev {prev}", prev, depth=2)
+    feed.refuse("bad_prev", "no prev", entry={"depth": 2})
+    log.bad("no_tangle", to_line(feed.sign("no entry", entry=None)))
     feed.write("odd", sorted([a, *ODD], key=units), depth=2)
     feed.write("many", sorted([a, *(f"%{number}" for number in range(10_000))]), depth=2)
     # A message of another set is missing in this one.
@@ -276,16 +154,11 @@ def add_names(log):
     feed = Feed(log, "roots")
     message = feed.write("A", tangles={text: {"depth": 1, "prev": [text]} for text in ODD})
     log.astray |= {text: {id_of(message): ("missing_root", False)} for text in ODD}
-    for number, tips in enumerate([ODD, [], [None, 7, {}], 7, {"a": []}, [[[]]]]):
-        feed.write(f"tips {number}", accountTips=tips)
-    for value in (7, None, [], {}, True):
-        feed.refuse("bad_account", f"account {value}", account=value)
-        feed.refuse("bad_domain", f"domain {value}", domain=value)
-    for size in (-1, 0.5, "7", None, True, MAX + 1, [7]):
-        feed.refuse("bad_data_size", f"size {size}", dataSize=size)
+    feed.refuse("bad_account", "account", account=7)
+    feed.refuse("bad_domain", "domain", domain=None)
+    feed.refuse("bad_data_size", "bad size", dataSize="7")
     feed.refuse("data_size_mismatch", "size", dataSize=7)
-    for digest in (None, 7, "", LOST, "0" * 44, [LOST]):
-        feed.refuse("data_hash_mismatch", f"hash {digest}", dataHash=digest)
+    feed.refuse("data_hash_mismatch", "hash", dataHash=LOST)
 
     # Lone surrogates and infinite numbers lack a canonical form, so values with them have no id.
     line = to_line(feed.sign("no id"))
@@ -314,27 +187,20 @@ def add_writers(log):
         [
             (laptop, [account.id], None),
             (laptop, None, None),
-            (laptop, account.tips, None),
             (laptop, [LOST], "unknown_account_tips"),
             (phone, [account.id], "unauthorised_key"),
             (phone, [with_phone], None),
             (phone, [by_stranger], None),
-            (phone, [without_phone], "unauthorised_key"),
             (phone, [with_phone, without_phone], "unauthorised_key"),
-            (phone, None, "unauthorised_key"),
-            (phone, [LOST], "unknown_account_tips"),
-            (stranger, [by_stranger], "unauthorised_key"),
             (stranger, None, "unauthorised_key"),
             (tablet, [by_phone], "unauthorised_key"),
-            (tablet, account.tips, "unauthorised_key"),
         ]
     ):
         feed.write(f"{number}", reason=reason, by=device, tips=tips)
-    feed.write("after the stranger", feed.named("11"), reason="no_known_prev", depth=2, tips=[account.id])
+    feed.write("after the stranger", feed.named("7"), reason="no_known_prev", depth=2, tips=[account.id])
     other = Account(stranger, "other")
     log.good(*other.messages.values())
     feed.write("other", reason="other_account", by=stranger, account=other.id, tips=other.tips)
-    feed.write("other's key", reason="unauthorised_key", by=stranger, tips=other.tips)
     feed.write("own key, other account", reason="unauthorised_key", account=other.id, tips=other.tips)
     feed.write("any", reason="other_account", account="any")
     feed.write("self", reason="account_self", account="self")
@@ -400,7 +266,6 @@ def add_lines(log):
     again(b'"v":4', b'"v":3,"v":4')
     again(b'{"data":', b'{"data":7,"metadata":[],"sig":0,"data":')
     again(b'"depth":1', b'"depth":"x","depth":1')
-    again(b'"depth":1', b'"depth":1.0')
     again(b'"add":["A"]', b'"add":[7],"add":["\\u0041"]')
     log.bad("wrong_version", line.replace(b'"v":4', b'"v":4,"v":3'))
     log.bad("no_tangle", line.replace(b'"tangles":{', b'"tangles":{},"tangles":null,"x":{'))
@@ -408,28 +273,14 @@ def add_lines(log):
         log.good(json.dumps({"ts": 1e300, "id": envelope, "msg": message}).encode(), message_id=name)
     log.good(to_line({"id": name, "msg": message} | {"more": [ODD]}), message_id=name)
     log.good(to_line(message | {"more": "'; --", "id": {}}), message_id=name)
-    log.bad("not_a_message", to_line({"metadata": 7, "msg": message}), to_line({"msg": {"msg": message}}))
-    log.bad("json_array", to_line([message]))
-    log.bad("not_a_message", to_line({"value": message}))
-    for field in ("data", "dataHash", "dataSize", "account", "accountTips", "tangles", "domain"):
-        copy = json.loads(line)
-        copy.pop(field, None)
-        copy["metadata"].pop(field, None)
-        log.bad("missing_field", to_line(copy))
-    for value in (None, 3, "4", True, [4], 4.5):
-        log.bad("wrong_version", to_line(feed.sign("version", v=value)))
-    for value in (None, 7, {}, []):
-        log.bad("missing_signature", to_line(message | {"sig": value}))
-    for value in ("", "1", "0" * 88, "\0", "é", "z" * 88, "1" * 100_000):
-        log.bad("bad_signature", to_line(message | {"sig": value}))
-    for value in (None, 7, "", "\0", "1" * 100_000, "I" * 44, f"{message['sigkey']}1"):
-        log.bad("bad_sigkey", to_line(message | {"sigkey": value}))
+    log.bad("missing_signature", to_line(message | {"sig": None}))
+    log.bad("bad_signature", to_line(message | {"sig": "1" * 100_000}))
+    log.bad("bad_sigkey", to_line(message | {"sigkey": "1" * 100_000}))
     log.bad("bad_signature", to_line(message | {"sigkey": Device.from_name("nobody").key}))
 
     long = "long.jsonl"
     log.good(line.ljust(MAX_LINE_BYTES), file=long, message_id=name)
     log.bad("too_long", line.ljust(MAX_LINE_BYTES + 1), b"x" * 5_000_000, file=long)
-    log.good(line, file=long, message_id=name)
     log.good(line + b"\r", b" \t" + line + b" ", file="crlf.jsonl", message_id=name)
     log.bad("malformed_json", b"\r", file="crlf.jsonl")
     for file in ("folder/a=1/packed.jsonl.gz", 'it\'s {{ 1/0 }} 100% "good" [?*].jsonl'):

@@ -5,30 +5,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from autobase_oracle import Base, Id, Node
-
-
-def voters(base: Base, level: int, x: Id) -> dict[bytes, Id]:
-    """Return the vote of each indexer of a level over a node: each level knows a majority of the votes below."""
-    majority = len(base.indexers) // 2 + 1
-    voting = sorted(i for i in base.nodes if i.writer in base.indexers)
-
-    def firsts(knows) -> dict[bytes, Id]:
-        return {i.writer: i for i in reversed(voting) if knows(i)}
-
-    votes = firsts(lambda y: x in base.past[y])
-    for _ in range(level):
-        before = set(votes.values())
-        votes = firsts(lambda y, before=before: len(before & base.past[y]) >= majority)
-    return votes
-
-
-def lacking(base: Base, x: Id) -> tuple[int, list[bytes]]:
-    """Return the first level, up to 2, that a majority lacks over a node, and the indexers without a vote of it."""
-    for level in range(3):
-        votes = voters(base, level, x)
-        if level == 2 or len(votes) < len(base.indexers) // 2 + 1:
-            return level, sorted(set(base.indexers) - votes.keys())
-    raise AssertionError
+from quorums_oracle import lacking
 
 
 def reason_of(base: Base, settled: set[Id], x: Id) -> tuple[str, Id | None, Id | None, list[bytes]]:

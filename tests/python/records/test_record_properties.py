@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.algorithms.record import overwritten, reduction
+from dbt_tangles.algorithms.record import reduction
 from dbt_tangles.algorithms.record.graph import Member
 from dbt_tangles.algorithms.record.record_batches import INPUT_SCHEMA, OUTPUT_SCHEMA, reduce_record_batches
 from dbt_tangles.algorithms.record.reduction import MALFORMED_ROOT, REDUCED, TOO_LARGE, reduce_record
@@ -140,18 +140,6 @@ def test_any_order_of_rows(some, random):
         ]
 
 
-@given(st.lists(records(), min_size=1, max_size=4), st.lists(st.integers(0, 2), min_size=4, max_size=4))
-def test_any_partitioning(some, partitions):
-    """Whole records may be in any partition."""
-    tangles = [rows_of(members, f"root {number}") for number, members in enumerate(some)]
-    apart = []
-    for partition in range(3):
-        rows = [row for of, tangle in zip(partitions, tangles, strict=False) if of == partition for row in tangle]
-        apart += reduced_rows(rows)
-    together = reduced_rows([row for tangle in tangles for row in tangle])
-    assert sorted(apart, key=lambda row: row["root_id"]) == together
-
-
 ODD_KEYS = st.sampled_from(
     ["set", "a", "", "__proto__", "constructor", "1", "01", "9" * 400, "\ud800", "a\nb", "\u2028"]
 )
@@ -245,11 +233,6 @@ def test_numbers_and_booleans_differ():
     assert equality_key(None) != equality_key("None")
 
 
-def test_json_of_any_value():
-    assert to_json({"b": "é", "a": [1, None]}) == '{"b":"é","a":[1,null]}'
-    assert to_json({"a": "\ud800", "b": [float("inf")]}) == '{"a":"\\ud800","b":[null]}'
-
-
 def test_entries_are_sorted_by_utf_16_units():
     assert present_entries([{"\ufb01": 1, "\U0001f600": 1, "Z": 1, "a": 1, "gone": 1}, {"gone": -1}]) == [
         "Z",
@@ -337,10 +320,3 @@ def test_too_large_records_are_reported(monkeypatch):
     assert reduce_record(members, TITLE).status == REDUCED
     monkeypatch.setattr(reduction, "MOST_MEMBERS", 10)
     assert reduce_record(members, TITLE).status == TOO_LARGE
-
-
-def test_branches_of_an_unset_field():
-    field = overwritten.OverwrittenField()
-    field.add_follower([], ())
-    field.add_follower([0], ())
-    assert field.branches([0, 1], [0, 1]) == []

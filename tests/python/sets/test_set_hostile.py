@@ -36,18 +36,6 @@ def test_an_item_in_both_lists_ends_deleted_and_comes_back_at_the_end():
     assert items == {"b": "m1", "c": "m2", "a": "m4", "d": "m4"}
 
 
-def test_supersedes_does_not_reach_other_sets():
-    rows = [moot("root", set_id="one"), row("m", set_id="one", add=["a", "b"], deleted=["b"])]
-    rows += [moot("root", set_id="two"), row("m", set_id="two", add=["b", "a"])]
-    assert {name: answer[0]["items"] for name, answer in reduced(rows).items()} == {"one": ["a"], "two": ["b", "a"]}
-
-
-def test_a_deeper_deletion_beats_a_concurrent_addition():
-    rows = [*chain(3), row("x", depth=1, prev=["root"], add=["a"])]
-    rows[2] |= {"del": ["a"]}
-    assert only(rows)[0]["items"] == []
-
-
 def test_supersedes_of_itself_of_later_ones_in_circles_and_of_strangers():
     rows = chain(5)
     rows[1] |= {"supersedes": ["m1", "m4", "root"]}
@@ -60,26 +48,6 @@ def test_supersedes_of_itself_of_later_ones_in_circles_and_of_strangers():
     assert answers["other"][0]["item_roots"] == ["elsewhere"]
 
 
-def test_an_erased_superseder_gives_its_targets_back():
-    rows = chain(4)
-    rows[2] |= {"supersedes": ["m1"]}
-    rows[3] |= {"supersedes": ["m2"]}
-    assert only(rows)[0]["item_roots"] == ["m3"]
-    rows[2] |= {"has_data": False, "is_set_shape": False}
-    summary, messages, _ = only(rows)
-    assert summary["item_roots"] == ["m1", "m3"]
-    assert messages["m2"]["position"] == 2
-
-
-def test_missing_messages_only_leave_a_gap():
-    rows = chain(6, add=["a"])
-    del rows[3]
-    summary, messages, _ = only(rows)
-    assert summary["tips"] == ["m2", "m5"]
-    assert summary["message_count"] == 5
-    assert [m["position"] for m in messages.values()] == [0, 1, 2, 3, 4]
-
-
 def test_a_trail_ends_where_a_message_is_missing():
     rows = chain(6)
     rows[5] |= {"supersedes": ["m1", "m2", "m3", "m4"]}
@@ -89,46 +57,12 @@ def test_a_trail_ends_where_a_message_is_missing():
     assert [m["purpose"] for m in only(rows, 3)[1].values()] == ["trail", "none", "ghost", "trail", "goal"]
 
 
-def test_without_a_root_no_message_is_ordered_or_pruned():
-    rows = chain(4, add=["a"])[1:]
-    summary, messages, _ = only(rows)
-    assert (summary["items"], summary["item_roots"], summary["tips"]) == ([], [], [])
-    assert (summary["account"], summary["min_required_depth"], summary["squeeze_potential"]) == (None, 0, 2)
-    assert {(m["position"], m["purpose"]) for m in messages.values()} == {(None, "goal")}
-
-
-def test_a_root_alone_and_a_set_without_data():
-    assert only([moot("root")])[0] | {"account": 0, "domain": 0} == {
-        "set_id": "root",
-        "account": 0,
-        "domain": 0,
-        "message_count": 1,
-        "max_depth": 0,
-        "items": [],
-        "item_roots": [],
-        "min_required_depth": None,
-        "min_ghost_depth": None,
-        "squeeze_potential": None,
-        "tips": ["root"],
-    }
-    erased = chain(3, has_data=False, is_set_shape=False)
-    assert {m["purpose"] for m in only(erased)[1].values()} == {"none"}
-
-
 def test_data_that_is_no_set_is_an_item_root_and_no_more():
     rows = chain(4, add=["a"])
     rows[2] |= {"is_set_shape": False, "add": ["b"], "del": ["a"], "supersedes": ["m1"]}
     rows[3] |= {"domain": "account__x", "add": ["c"]}
     reduction = reduced(rows)["root"][0]
     assert (reduction["items"], reduction["item_roots"]) == (["a"], ["m2", "m3"])
-
-
-def test_wrong_depths():
-    rows = [moot("root"), row("a", depth=2**53, prev=["b"], add=["x"]), row("b", depth=-3, prev=["a"], add=["x"])]
-    rows += [row("c", depth=0, prev=["c", "a"]), row("d", depth=2**53, prev=["b", "d"], add=["y"])]
-    only(rows)
-    tied = [moot("root"), *(row(f"m{k}", prev=[f"m{j}" for j in range(9)]) for k in range(9))]
-    only(tied)
 
 
 def test_ten_thousand_entries():
