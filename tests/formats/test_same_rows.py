@@ -41,6 +41,7 @@ class Nights:
         folder.mkdir()
 
     def start(self, *nights: str) -> subprocess.Popen:
+        """Start nights in one process."""
         python = str(ROOT / ".venv" / "bin" / "python") if self.target == "sail" else sys.executable
         logs = [f"{kind}_log={self.folder.parent / kind}.jsonl" for kind in LINES]
         folders = [str(self.folder.parent / night) for night in nights]

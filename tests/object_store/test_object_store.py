@@ -35,7 +35,7 @@ spark.hadoop.fs.s3a.connection.establish.timeout 2s
 
 
 class Runs:
-    """Runs of the project over a log and a warehouse in a store; the folder has the settings and the exported tables."""
+    """Runs of the project over a log and tables in a store; the folder has the settings and the exported tables."""
 
     def __init__(self, folder: Path, store: ObjectStore) -> None:
         self.folder, self.store, self.said = folder, store, folder / "said"
