@@ -117,7 +117,7 @@ def built(published, project, tmp_path_factory):
     """Build the groups of the fixtures and the messages published upon them."""
     log = tmp_path_factory.mktemp("next") / "log.jsonl"
     log.write_bytes(b"\n".join(published.lines) + b"\n")
-    return project("next", ssb_log=str(log)).build(*SELECTED)
+    return project("next", ssb_log=str(log)).run(*SELECTED)
 
 
 def test_feeds_go_on(published, built):
