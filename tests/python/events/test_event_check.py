@@ -9,7 +9,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dbt_tangles.formats.events import verify_lines as kernel
 from dbt_tangles.formats.events.verify_lines import OUTPUT_SCHEMA, verify_batches
 from log_lines import mutated, verified
 
@@ -275,17 +274,6 @@ def test_any_json(listed):
         assert (row["detail"] is None) == (expected is not None)
         if expected is not None:
             assert tuple(row[name] for name in names) == expected
-
-
-@given(listed=st.lists(st.fixed_dictionaries(near_fields), min_size=1, max_size=6))
-def test_columns_equal_lines(listed):
-    """If reading by columns gives a result, it equals that of reading by lines."""
-    lines = [json.dumps(document, ensure_ascii=False).encode() for document in listed]
-    short = kernel._read_columns(lines)
-    long = [kernel._read(line, len(line), 2**21) for line in lines]
-    assert (short is None) == any(row.detail is not None for row in long)
-    if short is not None:
-        assert [kernel.Row(**dict(zip(short, row, strict=True))) for row in zip(*short.values(), strict=True)] == long
 
 
 def test_mutated_lines():

@@ -187,20 +187,6 @@ def test_vectors(batch_size):
             assert sorted(row["event_id"] for row in rows if row["is_tip"]) == sorted(case["tips"])
 
 
-def test_timelines_do_not_mix():
-    """Each timeline, of any size and beside any others in the table, has the result that it has alone."""
-    logs = {}
-    for name in ("small", "medium"):
-        with gzip.open(DATA / "timelines" / f"{name}.jsonl.gz", "rt") as lines:
-            logs |= {case["id"]: case["arrivals"] for case in map(json.loads, lines)}
-    alone = {name: ordered(table_of(rows_of(name, log)), 1).to_pylist() for name, log in logs.items()}
-    draw = random.Random(3)
-    for _ in range(12):
-        some = draw.sample(sorted(logs), draw.randint(2, 30))
-        answer = ordered(table_of([row for name in some for row in rows_of(name, logs[name])]), 1).to_pylist()
-        assert lasting(answer) == sorted(row for name in some for row in lasting(alone[name]))
-
-
 @pytest.mark.parametrize("other", [{"causes": ["b"]}, {"causes": ["b", "c", "a"]}, {"author": "y"}, {"author": None}])
 def test_lines_that_contradict_each_other_are_all_refused(other):
     """In any delivery, whichever arrives first; a row that lists the causes in another order says the same."""
@@ -330,31 +316,14 @@ def test_a_feed_that_contradicts_the_links():
     assert lasting(ordered(table_of(rows, published), 1).to_pylist()) == lasting(ordered(table_of(rows), 1).to_pylist())
 
 
-@given(logs, st.integers(1, 3), st.integers(0, 8), st.integers(0, 8), st.data())
-def test_long_timelines_have_no_scripts(many, batch_size, before, limit, data):
-    """Their order is unchanged, independent of the earlier run's limit and of their earlier lengths."""
-    every = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
-    some = [row for row in every if data.draw(st.booleans())]
-    whole = ordered(table_of(every), batch_size).to_pylist()
-    published = ordered(table_of(some), batch_size, before).to_pylist()
-    lengths = {str(number): len(log) for number, log in enumerate(many)}
-    answer = ordered(table_of(every, published), batch_size, limit).to_pylist()
-    for timeline, length in lengths.items():
-        rows, wanted = of_timeline(answer, timeline), of_timeline(whole, timeline)
-        assert in_order(rows) == in_order(wanted)
-        assert {row["edit_batch_size"] for row in rows} == {0 if length > limit else batch_size}
-        scripts = {row["ordinal"]: row["edits"] for row in rows if row["reason"] is None}
-        full = {row["ordinal"]: row["edits"] for row in wanted if row["reason"] is None}
-        assert scripts == ({key: [] for key in full} if length > limit else full)
-
-
 @given(logs, st.integers(0, 3), st.integers(0, 12), st.integers(0, 8), st.data())
-def test_timelines_of_too_many_commands_have_no_scripts(many, batch_size, limit, edit_limit, data):
-    """Their order is unchanged and the reason is given, independent of the earlier run's output."""
+def test_timelines_beyond_a_limit_have_no_scripts(many, batch_size, limit, edit_limit, data):
+    """Their order is unchanged and the reason is given, independent of the earlier run's limits and output."""
     every = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
     some = [row for row in every if data.draw(st.booleans())]
     whole = ordered(table_of(every), batch_size).to_pylist()
-    published = ordered(table_of(some), batch_size, edit_command_limit=data.draw(st.integers(0, 12))).to_pylist()
+    before = {"edit_limit": data.draw(st.integers(0, 8)), "edit_command_limit": data.draw(st.integers(0, 12))}
+    published = ordered(table_of(some), batch_size, **before).to_pylist()
     limits = {"edit_limit": edit_limit, "edit_command_limit": limit}
     answer = ordered(table_of(every, published), batch_size, **limits).to_pylist()
     for number, log in enumerate(many):
@@ -363,6 +332,7 @@ def test_timelines_of_too_many_commands_have_no_scripts(many, batch_size, limit,
         reason = "too_long" if len(log) > edit_limit else "too_many_commands" if count > limit else None
         assert {row["edits_left_out"] for row in rows} == {reason if batch_size else None}
         assert {row["edit_command_limit"] for row in rows} == {limit if batch_size and reason != "too_long" else None}
+        assert {row["edit_batch_size"] for row in rows} == {0 if reason == "too_long" else batch_size}
         assert in_order(rows) == in_order(wanted)
         full = {row["ordinal"]: row["edits"] for row in wanted}
         empty = {row["ordinal"]: None if row["edits"] is None else [] for row in wanted}
