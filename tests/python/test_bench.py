@@ -50,7 +50,6 @@ linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="CPU sec
 
 
 def run_small(name: str, *words: str) -> tuple[list[dict], list[report.Goal]]:
-    """Run a part; its goals are for the full size."""
     options = command.parse([name, "--repeats", "1", *words])
     options.engine = "sail"
     results, goals = importlib.import_module(f"bench.{name}").run(options)
@@ -212,23 +211,6 @@ def test_missed_goals_and_failures_are_reported(monkeypatch, tmp_path, capsys):
     )
     assert not command.run_apart("stub", options)
     assert "-9" in json.loads((tmp_path / "stub-sail-failed.json").read_text())["error"]
-
-
-def test_the_page_shows_what_was_not_measured_missed_or_failed(tmp_path):
-    told = {"date": "2026-11-23T06:58:11+00:00", "scale": 1.0}
-    told["machine"] = {"processor": "p", "cores": 2, "load_average": [1.5, 2, 3], "revision": "1", "versions": {}}
-    told["goals"] = [{"what": "many / LIMIT", "goal": "at most 2", "measured": 2.25, "met": False}]
-    row = {"model": "m", "shape": "many", "rows": 1_000, "limit": {"cpu_s": 4.0, "wall_s": 3.0}}
-    told["results"] = [row | {"found": {"cpu_s": 9.0, "wall_s": 7.25}}]
-    told["machine"]["versions"]["pyspark"] = "4.3.0"
-    report.path_of("limit", "spark", tmp_path).write_text(json.dumps(told))
-    failure = {"date": "2026-11-24", "revision": "0123", "error": "a | <b> `c`"}
-    report.path_of("limit", "sail", tmp_path, failed=True).write_text(json.dumps(failure))
-    lines = page.write(tmp_path, tmp_path / "page.md").read_text().splitlines()
-    assert "| Spark | m | many | 1,000 | 9 | 7.25 | 4 | 2.25 |" in lines
-    assert any(line.startswith("| many / LIMIT | at most 2 | 2.25, **missed** |") for line in lines)
-    assert r"| limit on Sail | failed 2026-11-24, commit 0123: a \| \<b\> \`c\` |  |  |  |  |" in lines
-    assert "| sets | not measured |  |  |  |  |" in lines
 
 
 def test_the_page_in_the_repository_is_that_of_its_figures(tmp_path):

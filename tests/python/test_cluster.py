@@ -51,7 +51,6 @@ def cluster(folder, catching):
 
 
 def build(cluster: Cluster, folder: Path, name: str, **environ: str) -> Build:
-    """Start a build on the cluster."""
     places = {"SPARK_MASTER": cluster.master, "TANGLES_WAREHOUSE": str(folder / name / "warehouse")}
     environment = cluster.environ(NO_COLOR="1", **places, **environ)
     return Build(name, folder, "cluster", environment, ("run", "--select", SELECTED), VARIABLES)
@@ -106,7 +105,6 @@ def test_another_user_is_refused_by_the_master_and_the_workers(cluster):
 
 
 def test_another_user_is_refused_by_a_connect_server(cluster, folder):
-    """The server requires a token, which the environment of the cluster has."""
     pytest.importorskip("grpc")
     address = cluster.start_connect(folder / "connect" / "warehouse")
     try:
@@ -121,7 +119,6 @@ def test_another_user_is_refused_by_a_connect_server(cluster, folder):
 
 @pytest.mark.long  # uses pip and an index for the packages of workers
 def test_workers_get_their_packages_with_the_job(cluster, folder):
-    """Workers with only Python get all packages from the packed file."""
     venv.create(folder / "bare", with_pip=False)
     assert pack.pack(folder / "workers.zip", PACKAGES) == 0
     python = str(folder / "bare" / "bin" / "python")

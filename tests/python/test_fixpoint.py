@@ -58,7 +58,6 @@ BEFORE = """
 
 
 def example() -> str:
-    """Return the model in the documentation of the materialization."""
     macros = yaml.safe_load((ROOT / "macros" / "_macros.yml").read_text())["macros"]
     (text,) = [macro["description"] for macro in macros if macro["name"] == "materialization_fixpoint_spark"]
     return textwrap.dedent(re.search(r"```sql\n(.*?)```", text, re.DOTALL)[1])
@@ -66,7 +65,6 @@ def example() -> str:
 
 @pytest.fixture(scope="module")
 def built(project, tmp_path_factory):
-    """Build a project of fixpoint models and their inputs."""
     models = {
         "staff.sql": STAFF,
         "levels.sql": example(),
@@ -108,7 +106,6 @@ def test_empty_base_query(built):
 
 
 def test_round_tables_are_dropped(built):
-    """The tables of rounds are dropped after the build."""
     names = {path.name for path in (built.warehouse / "fixpoints.db").iterdir()}
     assert {"levels", "sums", "before", "nothing"} <= names
     assert not [name for name in names if "__round" in name or "__waiting" in name]

@@ -22,17 +22,14 @@ def limited(project, small):
 
 @pytest.fixture(scope="module")
 def tables(small, limited) -> dict[str, tuple[list[dict], list[dict]]]:
-    """The rows of each table without limits and with them."""
     return {table: (small.rows(table), limited.rows(table)) for table in (*TANGLES, *TIMELINES)}
 
 
 def in_any_order(rows: list[dict]) -> list[str]:
-    """Sort rows to make them comparable."""
     return sorted(repr(row) for row in rows)
 
 
 def is_of(names: set, row: dict) -> bool:
-    """Return whether a row belongs to one of the given tangles."""
     return (row["tangle_name"], row["root_id"]) in names
 
 

@@ -19,7 +19,6 @@ SELECTED = ("--select", "+group_findings", "+feed_messages", "+tangle_messages",
 
 
 def made_up(kind, *names):
-    """Return the URI of an unpublished message."""
     digest = hashlib.sha256("/".join(names).encode()).digest()
     return f"ssb:{kind}/{urlsafe_b64encode(digest).decode()}"
 
@@ -121,7 +120,6 @@ def built(published, project, tmp_path_factory):
 
 
 def test_feeds_go_on(published, built):
-    """Each message extends its chain as the last one."""
     in_chain = {row["message_id"]: row["in_chain"] for row in built.rows("feed_messages")}
     feeds = {row["author"]: row for row in built.rows("feeds")}
     assert len(published.on_feeds) > 20

@@ -12,14 +12,12 @@ from graph_oracle import DEFAULTS, naive_walk, order, table_of, thread, walk
 
 
 def shuffled(links: dict) -> list[dict]:
-    """Make the rows of one tangle in random order."""
     rows = thread(links)
     random.Random(1).shuffle(rows)
     return rows
 
 
 def test_no_rows():
-    """An empty partition has an empty result, of the right type."""
     table = table_of([])
     assert walk_graphs(table).schema == WALK_OUTPUT_SCHEMA
     members = pa.table([*table.columns, pa.nulls(0, pa.int32())], names=[*table.column_names, "depth"])
@@ -29,7 +27,6 @@ def test_no_rows():
 
 
 def test_chain_of_a_hundred_thousand():
-    """A depth beyond any recursion."""
     n = 100_000
     answers = walk(shuffled({f"{i}": [f"{i - 1}"] if i else None for i in range(n)}))
     assert [answers[f"{i}"]["depth"] for i in range(n)] == list(range(n))
@@ -37,7 +34,6 @@ def test_chain_of_a_hundred_thousand():
 
 
 def test_chain_of_a_hundred_thousand_without_its_second_node():
-    """Nearly all nodes are set aside, none on a cycle."""
     n = 100_000
     links = {f"{i}": [f"{i - 1}"] if i else None for i in range(n)}
     del links["1"]
@@ -103,7 +99,6 @@ def test_clocks_are_left_out_above_a_product():
 
 
 def test_many_redundant_previous_come_in_chunks(monkeypatch):
-    """A result too large for one Arrow array is split between rows."""
     links = {f"{i}": [f"{k}" for k in range(i)] or None for i in range(20)}
     whole = walk_graphs(table_of(thread(links)))
     for size in (1, 7, 100):
@@ -143,7 +138,6 @@ def test_repeated_rows_break_nothing():
 
 
 def test_null_list_over_something():
-    """A null list is empty, even where Arrow keeps values below it."""
     rows = table_of(thread({"A": None, "B": ["A"]}))
     lists = pa.ListArray.from_arrays(pa.array([0, 0, 1], pa.int32()), pa.array(["A"]), mask=pa.array([False, True]))
     rows = rows.set_column(rows.column_names.index("previous"), "previous", lists)
@@ -151,7 +145,6 @@ def test_null_list_over_something():
 
 
 def test_wide_arrow_types():
-    """Spark may send strings and lists with 64-bit offsets."""
     rows = table_of(thread({"A": None, "B": ["A"], "C": ["A", "B"]}))
     wide = {pa.string(): pa.large_string(), pa.list_(pa.string()): pa.large_list(pa.large_string())}
     schema = pa.schema([(field.name, wide.get(field.type, field.type)) for field in rows.schema])
@@ -159,7 +152,6 @@ def test_wide_arrow_types():
 
 
 def test_wrong_tables_are_refused():
-    """Errors of the caller, not of the log."""
     rows = thread({"A": None, "B": ["A"]})
     with pytest.raises(ValueError, match="node_id"):
         walk_graphs(table_of([rows[0] | {"node_id": None}]))

@@ -20,7 +20,6 @@ MESSAGE_ID = re.compile(r"%[A-Za-z0-9+/]{43}=\.sha256")
 
 
 def cases(name: str) -> list[dict]:
-    """Read a file of vectors."""
     with gzip.open(DATA / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
@@ -32,7 +31,6 @@ SSB_SORT = cases("ssb_sort")
 
 
 def nodes_of(case: dict, roots: list[str]) -> list[dict]:
-    """Make rows of a case's nodes, each key once."""
     nodes = {node["key"]: node["previous"] for node in case["candidates"]}
     return [
         DEFAULTS | {"graph_id": roots[0], "node_id": key, "previous": previous, "is_root": key in roots}
@@ -54,7 +52,6 @@ def check_graph(rows: list[dict], members: set[str], history: dict[str, list[str
 
 
 def test_all_vectors_are_there():
-    """Count the cases, so that a missing one is noticed."""
     assert (len(ANSWERED), len(REFUSED), len(SSB_SORT)) == (119, 31, 150)
 
 
@@ -100,7 +97,6 @@ def test_tangle_graph_where_the_peer_throws(case):
 
 
 def strings_in(value) -> list[str]:
-    """Collect the strings anywhere inside a JSON value."""
     if isinstance(value, dict):
         return [s for inner in value.values() for s in strings_in(inner)]
     if isinstance(value, list):
@@ -109,7 +105,6 @@ def strings_in(value) -> list[str]:
 
 
 def messages_of(case: dict, previous_of) -> list[dict]:
-    """Make rows of a case's thread."""
     root = next(m["key"] for m in case["thread"] if "root" not in m["value"]["content"])
     return [
         DEFAULTS

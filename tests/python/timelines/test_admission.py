@@ -37,7 +37,6 @@ def pack(timelines: list[list[oracle.Arrival]], refused: list[bool] | None = Non
 
 
 def expected(arrivals: list[oracle.Arrival], refused: list[bool] | None = None) -> list[int]:
-    """Return the oracle's verdicts."""
     reasons = ["refused" if out else None for out in refused or [False] * len(arrivals)]
     return [CODES[verdict] for verdict in oracle.admit(arrivals, reasons)[1]]
 

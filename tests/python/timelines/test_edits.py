@@ -39,7 +39,6 @@ def check(arrivals: list[oracle.Arrival], batches: list[int]) -> None:
 
 
 def cases(name: str) -> dict[str, dict]:
-    """Read the peer's cases that it could finish."""
     with gzip.open(DATA / "timelines" / f"{name}.jsonl.gz", "rt") as lines:
         return {case["id"]: case for case in map(json.loads, lines) if "peer_error" not in case}
 
@@ -61,7 +60,6 @@ def graphs(draw, most=12):
 
 @pytest.mark.parametrize("name", SMALL)
 def test_peer(name):
-    """After each arrival the order is converged, by the fewest commands, which are never more than the peer's."""
     arrivals = SMALL[name]["arrivals"]
     check(arrivals, list(range(len(arrivals))))
     counts = np.bincount(stream(log_of([arrivals]), 1).batch, minlength=len(arrivals) + 1)[1:]

@@ -26,13 +26,11 @@ def graphs(draw, most_causes: int):
 
 
 def rows_of(lists: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """Return compressed rows."""
     start = np.array([0, *accumulate(map(len, lists))], np.int64)
     return start, np.array([cause for causes in lists for cause in causes], np.int32)
 
 
 def name(event: int) -> str:
-    """Name an event so that names sort as numbers do."""
     return f"{event:02}"
 
 
@@ -71,7 +69,6 @@ def test_two_causes_count(graph):
 
 
 def test_wrong_streams():
-    """An event arrives once, and links have no cycle."""
     none = np.full((2, 2), -1, np.int32)
     with pytest.raises(ValueError, match="arrives twice"):
         order_stream(none, np.array([0, 1, 0]))

@@ -1,6 +1,5 @@
 """`order_timelines` against the oracle: any arrivals, any batch size, any split into runs."""
 
-import gzip
 import itertools
 import json
 import random
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 
 import timeline_oracle as oracle
 from bench import model_runner
-from conftest import DATA
 from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA, PLACE_SCHEMA, PUBLISHED_SCHEMA
 from dbt_tangles.algorithms.timeline.timeline_batches import order_of_partition
 from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT
@@ -25,7 +23,6 @@ logs = st.lists(arrivals.filter(len), min_size=1, max_size=4)
 
 
 def rows_of(timeline: str, log: list[oracle.Arrival]) -> list[dict]:
-    """Return rows of `INPUT_SCHEMA`, arriving in the order of the list."""
     return [
         {
             "timeline_id": timeline,
@@ -106,7 +103,6 @@ def ordered(table: pa.Table, batch_size: int, edit_limit: int = NO_LIMIT, **limi
 
 
 def of_timeline(rows: list[dict], timeline: str) -> list[dict]:
-    """Return a timeline's rows."""
     return [row for row in rows if row["timeline_id"] == timeline]
 
 
@@ -169,22 +165,6 @@ def scripts(rows: list[dict]) -> list[tuple]:
     """Return each event's part in the script of the published order, for a timeline."""
     names = ("event_id", "previous_publication", "update_step", "update_from_position", "update_to_position")
     return sorted((tuple(row[name] for name in names) for row in rows if row["reason"] is None), key=repr)
-
-
-@pytest.mark.parametrize("batch_size", [1, 7])
-def test_vectors(batch_size):
-    """All cases of the peer as timelines of one table."""
-    with gzip.open(DATA / "timelines" / "small.jsonl.gz", "rt") as lines:
-        cases = {case["id"]: case for case in map(json.loads, lines)}
-    logs = {name: [(event, causes) for event, causes in case["arrivals"]] for name, case in cases.items()}
-    answer = ordered(table_of([row for item in logs.items() for row in rows_of(*item)]), batch_size).to_pylist()
-    for name, case in cases.items():
-        rows = of_timeline(answer, name)
-        check(logs[name], rows, batch_size)
-        if "peer_error" not in case:
-            assert in_order(rows) == case["order"]
-            assert {row["event_id"]: row["rank"] for row in rows} == case["ranks"]
-            assert sorted(row["event_id"] for row in rows if row["is_tip"]) == sorted(case["tips"])
 
 
 @pytest.mark.parametrize("other", [{"causes": ["b"]}, {"causes": ["b", "c", "a"]}, {"author": "y"}, {"author": None}])
@@ -362,7 +342,6 @@ def test_timelines_that_are_too_large_are_refused(many, batch_size, limit, in_me
 
 
 def test_orders_of_an_earlier_version_are_refused():
-    """A published table lacks the columns that later runs require."""
     arrivals = SimpleNamespace(columns=INPUT_SCHEMA.names)
     published = SimpleNamespace(columns=["timeline_id", "event_id", "edits"])
     dbt = SimpleNamespace(ref=lambda _: arrivals, config=SimpleNamespace(meta_get=lambda _: 1), this="tangles.order")
