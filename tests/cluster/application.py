@@ -96,7 +96,6 @@ def is_stopped(pid: int) -> bool:
 
 
 def above(pid: int, main_class: str) -> int:
-    """Return the process that runs a class: this one, or an ancestor."""
     for each in (pid, *_ancestors(pid)):
         if main_class in _command(each):
             return each

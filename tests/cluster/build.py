@@ -14,7 +14,6 @@ from bench.command import dbt_command
 from bench.report import say
 
 SCHEMA = "tangles"
-PATIENCE = 30.0  # seconds between two lines of progress
 
 
 class BuildError(RuntimeError):
@@ -38,6 +37,7 @@ class Build:
         self.target = folder.resolve() / "target"
         self.output = place / "output.txt"
         self._begun = time.monotonic()
+        say(f"{name}: dbt {' '.join(command)}")
         with self.output.open("w") as written:
             self.process = subprocess.Popen(
                 dbt_command(command, target, self.target, folder.resolve() / "logs", variables or {}),
@@ -76,15 +76,8 @@ class Build:
         self.process.wait()
 
     def wait(self) -> int:
-        """Wait for the end, and repeat a line of the output now and then; return the exit code."""
-        shown = time.monotonic()
-        while self.is_running:
-            time.sleep(0.2)
-            if time.monotonic() - shown > PATIENCE:
-                shown = time.monotonic()
-                lines = self.said().splitlines()
-                say(f"{self.name}: {lines[-1].strip() if lines else 'starting'}")
-        return self.process.returncode
+        """Wait for the end; return the exit code."""
+        return self.process.wait()
 
     def end(self) -> Build:
         """Wait for a successful end, and say the seconds since the start."""

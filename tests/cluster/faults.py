@@ -68,7 +68,6 @@ def run(faults: Sequence[Fault]) -> list[str]:
 
 
 def command_for(models: Sequence[str]) -> list[str]:
-    """Return dbt's command that builds models and their inputs."""
     selected = [f"+{model}" for model in dict.fromkeys(models)]
     return ["build", "--select", *selected, "--exclude-resource-type", "test", "unit_test"]
 

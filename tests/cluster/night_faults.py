@@ -45,10 +45,7 @@ MODELS = {
 
 
 def endure_faults(nights: NightRuns, before: float, after: float, names: Collection[str]) -> list[str]:
-    """Run a night with each fault, and without a fault on this machine; return the differences between their tables.
-
-    The tables have a fraction of the log before each night, which reads a larger one.
-    """
+    """Run a night over a larger fraction of the log, with each fault and without one; return the differences."""
     warehouse, kept = nights.warehouse(PLACE), nights.folder / PLACE / "before"
     shutil.rmtree(nights.folder / PLACE, ignore_errors=True)
     expected = nights.on_machine(f"{PLACE}/expected", warehouse)
@@ -75,10 +72,7 @@ def endure_faults(nights: NightRuns, before: float, after: float, names: Collect
 
 
 def endure(nights: NightRuns, fault: Fault, fraction: float) -> list[str]:
-    """Run a night with a fault on a cluster of its own, and again if it cannot end well.
-
-    Returns the lines of dbt about tables that a run rebuilt in full instead of their changed groups.
-    """
+    """Run a night with a fault, and again if it cannot end well; return the lines about tables rebuilt in full."""
     said, catching = [], Catching(nights.folder / PLACE / "caught")
     with Cluster(nights.folder / PLACE / "servers", QUICK | catching.settings() | fault.settings) as cluster:
         name, warehouse = f"{PLACE}/{fault.name}", nights.warehouse(PLACE)
@@ -107,10 +101,7 @@ def check_merges(before: Mapping[str, int], after: Mapping[str, int]) -> None:
 
 
 def compare(nights: NightRuns, fault: Fault, wanted: Path) -> list[str]:
-    """Return the differences between the tables after a night with a fault and the expected ones.
-
-    Group versions and working sets are left out if a run of the night failed.
-    """
+    """Return the differences to the expected tables; after a failed run, those of changed groups are left out."""
     name = f"{PLACE}/{fault.name}"
     found = nights.export(nights.on_machine(name, nights.warehouse(PLACE)))
     names = names_of(found) | names_of(wanted)

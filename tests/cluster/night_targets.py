@@ -25,10 +25,7 @@ EXPECTED = "expected"
 
 
 def compare_targets(nights: NightRuns, fractions: Sequence[float]) -> list[str]:
-    """Run the same nights on this machine and on each target; return the differences between their tables.
-
-    The last two runs read the same fraction of the log, so the last one leaves steps unchanged.
-    """
+    """Run the same nights on this machine and on each target; return the differences between their tables."""
     machine = nights.on_machine(EXPECTED)
     shutil.rmtree(nights.folder / EXPECTED, ignore_errors=True)
     unchanged, expected = run_nights(nights, machine, fractions), nights.export(machine)

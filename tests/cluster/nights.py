@@ -126,12 +126,10 @@ def compare_shares(folder: Path) -> list[str]:
 
 
 def share(figures: Mapping[str, float]) -> float:
-    """Return the CPU seconds of the second run as a share of the first run's, both above those of the third."""
     return (figures["1 % more"] - figures["nothing new"]) / (figures["everything"] - figures["nothing new"])
 
 
 def read_during_night(nights: NightRuns) -> list[str]:
-    """Run a night on a cluster beside a reader, and the same night on one machine; return faults and differences."""
     with Cluster(FOLDER / "servers") as cluster:
         places = nights.on_machine(MACHINE), nights.on_cluster(CLUSTER, cluster)
         for place in places:

@@ -29,6 +29,7 @@ from dbt_spark_python.session import environment, jvm
 
 SPARK_HOME = Path(pyspark.__file__).parent
 HOST = "127.0.0.1"
+ADDRESS = "sc://localhost:{}"  # of Spark Connect; with this host name a client sends its token without TLS
 STARTING = 180.0  # the limit for the start of a server, in seconds
 ENDING = 15.0
 MARK = "TANGLES_CLUSTER"
@@ -125,7 +126,7 @@ class Cluster:
         """Start a Spark Connect server on the cluster; return its address, for clients in the cluster's environment."""
         port = free_port()
         self._submit("connect", CONNECT, {"spark.connect.grpc.binding.port": port}, warehouse, [port])
-        return _address(port)
+        return ADDRESS.format(port)
 
     def start_thrift(self, warehouse: Path) -> tuple[int, str]:
         """Start a Thrift server with the Spark Connect plugin on the cluster; return its port and Connect's address."""
@@ -136,7 +137,7 @@ class Cluster:
         arguments = ["--hiveconf", f"hive.server2.thrift.port={port}"]
         arguments += ["--hiveconf", f"hive.server2.thrift.bind.host={HOST}"]
         self._submit("thrift", THRIFT, settings, warehouse, [port, of_connect], arguments)
-        return port, _address(of_connect)
+        return port, ADDRESS.format(of_connect)
 
     def stop(self, name: str) -> None:
         """End the servers that were started under a name, and their executors."""
@@ -192,27 +193,19 @@ def refuse_thrift() -> str | None:
     )
 
 
-def _address(port: int) -> str:
-    """Return the address of a Spark Connect server. With this host name a client sends its token without TLS."""
-    return f"sc://localhost:{port}"
-
-
 def free_port() -> int:
-    """Return a free port."""
     with socket.socket() as found:
         found.bind((HOST, 0))
         return found.getsockname()[1]
 
 
 def is_open(port: int) -> bool:
-    """Whether a server listens on a port."""
     with socket.socket() as probe:
         probe.settimeout(1)
         return probe.connect_ex((HOST, port)) == 0
 
 
 def end(processes: list[subprocess.Popen]) -> None:
-    """Ask process groups to end, and kill those that do not."""
     for process in processes:
         _signal(process, signal.SIGTERM)
     until = time.monotonic() + ENDING

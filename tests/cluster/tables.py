@@ -12,7 +12,6 @@ WRITING = ("_temporary", ".spark-staging", ".hive-staging")
 
 
 def names_of(warehouse: Path, schema: str = SCHEMA) -> set[str]:
-    """Return the tables of a warehouse."""
     return {path.name for path in (warehouse / f"{schema}.db").glob("*") if path.name[0] not in "._"}
 
 

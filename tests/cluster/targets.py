@@ -29,10 +29,7 @@ def available(targets: Sequence[str]) -> list[str]:
 
 @contextmanager
 def served(target: str, cluster: Cluster, warehouse: Path) -> Iterator[dict[str, str]]:
-    """Run the server that a target needs; yields the environment of dbt.
-
-    On `cluster`, dbt is the driver; on `thrift`, Python models use Spark Connect in the server's JVM.
-    """
+    """Run the server that a target needs, unless dbt is the driver (`cluster`); yields the environment of dbt."""
     if target == "cluster":
         yield cluster.environ(SPARK_MASTER=cluster.master, TANGLES_WAREHOUSE=str(warehouse))
         return

@@ -19,7 +19,6 @@ from tests.cluster.snapshots import export
 
 
 def main() -> None:
-    """Run the command; a night that fails ends it with dbt's exit code."""
     folder, selected, *rest = sys.argv[1:]
     logs, nights = rest[: rest.index("--")], rest[rest.index("--") + 1 :]
     variables = dict(log.split("=", 1) for log in logs)

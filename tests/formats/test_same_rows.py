@@ -70,7 +70,6 @@ class Nights:
 
 
 def write_logs(folder: Path, kept: int) -> None:
-    """Write the logs of a night; of each ten lines, the first `kept` ones."""
     folder.mkdir()
     for kind, lines in LINES.items():
         chosen = [line for place, line in enumerate(lines) if place % 10 < kept]

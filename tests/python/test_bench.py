@@ -6,17 +6,11 @@ import random
 import subprocess
 import sys
 from argparse import Namespace
-from functools import partial
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
-import autobase_oracle
-import timeline_oracle as oracle
-from autobase_oracle import Base, Id, Node
 from bench import __main__ as command
 from bench import (
     autobase,
@@ -29,19 +23,14 @@ from bench import (
     page,
     peer,
     pzp_peer,
-    pzp_sets,
     report,
     sets,
     timelines,
 )
 from bench.cpu import Watch
-from bench.evaluation import cases, counts
-from cli_kit import declared
+from bench.evaluation import counts
 from conftest import ROOT
-from dbt_tangles.algorithms.autobase.consensus import order_views
-from dbt_tangles.algorithms.set.set_batches import OUTPUT_SCHEMA, reduce_set_batches
 from fixtures.ssb.author import Author, to_line
-from set_oracle import NaiveSet
 
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="CPU seconds are read from /proc")
 
@@ -245,62 +234,3 @@ def test_cpu_seconds_of_all_processes_count(script):
     assert spent.total > 0.25
     assert spent.wall > 0
     assert watch.peaks()["driver"] > 0
-
-
-INPUTS = [
-    *((model.ref, model.make) for model in limit.MODELS),
-    *(("int_timeline_arrivals", partial(timelines.arrivals, name)) for name in ("one", "many")),
-    *(("int_set_entries", partial(sets.entries, name)) for name in sets.SHAPES),
-    ("int_autobase_members", autobase.members),
-]
-
-
-@pytest.mark.parametrize(("ref", "make"), INPUTS)
-def test_inputs_have_the_columns_of_the_models(ref, make):
-    rows, known = make(0.0002), declared("int_tangle_claims" if ref == "int_tangle_candidates" else ref)
-    assert len(rows) and all(field == known.field(field.name) for field in rows.schema)
-
-
-@pytest.mark.parametrize("batch", [1, 7])
-def test_counts_of_made_timelines_are_those_of_the_oracle(batch):
-    made, _ = cases.make_timelines(cases.Case(80, 5))
-    lists = [made.cause[low:high].tolist() for low, high in pairwise(made.cause_start)]
-    graph = {f"{event:06}": {f"{cause:06}" for cause in listed} for event, listed in enumerate(lists)}
-    arrived = [f"{event:06}" for event in made.arrived]
-    old, wanted = [], []
-    for end in range(batch, len(arrived) + batch, batch):
-        new = oracle.converged({name: graph[name] for name in arrived[:end]})
-        wanted.append(oracle.fewest_commands(old, new))
-        old = new
-    assert cases.count_commands(made, batch).tolist() == wanted
-    assert np.argsort(timelines.order_events(made)).tolist() == [int(name) for name in oracle.converged(graph)]
-
-
-SHAPES = {
-    "gossip": lambda count, writers: autobase_bases.gossip(count, writers, random.Random(5)),
-    "rounds": autobase_bases.rounds,
-    "acked": autobase_bases.acked,
-}
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-def test_made_bases_equal_the_oracle(shape):
-    drafts = list(SHAPES[shape](150, 5))
-    ids = [Id(bytes([draft.writer]), draft.length) for draft in drafts]
-    nodes = {i: Node(i, tuple(ids[each] for each in draft.previous)) for i, draft in zip(ids, drafts, strict=True)}
-    order, _, (settled,) = order_views(autobase_bases.arrays(iter(drafts), 3))
-    base = Base(tuple(bytes([writer]) for writer in range(3)), nodes)
-    assert ([sorted(nodes)[each] for each in order], settled) == autobase_oracle.order_of(base)
-
-
-@pytest.mark.parametrize(("number", "messages"), [(1, 400), (200, 10)])
-def test_made_sets_are_without_fault_and_equal_the_oracle(number, messages):
-    table = pzp_sets.table(number, messages)
-    batches = sets.shuffled(table).select(pzp_sets.INPUT_SCHEMA.names).to_batches()
-    found = pa.Table.from_batches(list(reduce_set_batches(iter(batches), 32, False)), OUTPUT_SCHEMA)
-    rows = found.to_pylist()
-    assert len(rows) == number * messages
-    assert all(row["is_valid"] and row["are_writers_checked"] and not row["writer_faults"] for row in rows)
-    if number == 1:
-        wanted = NaiveSet([row | {"depth": row["depth"] or 0} for row in table.to_pylist()])
-        assert sets.items_of(table, found) == list(wanted.items())

@@ -56,19 +56,6 @@ def test_every_message_is_usable_and_stands_in_the_order_of_receipt(log):
     assert sum(feed != list(range(1, len(feed) + 1)) for feed in feeds.values()) <= 3 <= told["unwritten"]
 
 
-def test_content_is_mixed(log):
-    """Nearly half are not posts; threads come in both forms, branches as strings and arrays; some text is not ASCII."""
-    _, lines, messages = log
-    contents = [message["value"]["content"] for message in messages]
-    kinds = Counter(content["type"] if isinstance(content, dict) else "encrypted" for content in contents)
-    assert kinds.keys() == {"post", "vote", "contact", "about", "encrypted"}
-    assert 0.4 < 1 - kinds["post"] / len(contents) < 0.5
-    posts = [content for content in contents if isinstance(content, dict) and content["type"] == "post"]
-    assert {type(post["branch"]) for post in posts if "branch" in post} == {str, list}
-    assert any("tangles" in post and "root" in post for post in posts)
-    assert not all(line.isascii() for line in lines)
-
-
 def test_threads_fork_and_merge_and_one_is_deep(log):
     told, _, messages = log
     threads = defaultdict(dict)

@@ -90,28 +90,6 @@ def test_contents_of_the_fixtures(fixtures):
     assert len(places["figure_2"]) == 12
 
 
-def test_every_arrival_of_small_tangles(fixtures):
-    """After each arrival the order is the one over `timeline_links`, by the fewest commands."""
-    links, arrivals, scripts = built_links(fixtures), defaultdict(list), defaultdict(lambda: defaultdict(list))
-    for row in fixtures.rows("timeline_events"):
-        arrivals[row["timeline_id"]].append((row["arrival"], row["event_id"]))
-    for row in sorted(fixtures.rows("timeline_edits"), key=lambda row: (row["batch"], row["step"])):
-        command = (row["op"], row["event_id"], row["from_position"], row["to_position"])
-        scripts[row["timeline_id"]][row["batch"]].append(command)
-    small = [timeline for timeline in links if 4 < len(links[timeline]) < 20]
-    assert len(small) > 10
-    for timeline in small:
-        order: list[str] = []
-        known: dict[str, set[str]] = {}
-        for batch, (_, event) in enumerate(sorted(arrivals[timeline]), start=1):
-            known[event] = set(links[timeline][event])
-            wanted = oracle.converged(known)
-            script = scripts[timeline][batch]
-            assert len(script) == oracle.fewest_commands(order, wanted)
-            order = oracle.replay(order, script)
-            assert order == wanted
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # Hostile feeds
 

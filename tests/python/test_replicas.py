@@ -42,11 +42,13 @@ class Replica:
         self.take(messages)
 
     def take(self, messages: list[dict]) -> None:
+        """Add messages to the log and build the tables."""
         self.messages |= {message["key"]: message for message in messages}
         write(self.folder / f"{len(self.messages)}.jsonl", list(map(to_line, messages)))
         self.built.run("--select", *(f"+{model}" for model in MODELS), "--exclude", "resource_type:seed")
 
     def ask(self, *words: str) -> str:
+        """Run `tangles send` on the tables."""
         place = ["--warehouse", str(self.built.warehouse), "--schema", self.built.schema]
         result = CliRunner().invoke(main, ["send", *place, *words])
         assert result.exit_code == 0, result.output

@@ -191,12 +191,6 @@ def test_long_lines_are_not_read():
     assert check([to_line()], [2**31])[0]["detail"] == "line longer than 2097152 bytes"
 
 
-def test_many_causes():
-    after = [f"cause {number}" for number in range(100_000)]
-    assert check([to_line(after=after + after[:10])])[0]["causes"] == after
-    assert check([to_line(after=["a"] * 400_000)])[0]["causes"] == ["a"]
-
-
 @given(lines=st.lists(st.none() | st.binary(max_size=60), max_size=5))
 def test_any_bytes(lines):
     check(lines)

@@ -69,7 +69,7 @@ def _rank_of(causes, event, state):
 
 
 @njit
-def _arrive(causes, event, state, order, size, next_state, next_order):
+def arrive(causes, event, state, order, size, next_state, next_order):
     """Let an event arrive: rank it, visit each arrived event once in the old order, and sort.
 
     `state` has the ranks of the arrived events, and -1 for all others; the first `size` of `order` are those in order.
@@ -114,7 +114,7 @@ def find_violation(graphs):
             for event in range(count):
                 if arrived >> event & 1:
                     continue
-                _arrive(causes, event, states[arrived], orders[arrived], size, state, order)
+                arrive(causes, event, states[arrived], orders[arrived], size, state, order)
                 target = arrived | 1 << event
                 if is_reached[target]:
                     for i in range(size + 1):

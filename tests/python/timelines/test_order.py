@@ -282,20 +282,6 @@ def test_messages_in_any_runs(log, batch_size, data):
     assert lasting(back) == lasting(published)
 
 
-def test_a_feed_that_contradicts_the_links():
-    """Only links from the contradicting author's feed leave a cycle; links by hash and other feeds' links stay."""
-    log = {"root": (set(), set()), "a": ({"root"}, {"late"}), "b": ({"a"}, set()), "late": ({"root", "b"}, set())}
-    rows = message_rows("t", log, sorted(log))
-    answer = {row["event_id"]: row for row in ordered(table_of(rows), 1).to_pylist()}
-    assert {name: row["cyclic_causes"] for name, row in answer.items() if row["cyclic_causes"]} == {"a": ["late"]}
-    assert in_order(list(answer.values())) == ["root", "a", "b", "late"]
-    # The cycle comes with b, after `a` was published behind `late`: its script restarts.
-    rows = message_rows("t", log, ["root", "late", "a", "b"])
-    published = ordered(table_of(rows[:3]), 1).to_pylist()
-    assert in_order(published) == ["root", "late", "a"]
-    assert lasting(ordered(table_of(rows, published), 1).to_pylist()) == lasting(ordered(table_of(rows), 1).to_pylist())
-
-
 @given(logs, st.integers(0, 3), st.integers(0, 12), st.integers(0, 8), st.data())
 def test_timelines_beyond_a_limit_have_no_scripts(many, batch_size, limit, edit_limit, data):
     """Their order is unchanged and the reason is given, independent of the earlier run's limits and output."""
