@@ -9,13 +9,11 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TextIO
 
 from bench.command import dbt_command
 from bench.report import say
 
 SCHEMA = "tangles"
-PATIENCE = 30.0  # seconds between two lines of progress
 
 
 class BuildError(RuntimeError):
@@ -23,16 +21,7 @@ class BuildError(RuntimeError):
 
 
 class Build:
-    """A running dbt process.
-
-    Args:
-        name: The name in lines of progress, and of the folder for its files.
-        folder: The parent of that folder.
-        target: dbt's target.
-        environ: Its environment.
-        command: dbt's command and options.
-        variables: dbt's vars.
-    """
+    """A running dbt process; its files are in the folder `name` of a folder."""
 
     def __init__(
         self,
@@ -40,34 +29,31 @@ class Build:
         folder: Path,
         target: str,
         environ: Mapping[str, str],
-        command: Sequence[str] = ("build",),
+        command: Sequence[str],
         variables: Mapping[str, object] | None = None,
     ) -> None:
-        self.name = name
-        self.folder = folder.resolve() / name
-        self.folder.mkdir(parents=True, exist_ok=True)
-        # Concurrent builds of one target share the parsed project.
+        self.name, place = name, folder.resolve() / name
+        place.mkdir(parents=True, exist_ok=True)
         self.target = folder.resolve() / "target"
-        started = dbt_command(command, target, self.target, self.folder / "logs", variables or {})
-        self.output = self.folder / "output.txt"
-        self._written: TextIO = self.output.open("w")
+        self.output = place / "output.txt"
         self._begun = time.monotonic()
-        self.process = subprocess.Popen(
-            started,
-            env={**environ, "TANGLES_SCHEMA": SCHEMA},
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            stdout=self._written,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        say(f"{name}: dbt {' '.join(command)}")
+        with self.output.open("w") as written:
+            self.process = subprocess.Popen(
+                dbt_command(command, target, self.target, folder.resolve() / "logs", variables or {}),
+                env={**environ, "TANGLES_SCHEMA": SCHEMA},
+                cwd=place,
+                stdin=subprocess.DEVNULL,
+                stdout=written,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
 
     def __enter__(self) -> Build:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.kill()
-        self._written.close()
 
     @property
     def is_running(self) -> bool:
@@ -90,23 +76,17 @@ class Build:
         self.process.wait()
 
     def wait(self) -> int:
-        """Wait for the end, and repeat a line of the output now and then; return the exit code."""
-        shown = time.monotonic()
-        while self.is_running:
-            time.sleep(0.2)
-            if time.monotonic() - shown > PATIENCE:
-                shown = time.monotonic()
-                lines = self.said().splitlines()
-                say(f"{self.name}: {lines[-1].strip() if lines else 'starting'}")
-        return self.process.returncode
+        """Wait for the end; return the exit code."""
+        return self.process.wait()
 
-    def end(self) -> float:
-        """Wait for a successful end; return the seconds since the start.
+    def end(self) -> Build:
+        """Wait for a successful end, and say the seconds since the start."""
+        if code := self.wait():
+            raise self.failed(code)
+        say(f"{self.name}: {self.seconds:.0f} s")
+        return self
 
-        Raises:
-            BuildError: The build failed.
-        """
-        if self.wait():
-            last = "\n".join(self.said().splitlines()[-30:])
-            raise BuildError(f"{self.name}: dbt failed, see {self.output}:\n{last}")
-        return self.seconds
+    def failed(self, reason: object) -> BuildError:
+        """Return an error with the last lines of the output."""
+        last = "\n".join(self.said().splitlines()[-30:])
+        return BuildError(f"{self.name}: dbt ended unexpectedly ({reason}), see {self.output}:\n{last}")

@@ -13,8 +13,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cluster.application import Application
-from tests.cluster.processes import find_executor, is_stopped
+from tests.cluster.application import Application, find_executor, is_stopped
 from tests.cluster.servers import free_port
 
 DAEMON = Path(__file__).parent / "catch" / "catching_daemon.py"
@@ -22,7 +21,6 @@ DAEMON = Path(__file__).parent / "catch" / "catching_daemon.py"
 MERGE = "merge"
 #: How to catch a `fixpoint` model: an executor with rows of earlier rounds, after a line about a round.
 ROWS = "rows"
-ROUND = r"\b{model}: \w+ \d+: "
 #: After this many seconds, Spark's page shows the tasks that ended before their executor was stopped.
 SHOWN = 0.5
 
@@ -40,17 +38,13 @@ class Caught:
 
 
 class Catching:
-    """The models to catch, and the tasks of them that were caught.
-
-    Args:
-        folder: The folder through which this process and the workers communicate.
-    """
+    """The models to catch, and the tasks of them that were caught; workers communicate through a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
         self.folder.mkdir(parents=True, exist_ok=True)
-        self._port = free_port()
         self._of_executors: set[str] = set()  # awaited, and caught by stopping an executor
+        self._port = free_port()
         self.application = Application(self._port)
 
     def settings(self) -> dict[str, str]:
@@ -72,12 +66,8 @@ class Catching:
         for model in {*models} - self._of_executors:
             (self.folder / model).write_text(how)
 
-    def caught(self, said: str = "") -> list[Caught]:
-        """Return the tasks that were caught since the last call; a task that is to stop has stopped.
-
-        Args:
-            said: The output of the build so far.
-        """
+    def caught(self, said: str) -> list[Caught]:
+        """Return the tasks that were caught since the last call; `said` is the output of the build so far."""
         found = []
         for path in sorted(self.folder.glob("*.*")):
             model, _, pid = path.name.rpartition(".")
@@ -88,11 +78,10 @@ class Catching:
 
     def _catch_executor(self, model: str, said: str) -> list[Caught]:
         """Stop an executor of a merge or of rounds; it goes on if they no longer need it."""
-        is_merge = model == MERGE
-        running = self.application.merges if is_merge else self.application.keepers
+        running = self.application.merges if model == MERGE else self.application.keepers
         # Spark's page is also asked before the rounds, because it takes seconds for its first answer.
         found = running()
-        if not is_merge and not re.search(ROUND.format(model=model), said):
+        if model != MERGE and not re.search(rf"\b{model}: \w+ \d+: ", said):
             return []
         for each in found:
             if (pid := find_executor(each.application, each.executor)) is None:

@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
+from tests.cluster.application import EXECUTOR, above
 from tests.cluster.build import Build
-from tests.cluster.catching import Catching, Caught
-from tests.cluster.processes import EXECUTOR, WORKER, above
-from tests.cluster.servers import Cluster
+from tests.cluster.catching import ROWS, Catching, Caught
+from tests.cluster.servers import WORKER, Cluster
 
 #: A Python model of each kind, by the subject of its kernel.
 KINDS = {
@@ -23,7 +23,7 @@ KINDS = {
     "bases": "int_autobase_views",
     "groups": "int_group_results",
 }
-
+LINES, GRAPHS, TIMELINES = (KINDS[name] for name in ("lines", "graphs", "timelines"))
 #: A `fixpoint` model: each of its rounds reads the stored rows of the round before.
 ROUNDS = "int_tangle_depths"
 
@@ -36,7 +36,8 @@ SPECULATION = {
     "spark.speculation.minTaskRuntime": "2s",
     "spark.speculation.task.duration.threshold": "5s",
 }
-
+#: Small partitions would be joined into one, on the killed executor or another, which has read its files before.
+NOT_JOINED = {"spark.sql.adaptive.coalescePartitions.enabled": "false"}
 #: The limit for Spark to start a copy, in seconds.
 COPYING = 120.0
 
@@ -70,7 +71,7 @@ def kill_python(scene: Scene, caught: Caught) -> None:
 
 
 def kill_worker(scene: Scene, caught: Caught) -> None:
-    """Kill -9 the worker and its children; the cluster continues with its other workers."""
+    """Kill -9 the worker and its children; the cluster continues with its other worker."""
     os.killpg(os.getpgid(above(caught.pid, WORKER)), signal.SIGKILL)
     kill_remaining(caught)
 
@@ -109,39 +110,83 @@ def kill_driver(scene: Scene, caught: Caught) -> None:
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault in the middle of models, and the expected end of the builds.
-
-    Args:
-        name: The name on the command line.
-        description: One line for the output.
-        models: The models in the middle of which it happens.
-        act: The function that injects it into a caught task.
-        how: The tasks to catch, as explained in `Catching`.
-        settings: Settings for spark-defaults.conf.
-        expects_retry: Whether Spark must start a stage again.
-        kills_driver: Whether the build ends at this moment; each model has a build of its own then.
-        leaves_files: Whether a writer may still be active after a successful build, so that the next build cleans up.
-        error: A regular expression for the error; without one, the build must succeed.
-        says: A regular expression for a line that a successful build must write, if any.
-    """
+    """A fault in the middle of models, and the expected end of the builds."""
 
     name: str
     description: str
     models: Collection[str]
     act: Callable[[Scene, Caught], None] = leave_alone
-    how: str = "once"
-    settings: Mapping[str, str] = field(default_factory=dict)
-    expects_retry: bool = False
-    kills_driver: bool = False
-    leaves_files: bool = False
-    error: str | None = None
-    says: str = ""
+    how: str = "once"  # the tasks to catch, as explained in `Catching`
+    settings: Mapping[str, str] = field(default_factory=dict)  # for spark-defaults.conf
+    expects_retry: bool = False  # Spark must start a stage again
+    kills_driver: bool = False  # the build ends at this moment; each model has a build of its own then
+    leaves_files: bool = False  # a writer may still be active after a successful build, so the next build cleans up
+    error: str = ""  # a regular expression for the error; without one, the build must succeed
+    says: str = ""  # a regular expression for a line that a successful build must write
 
     @property
     def ends_well(self) -> bool:
         """Whether a build with this fault must end with its tables."""
-        return self.error is None and not self.kills_driver
+        return not self.error and not self.kills_driver
 
     def builds(self) -> list[list[str]]:
         """Return the models of each build with this fault."""
         return [[model] for model in self.models] if self.kills_driver else [[*self.models]]
+
+
+FAULTS = {
+    fault.name: fault
+    for fault in (
+        Fault("executor", "an executor is killed in each kind of Python model", KINDS.values(), kill_executor),
+        Fault("python", "a Python worker is killed in each kind", KINDS.values(), kill_python),
+        Fault(
+            "checkpoint",
+            "an executor is killed that keeps rows of earlier rounds of a model",
+            [ROUNDS],
+            kill_executor,
+            how=ROWS,
+            settings=NOT_JOINED,
+            says=f"{ROUNDS}: an executor with checkpointed rows was lost; the model runs again",
+        ),
+        Fault("worker", "a machine is lost: a worker and its executor", [GRAPHS], kill_worker),
+        Fault(
+            "shuffle",
+            "all shuffle files are lost between two tasks of a stage",
+            [GRAPHS, TIMELINES],
+            lose_shuffles,
+            settings=NOT_JOINED,
+            expects_retry=True,
+        ),
+        Fault(
+            "straggler",
+            "a task stands still until Spark has begun a copy, and then goes on beside it",
+            [LINES, GRAPHS],
+            stall,
+            settings=SPECULATION,
+            leaves_files=True,
+        ),
+        Fault(
+            "memory",
+            "each task of a model fills the memory that its Python may have",
+            [GRAPHS],
+            how="fill",
+            settings={"spark.executor.pyspark.memory": "3g"},
+            error=r"Python ran out of memory on a worker .*spark\.executor\.pyspark\.memory",
+        ),
+        Fault(
+            "killed",
+            "the executor is killed at each task of a model, as by a system that is out of memory",
+            [GRAPHS],
+            kill_executor,
+            how="always",
+            error=r"executors were lost .*spark\.executor\.memoryOverhead",
+        ),
+        Fault(
+            "driver",
+            "dbt and its driver are killed, once in each model, and the build is begun again",
+            [LINES, GRAPHS],
+            kill_driver,
+            kills_driver=True,
+        ),
+    )
+}

@@ -13,16 +13,14 @@ import signal
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from bench.command import check_names, run_guarded
+from bench.command import check_names
 from bench.machine import ROOT
 from bench.report import say
-from tests.cluster import fault_injection
 from tests.cluster.build import Build, BuildError
-from tests.cluster.catching import ROWS, Catching
-from tests.cluster.fault_injection import KINDS, SPECULATION, Fault, Missed, Scene
-from tests.cluster.servers import Cluster, ServerError
+from tests.cluster.catching import Catching
+from tests.cluster.fault_injection import FAULTS, Fault, Missed, Scene
+from tests.cluster.servers import Cluster
 from tests.cluster.tables import differences, leftovers, made_by
 
 FOLDER = ROOT / "target" / "cluster-faults"
@@ -34,144 +32,53 @@ QUICK = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
-
 #: The limit for a build with a fault, in seconds; a build that hangs has failed.
 PATIENCE = 600.0
 #: Seconds between two looks at the running tasks: those of a merge of few rows end within a tenth of a second.
 POLL = 0.02
 
-FAULTS = {
-    fault.name: fault
-    for fault in (
-        Fault(
-            "executor",
-            "an executor is killed in each kind of Python model",
-            KINDS.values(),
-            fault_injection.kill_executor,
-        ),
-        Fault("python", "a Python worker is killed in each kind", KINDS.values(), fault_injection.kill_python),
-        Fault(
-            "checkpoint",
-            "an executor is killed that keeps rows of earlier rounds of a model",
-            [fault_injection.ROUNDS],
-            fault_injection.kill_executor,
-            how=ROWS,
-            # Small partitions would be joined into one, on the killed executor or on another.
-            settings={"spark.sql.adaptive.coalescePartitions.enabled": "false"},
-            says=f"{fault_injection.ROUNDS}: an executor with checkpointed rows was lost; the model runs again",
-        ),
-        Fault("worker", "a machine is lost: a worker and its executor", [KINDS["graphs"]], fault_injection.kill_worker),
-        Fault(
-            "shuffle",
-            "all shuffle files are lost between two tasks of a stage",
-            [KINDS["graphs"], KINDS["timelines"]],
-            fault_injection.lose_shuffles,
-            # Small partitions would be joined into one, which has read its files before it is caught.
-            settings={"spark.sql.adaptive.coalescePartitions.enabled": "false"},
-            expects_retry=True,
-        ),
-        Fault(
-            "straggler",
-            "a task stands still until Spark has begun a copy, and then goes on beside it",
-            [KINDS["lines"], KINDS["graphs"]],
-            fault_injection.stall,
-            settings=SPECULATION,
-            leaves_files=True,
-        ),
-        Fault(
-            "memory",
-            "each task of a model fills the memory that its Python may have",
-            [KINDS["graphs"]],
-            how="fill",
-            settings={"spark.executor.pyspark.memory": "3g"},
-            error=r"Python ran out of memory on a worker .*spark\.executor\.pyspark\.memory",
-        ),
-        Fault(
-            "killed",
-            "the executor is killed at each task of a model, as by a system that is out of memory",
-            [KINDS["graphs"]],
-            fault_injection.kill_executor,
-            how="always",
-            error=r"executors were lost .*spark\.executor\.memoryOverhead",
-        ),
-        Fault(
-            "driver",
-            "dbt and its driver are killed, once in each model, and the build is begun again",
-            [KINDS["lines"], KINDS["graphs"]],
-            fault_injection.kill_driver,
-            kills_driver=True,
-        ),
-    )
-}
 
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; return 1 if tables differ, a build ended unexpectedly, or a fault did not happen."""
+def parse(argv: Sequence[str]):
+    """Parse the command line; return the work, whose result is the faults that ended unexpectedly."""
     parser = argparse.ArgumentParser(prog="python -m tests.cluster faults", description=__doc__.splitlines()[0])
     parser.add_argument("faults", nargs="*", metavar="FAULT", help=f"{', '.join(FAULTS)} (default: all)")
     options = parser.parse_args(argv)
     check_names(parser, "fault", options.faults, FAULTS)
-    chosen = [FAULTS[name] for name in options.faults or FAULTS]
-    return run_guarded("cluster-faults", lambda: 1 if run(chosen, FOLDER) else 0, (BuildError, ServerError))
+    return lambda: run([FAULTS[name] for name in options.faults or FAULTS])
 
 
-def run(faults: Sequence[Fault], folder: Path) -> int:
-    """Build undisturbed on `local`, then on a cluster with each fault; return how many builds ended unexpectedly.
-
-    Raises:
-        BuildError: The undisturbed build failed.
-        ServerError: The cluster did not start.
-    """
-    shutil.rmtree(folder, ignore_errors=True)
-    wanted = folder / "local" / "warehouse"
+def run(faults: Sequence[Fault]) -> list[str]:
+    """Build undisturbed on `local`, then on a cluster with each fault; return the faults that ended unexpectedly."""
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    wanted = FOLDER / "local" / "warehouse"
     command = command_for([model for fault in faults for model in fault.models])
-    undisturbed("local", folder, "local", {**os.environ, "TANGLES_WAREHOUSE": str(wanted)}, command)
-    failed = 0
+    with Build("local", FOLDER, "local", {**os.environ, "TANGLES_WAREHOUSE": str(wanted)}, command) as build:
+        build.end()
+    wrong = []
     for fault in faults:
         say(f"{fault.name}: {fault.description}")
         try:
-            said = endure(fault, folder / fault.name, wanted)
+            said = endure(fault, FOLDER / fault.name, wanted)
         except (BuildError, Missed, OSError) as error:
             said = [str(error)]
-        for line in said:
+        for line in said or ["as expected, with the tables of local"]:
             say(f"{fault.name}: {line}")
-        say(f"{fault.name}: {'NOT as expected' if said else 'as expected, with the tables of local'}")
-        failed += bool(said)
-    return failed
+        wrong += [fault.name] if said else []
+    return wrong
 
 
-def command_for(models: Sequence[str]) -> tuple[str, ...]:
-    """Return dbt's command that builds models and their inputs."""
+def command_for(models: Sequence[str]) -> list[str]:
     selected = [f"+{model}" for model in dict.fromkeys(models)]
-    return "build", "--select", *selected, "--exclude-resource-type", "test", "unit_test"
-
-
-def undisturbed(name: str, folder: Path, *given: Any) -> Build:
-    """Build without a fault; `given` as for `Build`.
-
-    Raises:
-        BuildError: The build failed.
-    """
-    with Build(name, folder, *given) as build:
-        say(f"{folder.name}: built {name}, {build.end():.0f} s")
-    return build
+    return ["build", "--select", *selected, "--exclude-resource-type", "test", "unit_test"]
 
 
 def endure(fault: Fault, folder: Path, wanted: Path) -> list[str]:
-    """Build with a fault on a cluster of its own, and again if files are left; return the differences.
-
-    Raises:
-        BuildError: A build ended unexpectedly.
-        Missed: The fault did not happen.
-    """
-    catching = Catching(folder / "caught")
-    command = command_for(fault.models)
-    warehouse = folder / "warehouse"
-    with Cluster(folder / "servers", defaults=QUICK | catching.settings() | fault.settings) as cluster:
+    """Build with a fault on a cluster of its own, and again if files are left; return the differences."""
+    catching, warehouse, command = Catching(folder / "caught"), folder / "warehouse", command_for(fault.models)
+    with Cluster(folder / "servers", QUICK | catching.settings() | fault.settings) as cluster:
         places = {"SPARK_MASTER": cluster.master, "TANGLES_WAREHOUSE": str(warehouse)}
         environ = cluster.environ(SPARK_SUBMIT_OPTS=JAVA, **places)
         for number, models in enumerate(fault.builds(), start=1):
-            catching.wait_for(models, fault.how)
             with Build(f"struck-{number}", folder, "cluster", environ, command) as last:
                 strike(fault, Scene(cluster, last, catching), models)
         said = []
@@ -180,22 +87,19 @@ def endure(fault: Fault, folder: Path, wanted: Path) -> list[str]:
             say(f"{fault.name}: left for the next build to delete: {leftovers(warehouse, made) or 'no files'}")
             said = differences(warehouse, wanted, names=made)
         if fault.leaves_files or not fault.ends_well:
-            last = undisturbed("again", folder, "cluster", environ, command)
+            with Build("again", folder, "cluster", environ, command) as last:
+                last.end()
     made = made_by(last)
     return said + leftovers(warehouse, made) + differences(warehouse, wanted, names=made)
 
 
 def strike(fault: Fault, scene: Scene, models: Sequence[str]) -> None:
-    """Inject a fault while a build runs, and check its end.
-
-    Raises:
-        BuildError: The build ended unexpectedly.
-        Missed: The fault did not happen.
-    """
+    """Inject a fault while a build runs, and check that it happened and how the build ended."""
     build, struck, has_retried = scene.build, [], False
+    scene.catching.wait_for(models, fault.how)
     while build.is_running:
         if build.seconds > PATIENCE:
-            raise BuildError(f"{build.name}: the build has not ended after {PATIENCE:.0f} s, see {build.output}")
+            raise build.failed(f"it still runs after {PATIENCE:.0f} s")
         for caught in scene.catching.caught(build.said()):
             struck.append(caught)
             fault.act(scene, caught)
@@ -213,19 +117,14 @@ def strike(fault: Fault, scene: Scene, models: Sequence[str]) -> None:
 
 
 def check_end(fault: Fault, build: Build, models: Sequence[str]) -> None:
-    """Check the end of a build with a fault: success and its line, killed, or an error with the model and the remedy.
-
-    Raises:
-        BuildError: The build ended unexpectedly.
-    """
+    """Check the end of a build with a fault: success and its line, killed, or an error with model and remedy."""
     code = build.process.returncode
     if fault.kills_driver:
         is_right = code == -signal.SIGKILL
-    elif fault.error is None:
-        is_right = code == 0 and re.search(fault.says, build.said())
-    else:
+    elif fault.error:
         wanted = rf"Error in model {models[0]} .*\n(.*\n)?\s*{fault.error}"
         is_right = code != 0 and re.search(wanted, build.said())
+    else:
+        is_right = code == 0 and re.search(fault.says, build.said())
     if not is_right:
-        last = "\n".join(build.said().splitlines()[-30:])
-        raise BuildError(f"{build.name}: unexpected exit code {code} or output, see {build.output}:\n{last}")
+        raise build.failed(f"exit code {code}, or another output than expected")

@@ -6,6 +6,7 @@ machine. The night of one machine gives the expected tables.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Collection, Mapping
@@ -13,24 +14,21 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.report import say
-from tests.cluster import faults
 from tests.cluster.build import BuildError
 from tests.cluster.catching import MERGE, Catching
-from tests.cluster.fault_injection import KINDS, ROUNDS, Fault, Missed, Scene
-from tests.cluster.night_runs import NightRuns, Place
+from tests.cluster.fault_injection import FAULTS, GRAPHS, LINES, ROUNDS, TIMELINES, Fault, Missed, Scene
+from tests.cluster.faults import QUICK, strike
+from tests.cluster.night_runs import NightRuns
 from tests.cluster.servers import Cluster
-from tests.cluster.tables import differences, kinds_of, names_of
+from tests.cluster.tables import differences, names_of
 
 #: The folder for all faults; its warehouse has the tables of each night in turn.
 PLACE = "faults"
-#: In a run with faults, Spark has its page, which tells the running merges.
-PAGE = {"TANGLES_SPARK_UI": "true"}
 #: The end of the names of tables with the new rows of changed groups.
 NEW_ROWS = "__next"
 #: Materializations whose rows depend on the runs before: after a failed run, more groups may count as changed.
 OF_CHANGED_GROUPS = {"group_versions", "working_set"}
 
-LINES, GRAPHS, TIMELINES = (KINDS[name] for name in ("lines", "graphs", "timelines"))
 #: The faults, and the models and statements of a night in the middle of which each happens.
 MODELS = {
     "driver": [LINES, GRAPHS, MERGE],
@@ -46,96 +44,54 @@ MODELS = {
 }
 
 
-def faults_on(file_format: str, names: Collection[str] = ()) -> list[Fault]:
-    """Return the faults of a night, by default all. Of Delta Lake's merges, Spark's page does not name the tables."""
-    left_out = {MERGE} if file_format == "delta" else set()
-    chosen = {name: [model for model in MODELS[name] if model not in left_out] for name in names or MODELS}
-    return [replace(faults.FAULTS[name], models=models) for name, models in chosen.items()]
-
-
-def endure_faults(nights: NightRuns, before: float, after: float, names: Collection[str] = ()) -> list[str]:
-    """Run a night with each fault, and without a fault on this machine; return the differences between their tables.
-
-    Args:
-        nights: The runs.
-        before: The fraction of the log that the tables have before each night.
-        after: The fraction that each night reads.
-        names: The faults; by default all.
-
-    Raises:
-        BuildError: A run without a fault failed.
-        ServerError: A cluster did not start.
-    """
+def endure_faults(nights: NightRuns, before: float, after: float, names: Collection[str]) -> list[str]:
+    """Run a night over a larger fraction of the log, with each fault and without one; return the differences."""
+    warehouse, kept = nights.warehouse(PLACE), nights.folder / PLACE / "before"
     shutil.rmtree(nights.folder / PLACE, ignore_errors=True)
-    expected = nights.on_machine(f"{PLACE}/expected", nights.warehouse(PLACE))
-    run(nights, expected, before)
-    shutil.copytree(nights.warehouse(PLACE), nights.folder / PLACE / "before")
-    run(nights, expected, after)
+    expected = nights.on_machine(f"{PLACE}/expected", warehouse)
+    nights.run(expected, before)
+    shutil.copytree(warehouse, kept)
+    nights.run(expected, after)
     wanted = nights.export(expected)
     said = []
-    for fault in faults_on(nights.file_format, names):
-        say(f"{fault.name}: {fault.description}")
-        shutil.rmtree(nights.warehouse(PLACE))
-        shutil.copytree(nights.folder / PLACE / "before", nights.warehouse(PLACE))
+    for name in names or MODELS:
+        # Of Delta Lake's merges, Spark's page does not name the tables.
+        models = [model for model in MODELS[name] if model != MERGE or nights.file_format != "delta"]
+        fault = replace(FAULTS[name], models=models)
+        say(f"{name}: {fault.description}")
+        shutil.rmtree(warehouse)
+        shutil.copytree(kept, warehouse)
         try:
             found = endure(nights, fault, after) + compare(nights, fault, wanted)
         except (BuildError, Missed, OSError) as error:
             found = [str(error)]
         for line in found or ["as expected"]:
-            say(f"{fault.name}: {line}")
-        said += [f"{fault.name}: {line}" for line in found]
+            say(f"{name}: {line}")
+        said += [f"{name}: {line}" for line in found]
     return said
 
 
-def run(nights: NightRuns, place: Place, fraction: float) -> None:
-    """Run a night without a fault.
-
-    Raises:
-        BuildError: The run failed.
-    """
-    with nights.start_in(place, fraction) as build:
-        say(f"{place.name}: {fraction:.0%} of the log, {build.end():.0f} s")
-
-
 def endure(nights: NightRuns, fault: Fault, fraction: float) -> list[str]:
-    """Run a night with a fault on a cluster of its own, and again if it cannot end well.
-
-    Returns:
-        The lines of dbt about tables that a run rebuilt in full instead of their changed groups.
-
-    Raises:
-        BuildError: A run ended unexpectedly.
-        Missed: The fault did not happen.
-    """
+    """Run a night with a fault, and again if it cannot end well; return the lines about tables rebuilt in full."""
     said, catching = [], Catching(nights.folder / PLACE / "caught")
-    defaults = faults.QUICK | catching.settings() | fault.settings
-    with Cluster(nights.folder / PLACE / "servers", defaults=defaults) as cluster:
-        warehouse = str(nights.warehouse(PLACE))
-        environ = cluster.environ(TANGLES_MASTER=cluster.master, TANGLES_WAREHOUSE=warehouse, **PAGE)
-        place = Place(f"{PLACE}/{fault.name}", nights.file_format, environ)
+    with Cluster(nights.folder / PLACE / "servers", QUICK | catching.settings() | fault.settings) as cluster:
+        name, warehouse = f"{PLACE}/{fault.name}", nights.warehouse(PLACE)
+        # Spark's page tells the running merges; settings of the profile take precedence over those of the cluster.
+        place = nights.on_cluster(name, cluster, warehouse, TANGLES_SPARK_UI="true")
         for models in fault.builds():
             before = nights.commits(PLACE)
-            catching.wait_for(models, fault.how)
-            with nights.start_in(place, fraction) as build:
-                faults.strike(fault, Scene(cluster, build, catching), models)
+            with nights.start(place, fraction) as build:
+                strike(fault, Scene(cluster, build, catching), models)
                 said += re.findall("Rebuilding .*", build.said())
             if fault.kills_driver and MERGE in models:
                 check_merges(before, nights.commits(PLACE))
         if not fault.ends_well:
-            run(nights, place, fraction)
+            nights.run(place, fraction)
     return said
 
 
 def check_merges(before: Mapping[str, int], after: Mapping[str, int]) -> None:
-    """Say which merges were interrupted by a kill: the tables of their new rows are left.
-
-    Args:
-        before: The number of commits of each table before the run.
-        after: The same after the kill.
-
-    Raises:
-        Missed: No such table is left.
-    """
+    """Say, from the commits of each table, which merges a kill interrupted: the tables of their new rows are left."""
     left = [name.removesuffix(NEW_ROWS) for name in sorted(after) if name.endswith(NEW_ROWS)]
     for name in left:
         said = "not committed" if before[name] == after[name] else f"{after[name] - before[name]} commits further"
@@ -145,24 +101,14 @@ def check_merges(before: Mapping[str, int], after: Mapping[str, int]) -> None:
 
 
 def compare(nights: NightRuns, fault: Fault, wanted: Path) -> list[str]:
-    """Return the differences between the tables after a night with a fault and the expected ones.
-
-    Group versions and working sets are left out if a run of the night failed.
-
-    Args:
-        nights: The runs.
-        fault: The fault.
-        wanted: The expected tables, exported.
-
-    Raises:
-        BuildError: The tables could not be read.
-    """
+    """Return the differences to the expected tables; after a failed run, those of changed groups are left out."""
     name = f"{PLACE}/{fault.name}"
     found = nights.export(nights.on_machine(name, nights.warehouse(PLACE)))
     names = names_of(found) | names_of(wanted)
     if not fault.ends_well:
-        kinds = kinds_of(nights.folder / name / "target")
-        names = {name for name in names if kinds.get(name) not in OF_CHANGED_GROUPS}
+        nodes = json.loads((nights.folder / name / "target" / "manifest.json").read_text())["nodes"].values()
+        models = [node for node in nodes if node["resource_type"] == "model"]
+        names -= {node["alias"] for node in models if node["config"]["materialized"] in OF_CHANGED_GROUPS}
     said = differences(found, wanted, names=names)
     say(f"{fault.name}: {len(names)} tables, {'not ' if said else ''}those of one machine")
     return said

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench.report import say
-from tests.cluster.build import BuildError
+from tests.cluster.build import SCHEMA, BuildError
 from tests.cluster.night_runs import NightRuns
 
 #: Public tables of several layers, which change in each night.
@@ -19,23 +19,25 @@ WATCHED = ("ssb_messages", "feeds", "feed_messages", "tangle_messages", "timelin
 
 
 @contextmanager
-def reading(nights: NightRuns) -> Iterator[Path]:
-    """Read tables of the cluster in another process while a night runs; yields the file of the readings.
-
-    Raises:
-        BuildError: The reader failed.
-    """
+def reading(nights: NightRuns, warehouse: Path) -> Iterator[Path]:
+    """Read tables of a warehouse in another process while a night runs; yields the file of the readings."""
     file, stop, output = (nights.folder / "reader" / name for name in ("readings.jsonl", "stop", "output.txt"))
     shutil.rmtree(file.parent, ignore_errors=True)
     file.parent.mkdir(parents=True)
-    with nights.watch(output, file, stop, WATCHED) as reader:
+    tables = [f"{SCHEMA}.{name}" for name in WATCHED]
+    if nights.file_format == "delta":  # Derby, its catalog, admits only the process of the night
+        tables = [f"delta.`{warehouse}/{SCHEMA}.db/{name}`" for name in WATCHED]
+        warehouse = file.parent / "warehouse"
+    place = nights.on_machine("reader", warehouse)
+    reader = nights.start_snapshots(place, output, "watch", file, stop, *tables)
+    try:
         while reader.poll() is None and not (file.exists() and file.read_text().count("\n") >= len(WATCHED)):
             time.sleep(0.1)
-        try:
-            yield file
-        finally:
-            stop.touch()
-    if reader.returncode:
+        yield file
+    finally:
+        stop.touch()
+        code = reader.wait()
+    if code:
         raise BuildError(f"the reader failed, see {output}")
 
 

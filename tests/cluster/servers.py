@@ -1,8 +1,7 @@
-"""A Spark cluster on 127.0.0.1, and servers on it, of the installed pyspark.
+"""A Spark cluster of two workers on 127.0.0.1, and servers on it, of the installed pyspark.
 
 Other users of the machine can connect to all its ports, so each part asks for a secret (`spark.authenticate`, the token
-of Spark Connect). Only the Thrift server has no secret that works without a further server; it is started only if
-ACCEPTS says that the risk is accepted.
+of Spark Connect). Only the Thrift server cannot; it is started only if ACCEPTS says that the risk is accepted.
 
 Each part is a process group of its own, so that Ctrl-C reaches only this program, which then ends them all. A mark in
 their environment identifies processes that remain at the end, such as Python workers.
@@ -30,6 +29,7 @@ from dbt_spark_python.session import environment, jvm
 
 SPARK_HOME = Path(pyspark.__file__).parent
 HOST = "127.0.0.1"
+ADDRESS = "sc://localhost:{}"  # of Spark Connect; with this host name a client sends its token without TLS
 STARTING = 180.0  # the limit for the start of a server, in seconds
 ENDING = 15.0
 MARK = "TANGLES_CLUSTER"
@@ -60,33 +60,17 @@ class ServerError(RuntimeError):
 
 
 class Cluster:
-    """Context manager: a master, its workers and further servers, which all end with it.
+    """Context manager: a master, its workers of one core each, and further servers, which all end with it."""
 
-    Args:
-        folder: The folder for logs, settings and the workers' files.
-        workers: The number of workers, of one core each.
-        defaults: More settings for spark-defaults.conf.
-    """
-
-    def __init__(self, folder: Path, workers: int = 2, defaults: Mapping[str, str] | None = None) -> None:
+    def __init__(self, folder: Path, defaults: Mapping[str, str] | None = None) -> None:
         self.folder = folder.resolve()
-        self.count = workers
+        self.scratch = self.folder / "scratch"  # executors and drivers keep shuffle files there
         self.mark = uuid.uuid4().hex
+        self.started: list[subprocess.Popen] = []
         self._secret = secrets.token_hex(32)
-        self.workers: list[subprocess.Popen] = []
-        self._started: list[subprocess.Popen] = []
         self._defaults = DEFAULTS | dict(defaults or {})
         self._port, self._page = free_port(), free_port()
-
-    @property
-    def master(self) -> str:
-        """Return the master's address."""
-        return f"spark://{HOST}:{self._port}"
-
-    @property
-    def scratch(self) -> Path:
-        """Return the folder in which executors and drivers keep shuffle files."""
-        return self.folder / "scratch"
+        self.master = f"spark://{HOST}:{self._port}"
 
     def __enter__(self) -> Cluster:
         (self.folder / "conf").mkdir(parents=True, exist_ok=True)
@@ -96,27 +80,25 @@ class Cluster:
         (self.folder / "conf" / "spark-defaults.conf").write_text("".join(lines))
         try:
             self._start("master", [MASTER, "--host", HOST, "--port", self._port, "--webui-port", self._page])
-            self._wait("master", lambda: self.alive_workers() == 0)
-            for _ in range(self.count):
-                self.add_worker()
-            self._wait("master", lambda: self.alive_workers() == self.count)
+            self._wait("master", lambda: self._alive_workers() == 0)
+            # Two names of one address: Spark starts a copy of a slow task only on another host.
+            for name, host in (("worker-1", HOST), ("worker-2", "localhost")):
+                command = [WORKER, "--host", host, "--webui-port", 0, "--cores", 1, "--memory", "2g"]
+                self._start(name, [*command, "--work-dir", self.folder / name, self.master])
+            self._wait("master", lambda: self._alive_workers() == 2)
         except BaseException:
-            self.end()
+            self.__exit__()
             raise
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.end()
+        end(self.started[::-1])
+        self.started.clear()
+        for pid in marked(self.mark):  # a Python worker is in a group of its own
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
-    def add_worker(self) -> None:
-        """Start one more worker."""
-        name = f"worker-{len(self.workers) + 1}"
-        # Two names of one address: Spark starts a copy of a slow task only on another host.
-        host = "localhost" if len(self.workers) % 2 else HOST
-        command = [WORKER, "--host", host, "--webui-port", 0, "--cores", 1, "--memory", "2g"]
-        self.workers.append(self._start(name, [*command, "--work-dir", self.folder / name, self.master]))
-
-    def alive_workers(self) -> int | None:
+    def _alive_workers(self) -> int | None:
         """Return the number of workers that the master knows; None while it does not answer."""
         try:
             with urllib.request.urlopen(f"http://{HOST}:{self._page}/json/", timeout=5) as answer:
@@ -144,14 +126,10 @@ class Cluster:
         """Start a Spark Connect server on the cluster; return its address, for clients in the cluster's environment."""
         port = free_port()
         self._submit("connect", CONNECT, {"spark.connect.grpc.binding.port": port}, warehouse, [port])
-        return _address(port)
+        return ADDRESS.format(port)
 
     def start_thrift(self, warehouse: Path) -> tuple[int, str]:
-        """Start a Thrift server with the Spark Connect plugin on the cluster; return its port, and Connect's address.
-
-        Raises:
-            ServerError: The risk that every user of this machine can connect to it is not accepted.
-        """
+        """Start a Thrift server with the Spark Connect plugin on the cluster; return its port and Connect's address."""
         if said := refuse_thrift():
             raise ServerError(said)
         port, of_connect = free_port(), free_port()
@@ -159,37 +137,19 @@ class Cluster:
         arguments = ["--hiveconf", f"hive.server2.thrift.port={port}"]
         arguments += ["--hiveconf", f"hive.server2.thrift.bind.host={HOST}"]
         self._submit("thrift", THRIFT, settings, warehouse, [port, of_connect], arguments)
-        return port, _address(of_connect)
+        return port, ADDRESS.format(of_connect)
 
     def stop(self, name: str) -> None:
         """End the servers that were started under a name, and their executors."""
-        for process in [process for process in self._started if process.args[0] == name]:
-            end([process])
-            self._started.remove(process)
+        ended = [process for process in self.started if process.args[0] == name]
+        end(ended)
+        self.started = [process for process in self.started if process not in ended]
 
-    def end(self) -> None:
-        """End everything, the last server first, and kill remaining processes."""
-        end(self._started[::-1])
-        self._started.clear()
-        for pid in marked(self.mark):  # a Python worker is in a group of its own
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
-
-    def _submit(
-        self,
-        name: str,
-        main_class: str,
-        settings: Mapping[str, object],
-        warehouse: Path,
-        ports: list[int],
-        arguments: list[str] = (),
-    ) -> None:
+    def _submit(self, name, main_class, settings, warehouse: Path, ports: list[int], arguments=()) -> None:
         own = {"spark.master": self.master, "spark.connect.grpc.binding.address": HOST}
         own |= {"spark.sql.warehouse.dir": warehouse, "spark.sql.catalogImplementation": "hive"}
         command = ["org.apache.spark.deploy.SparkSubmit", "--class", main_class]
-        for key, value in (own | dict(settings)).items():
+        for key, value in (own | settings).items():
             command += ["--conf", f"{key}={value}"]
         # Derby, the default catalog, writes to the given folder, or else to the current one.
         command += ["--driver-java-options", f"-Dderby.system.home={self.folder / name}", "spark-internal", *arguments]
@@ -197,7 +157,7 @@ class Cluster:
         self._start(name, command, PYSPARK_PYTHON=sys.executable)
         self._wait(name, lambda: all(map(is_open, ports)))
 
-    def _start(self, name: str, arguments: list, **more: str) -> subprocess.Popen:
+    def _start(self, name: str, arguments: list, **more: str) -> None:
         java = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
         environ = self.environ(SPARK_DAEMON_MEMORY="512m", SPARK_DAEMON_JAVA_OPTS=" ".join(java), **more)
         with (self.folder / f"{name}.log").open("wb") as log:
@@ -211,13 +171,12 @@ class Cluster:
                 start_new_session=True,
                 cwd=self.folder,
             )
-        self._started.append(process)
-        return process
+        self.started.append(process)
 
     def _wait(self, name: str, is_ready: Callable[[], bool]) -> None:
         until = time.monotonic() + STARTING
         while not is_ready():
-            ended = [process.args[0] for process in self._started if process.poll() is not None]
+            ended = [process.args[0] for process in self.started if process.poll() is not None]
             if ended or time.monotonic() > until:
                 said = f"{ended[0]} ended" if ended else f"{name} was not ready after {STARTING:.0f} s"
                 raise ServerError(f"{said}: see {self.folder / (ended or [name])[0]}.log")
@@ -234,27 +193,19 @@ def refuse_thrift() -> str | None:
     )
 
 
-def _address(port: int) -> str:
-    """Return the address of a Spark Connect server. With this host name a client sends its token without TLS."""
-    return f"sc://localhost:{port}"
-
-
 def free_port() -> int:
-    """Return a free port."""
     with socket.socket() as found:
         found.bind((HOST, 0))
         return found.getsockname()[1]
 
 
 def is_open(port: int) -> bool:
-    """Whether a server listens on a port."""
     with socket.socket() as probe:
         probe.settimeout(1)
         return probe.connect_ex((HOST, port)) == 0
 
 
 def end(processes: list[subprocess.Popen]) -> None:
-    """Ask process groups to end, and kill those that do not."""
     for process in processes:
         _signal(process, signal.SIGTERM)
     until = time.monotonic() + ENDING

@@ -26,7 +26,6 @@ _DIGEST = "select count(*), sum(cast(xxhash64(to_json(struct(*))) as decimal(38,
 
 
 def main() -> None:
-    """Run the command."""
     command, path, *rest = sys.argv[1:]
     session = open_session(Path(path).absolute().parent)
     if command == "export":

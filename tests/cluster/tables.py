@@ -12,21 +12,13 @@ WRITING = ("_temporary", ".spark-staging", ".hive-staging")
 
 
 def names_of(warehouse: Path, schema: str = SCHEMA) -> set[str]:
-    """Return the tables of a warehouse."""
-    folder = warehouse / f"{schema}.db"
-    return {path.name for path in folder.glob("*") if path.name[0] not in "._"} if folder.is_dir() else set()
+    return {path.name for path in (warehouse / f"{schema}.db").glob("*") if path.name[0] not in "._"}
 
 
 def made_by(build: Build) -> set[str]:
     """Return the tables and views of a successful build that was the last of its folder."""
     results = json.loads((build.target / "run_results.json").read_text())["results"]
     return {result["unique_id"].rpartition(".")[2] for result in results}
-
-
-def kinds_of(target: Path) -> dict[str, str]:
-    """Return the materializations of the project's models by table, from the files that dbt left in a folder."""
-    nodes = json.loads((target / "manifest.json").read_text())["nodes"].values()
-    return {node["alias"]: node["config"]["materialized"] for node in nodes if node["resource_type"] == "model"}
 
 
 def leftovers(warehouse: Path, made: Collection[str]) -> list[str]:
@@ -38,24 +30,12 @@ def leftovers(warehouse: Path, made: Collection[str]) -> list[str]:
 
 
 def differences(
-    warehouse: Path,
-    wanted: Path,
-    schema: str = SCHEMA,
-    wanted_schema: str = SCHEMA,
-    names: Collection[str] | None = None,
+    warehouse: Path, wanted: Path, wanted_schema: str = SCHEMA, names: Collection[str] | None = None
 ) -> list[str]:
-    """List the differences between the tables of two warehouses.
-
-    Args:
-        warehouse: The warehouse to check.
-        wanted: The warehouse with the right tables.
-        schema: The schema of the first.
-        wanted_schema: The schema of the second.
-        names: The tables to compare; by default all tables of both.
-    """
-    said = []
-    found = names_of(warehouse, schema) | names_of(wanted, wanted_schema)
-    for name in sorted(found if names is None else found & {*names}):
-        folders = warehouse / f"{schema}.db" / name, wanted / f"{wanted_schema}.db" / name
-        said += [f"{name}: {line}" for line in compare(*folders)]
-    return said
+    """List the differences between a warehouse and one with the right tables; by default of all tables of both."""
+    found = names_of(warehouse) | names_of(wanted, wanted_schema)
+    return [
+        f"{name}: {line}"
+        for name in sorted(found if names is None else found & {*names})
+        for line in compare(warehouse / f"{SCHEMA}.db" / name, wanted / f"{wanted_schema}.db" / name)
+    ]

@@ -1,7 +1,8 @@
-"""Run nights in one process: `python run_nights.py FOLDER SELECTED LOG... -- NIGHT...`, on TANGLES_TARGET.
+"""Run nights in one process: `python run_nights.py FOLDER SELECTED NAME=LOG... -- NIGHT...`, on TANGLES_TARGET.
 
-A night copies the files of the folder NIGHT over the logs and runs the models of SELECTED. Tables of a table format are
-written as plain parquet afterwards, into `FOLDER/exported/<table>`.
+NAME is the var of a log. A night copies the files of the folder NIGHT over the logs and runs the models of SELECTED;
+without a NIGHT, one night reads the logs as they are. Tables of a table format are written as plain parquet afterwards,
+into `FOLDER/exported/<table>`.
 """
 
 import json
@@ -18,14 +19,13 @@ from tests.cluster.snapshots import export
 
 
 def main() -> None:
-    """Run the command; a night that fails ends it with dbt's exit code."""
     folder, selected, *rest = sys.argv[1:]
     logs, nights = rest[: rest.index("--")], rest[rest.index("--") + 1 :]
-    variables = {f"{Path(log).stem}_log": log for log in logs}
+    variables = dict(log.split("=", 1) for log in logs)
     options = ["--project-dir", ROOT, "--profiles-dir", ROOT, "--target-path", folder, "--log-path", folder]
     options += ["--vars", json.dumps(variables), "--no-use-colors"]
-    for night in nights:
-        for log in logs:
+    for night in nights or [""]:
+        for log in variables.values() if night else ():
             shutil.copy(Path(night) / Path(log).name, log)
         result = dbtRunner().invoke(["run", "--select", *selected.split(), *map(str, options)])
         if not result.success:

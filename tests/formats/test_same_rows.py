@@ -32,13 +32,7 @@ KILLED_AFTER = "int_tangle_claims"
 
 
 class Nights:
-    """The nights of one target over logs in the same place.
-
-    Args:
-        target: dbt's target.
-        folder: The folder for its tables and the files of dbt.
-        selected: The models.
-    """
+    """The nights of one target over logs in the same place."""
 
     def __init__(self, target: str, folder: Path, selected: str) -> None:
         self.target, self.folder, self.selected = target, folder, selected
@@ -49,7 +43,7 @@ class Nights:
     def start(self, *nights: str) -> subprocess.Popen:
         """Start nights in one process."""
         python = str(ROOT / ".venv" / "bin" / "python") if self.target == "sail" else sys.executable
-        logs = [str(self.folder.parent / f"{kind}.jsonl") for kind in LINES]
+        logs = [f"{kind}_log={self.folder.parent / kind}.jsonl" for kind in LINES]
         folders = [str(self.folder.parent / night) for night in nights]
         return subprocess.Popen(
             [python, Path(__file__).with_name("run_nights.py"), self.folder, self.selected, *logs, "--", *folders],
@@ -76,7 +70,6 @@ class Nights:
 
 
 def write_logs(folder: Path, kept: int) -> None:
-    """Write the logs of a night; of each ten lines, the first `kept` ones."""
     folder.mkdir()
     for kind, lines in LINES.items():
         chosen = [line for place, line in enumerate(lines) if place % 10 < kept]

@@ -35,12 +35,7 @@ spark.hadoop.fs.s3a.connection.establish.timeout 2s
 
 
 class Runs:
-    """Runs of the project over a log and a warehouse in a store.
-
-    Args:
-        folder: For the settings, the files of dbt and the exported tables.
-        store: The store.
-    """
+    """Runs of the project over a log and tables in a store; the folder has the settings and the exported tables."""
 
     def __init__(self, folder: Path, store: ObjectStore) -> None:
         self.folder, self.store, self.said = folder, store, folder / "said"
@@ -48,13 +43,14 @@ class Runs:
 
     def start(self) -> subprocess.Popen:
         """Start a run, and the export of its tables."""
-        command = [SPARK, "-W", "ignore", Path(__file__).with_name("run_and_export.py")]
+        selected = " ".join(f"+{model}" for model in MODELS)
+        command = [SPARK, "-W", "ignore", ROOT / "tests" / "formats" / "run_nights.py", self.folder, selected]
         credentials = {"AWS_ACCESS_KEY_ID": "key-of-a-test", "AWS_SECRET_ACCESS_KEY": SECRET}
         places = {"TANGLES_TARGET": "iceberg", "TANGLES_WAREHOUSE": "s3a://lake/tables"}
         return subprocess.Popen(
-            [*command, self.folder, json.dumps({"ssb_log": "s3a://logs/ssb/*.jsonl*"}), *MODELS],
+            [*command, "ssb_log=s3a://logs/ssb/*.jsonl*", "--"],
             env={**os.environ, **places, **credentials, "SPARK_CONF_DIR": str(self.folder)}
-            | {"TANGLES_SHUFFLE_PARTITIONS": "1"},
+            | {"TANGLES_SHUFFLE_PARTITIONS": "1", "PYTHONPATH": str(ROOT)},
             cwd=self.folder,
             stdout=self.said.open("w"),
             stderr=subprocess.STDOUT,
@@ -95,7 +91,6 @@ def runs(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def on_sail(tmp_path_factory) -> Path:
-    """The tables of the same log on a local disk."""
     folder = tmp_path_factory.mktemp("sail")
     command = [SAIL, "-m", "dbt.cli.main", "run", "--select", *(f"+{model}" for model in MODELS)]
     command += ["--vars", json.dumps({"ssb_log": str(DATA / "ssb" / "small.jsonl")}), "--target", "sail"]

@@ -47,7 +47,6 @@ def find_counterexample(*axioms: z3.BoolRef, lemma: z3.BoolRef, timeout_ms: int 
 
 
 def holds_below(claim, x: z3.ExprRef) -> z3.BoolRef:
-    """The hypothesis of the induction: the claim holds for every event of a lower number."""
     return z3.ForAll([a], z3.Implies(number(a) < number(x), claim(a)))
 
 

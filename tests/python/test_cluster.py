@@ -11,11 +11,11 @@ import pytest
 
 from conftest import DATA, ROOT
 from dbt_spark_python import pack
-from tests.cluster import fault_injection, faults
+from tests.cluster import faults, servers
 from tests.cluster.build import Build
 from tests.cluster.catching import Catching
-from tests.cluster.fault_injection import KINDS, Fault, Scene
-from tests.cluster.servers import Cluster, marked
+from tests.cluster.fault_injection import GRAPHS, LINES, Fault, Scene, kill_driver, kill_executor
+from tests.cluster.servers import Cluster, ServerError, marked
 from tests.cluster.tables import differences, leftovers, made_by, names_of
 
 pytestmark = pytest.mark.spark
@@ -24,35 +24,33 @@ pytestmark = pytest.mark.spark
 SELECTED = "+tangle_messages"
 #: The first fault kills dbt while it reads lines; the second kills executors of the next build. Other faults are slow.
 KILLED = [
-    Fault("driver", "dbt and its driver", [KINDS["lines"]], fault_injection.kill_driver, kills_driver=True),
-    Fault("executor", "executors", [KINDS["lines"], KINDS["graphs"]], fault_injection.kill_executor),
+    Fault("driver", "dbt and its driver", [LINES], kill_driver, kills_driver=True),
+    Fault("executor", "executors", [LINES, GRAPHS], kill_executor),
 ]
 VARIABLES = {"ssb_log": str(DATA / "ssb" / "small.jsonl")}
+#: The packages of Python models.
+PACKAGES = ["numba", "numpy", "orjson", "pyarrow", "PyNaCl", "rfc8785", "zstandard"]
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """Return the folder of all files that builds and servers write."""
     return tmp_path_factory.mktemp("cluster")
 
 
 @pytest.fixture(scope="module")
 def catching(folder):
-    """Return the means to catch running tasks."""
     return Catching(folder / "caught")
 
 
 @pytest.fixture(scope="module")
 def cluster(folder, catching):
-    """Start a master and two workers; stop them and clean up afterwards."""
     defaults = {**faults.QUICK, **catching.settings(), "spark.sql.shuffle.partitions": "2"}
-    with Cluster(folder / "servers", defaults=defaults) as started:
+    with Cluster(folder / "servers", defaults) as started:
         yield started
     assert marked(started.mark) == []
 
 
 def build(cluster: Cluster, folder: Path, name: str, **environ: str) -> Build:
-    """Start a build on the cluster."""
     places = {"SPARK_MASTER": cluster.master, "TANGLES_WAREHOUSE": str(folder / name / "warehouse")}
     environment = cluster.environ(NO_COLOR="1", **places, **environ)
     return Build(name, folder, "cluster", environment, ("run", "--select", SELECTED), VARIABLES)
@@ -65,7 +63,7 @@ def test_workers_without_packages_are_refused_before_any_model(cluster, folder):
         assert refused.wait() != 0
         said = refused.said()
     assert "the Python models need packages that a worker lacks: " in said
-    for name in ("numba", "numpy", "orjson", "pyarrow", "PyNaCl", "rfc8785", "zstandard"):
+    for name in PACKAGES:
         assert f"{name} (not installed)" in said
     assert " OK created " not in said
     assert names_of(folder / "refused" / "warehouse") == set()
@@ -76,7 +74,6 @@ def test_tables_equal_those_of_one_process(cluster, catching, folder, project, k
     """After kills every row is written once, and temporary files are removed, also from the start folder of dbt."""
     name = f"built_{len(killed)}"
     for fault in killed:
-        catching.wait_for(fault.models)
         with build(cluster, folder, name) as built:
             faults.strike(fault, Scene(cluster, built, catching), fault.models)
     here = project("one_machine", **VARIABLES)
@@ -98,7 +95,9 @@ print(SparkSession.builder.remote(sys.argv[1]).getOrCreate().sql("select 41 + 1"
 
 def test_another_user_is_refused_by_the_master_and_the_workers(cluster):
     """Each process has one port with Spark's protocol, which requires the secret, and one read-only page."""
-    for process in cluster._started:
+    assert (cluster.folder / "conf").stat().st_mode & 0o777 == 0o700
+    for process in cluster.started:
+        assert cluster._secret not in Path(f"/proc/{process.pid}/cmdline").read_text()
         said = PORT_ATTACKS["ask_jvm"](process.pid)
         asks = ["Expected SaslMessage" in answer for answer in said]
         assert sum(asks) == 1, said
@@ -106,7 +105,6 @@ def test_another_user_is_refused_by_the_master_and_the_workers(cluster):
 
 
 def test_another_user_is_refused_by_a_connect_server(cluster, folder):
-    """The server requires a token, which the environment of the cluster has."""
     pytest.importorskip("grpc")
     address = cluster.start_connect(folder / "connect" / "warehouse")
     try:
@@ -121,10 +119,8 @@ def test_another_user_is_refused_by_a_connect_server(cluster, folder):
 
 @pytest.mark.long  # uses pip and an index for the packages of workers
 def test_workers_get_their_packages_with_the_job(cluster, folder):
-    """Workers with only Python get all packages from the packed file."""
     venv.create(folder / "bare", with_pip=False)
-    needed = ["numba", "numpy", "orjson", "pyarrow", "PyNaCl", "rfc8785", "zstandard"]
-    assert pack.pack(folder / "workers.zip", needed) == 0
+    assert pack.pack(folder / "workers.zip", PACKAGES) == 0
     python = str(folder / "bare" / "bin" / "python")
     # Other tests intercept tasks with a module on the module path; here workers use only the packed file.
     uncaught = "--conf spark.python.daemon.module=pyspark.daemon pyspark-shell"
@@ -134,12 +130,16 @@ def test_workers_get_their_packages_with_the_job(cluster, folder):
     assert {"stg_ssb__lines", "int_tangle_levels"} <= names_of(folder / "packed" / "warehouse")
 
 
+def test_a_thrift_server_without_a_password_is_started_only_if_that_is_accepted(cluster, folder, monkeypatch):
+    monkeypatch.delenv(servers.ACCEPTS, raising=False)
+    with pytest.raises(ServerError, match=f"every user of this machine .* set {servers.ACCEPTS}=1"):
+        cluster.start_thrift(folder / "thrift")
+
+
 def test_failed_start_leaves_no_process(folder, monkeypatch):
     """If the master exits at once, the error names its log and every process is stopped."""
-    from tests.cluster import servers
-
     monkeypatch.setattr(servers, "MASTER", "no.such.Master")
     failing = Cluster(folder / "failing")
-    with pytest.raises(servers.ServerError, match=r"master ended: see .*failing/master\.log"), failing:
+    with pytest.raises(ServerError, match=r"master ended: see .*failing/master\.log"), failing:
         pass
     assert marked(failing.mark) == []

@@ -12,41 +12,29 @@ from small_log import EVENTS as LIMIT
 TANGLES = ("tangle_messages", "tangles", "tangle_edges", "tangle_ancestors", "tangle_clocks")
 TIMELINES = ("timeline_events", "timeline_links", "timeline_edits", "timeline_stats", "timeline_rejects")
 SELECTED = ("--select", *selection_of(*TANGLES, *TIMELINES))
-CAUTIOUS = ("--indirect-selection", "cautious")
 
 
 @pytest.fixture(scope="module")
-def built(project, small):
-    """The small log and some events: built without limits, then with limits that most graphs exceed."""
-    limited = project("large_graphs", **small.vars, graph_limit=LIMIT, rows_in_memory=2).build(*SELECTED, *CAUTIOUS)
-    found = {table: (rows_of(small, table), rows_of(limited, table)) for table in (*TANGLES, *TIMELINES)}
-    set_aside = next(row for row in found["tangle_messages"][1] if row["set_aside_reason"] == "tangle_too_large")
-    place = ["--warehouse", str(limited.warehouse), "--schema", limited.schema]
-    said = CliRunner().invoke(main, ["why", set_aside["message_id"], *place]).output
-    # After the limits are raised, the previous output of a graph that was too large is not a basis for its order.
-    raised = project("large_graphs", **small.vars, rows_in_memory=2)
-    raised.run(*SELECTED)
-    return found, {table: rows_of(raised, table) for table in found}, said
+def limited(project, small):
+    """The small log and some events, built with limits that most graphs exceed."""
+    return project("large_graphs", **small.vars, graph_limit=LIMIT, rows_in_memory=2).run(*SELECTED)
 
 
-def rows_of(built, table: str) -> list[dict]:
-    """Read a table."""
-    return built.rows(table)
+@pytest.fixture(scope="module")
+def tables(small, limited) -> dict[str, tuple[list[dict], list[dict]]]:
+    return {table: (small.rows(table), limited.rows(table)) for table in (*TANGLES, *TIMELINES)}
 
 
 def in_any_order(rows: list[dict]) -> list[str]:
-    """Sort rows to make them comparable."""
     return sorted(repr(row) for row in rows)
 
 
 def is_of(names: set, row: dict) -> bool:
-    """Return whether a row belongs to one of the given tangles."""
     return (row["tangle_name"], row["root_id"]) in names
 
 
-def test_tangles_that_are_too_large(built):
+def test_tangles_that_are_too_large(tables):
     """Their candidates get the reason; tangles within the limit are unchanged."""
-    tables, *_ = built
     before, after = tables["tangle_messages"]
     sizes = Counter((row["tangle_name"], row["root_id"]) for row in before)
     large = {name for name, size in sizes.items() if size > LIMIT}
@@ -70,9 +58,8 @@ def test_tangles_that_are_too_large(built):
     assert not [row for table in ("tangle_ancestors", "tangle_clocks") for row in tables[table][1] if is_of(large, row)]
 
 
-def test_timelines_that_are_too_large(built):
+def test_timelines_that_are_too_large(tables):
     """Each of their lines is refused, with one row for the whole SSB log; other timelines are unchanged."""
-    tables, *_ = built
     large = {"ssb:log", "long", "short"}
     before, after = tables["timeline_events"]
     for table in TIMELINES:
@@ -90,14 +77,17 @@ def test_timelines_that_are_too_large(built):
     assert {row["detail"] for row in rejects if row["line"]} == {f"its timeline has more than {LIMIT} arrivals"}
 
 
-def test_why_names_the_limit(built):
-    *_, said = built
+def test_why_names_the_limit(tables, limited):
+    set_aside = next(row for row in tables["tangle_messages"][1] if row["set_aside_reason"] == "tangle_too_large")
+    place = ["--warehouse", str(limited.warehouse), "--schema", limited.schema]
+    said = CliRunner().invoke(main, ["why", set_aside["message_id"], *place]).output
     assert "tangle_too_large. The tangle has more candidates than" in said
     assert "what to do: build with a larger graph_limit" in said
 
 
-def test_raised_limits(built):
-    """A build with other limits gives the same tables as a first build with them."""
-    tables, raised, _ = built
-    for table, (escape_unprintable, _) in tables.items():
-        assert in_any_order(escape_unprintable) == in_any_order(raised[table]), table
+@pytest.mark.long
+def test_raised_limits(project, small, tables):
+    """The previous output of a graph that was too large is not a basis for its order."""
+    raised = project("large_graphs", **small.vars, rows_in_memory=2).run(*SELECTED)
+    for table, (unlimited, _) in tables.items():
+        assert in_any_order(unlimited) == in_any_order(raised.rows(table)), table

@@ -15,11 +15,11 @@ LOG = "ssb:log"
 WIDEST = 16
 TABLES = ("timeline_events", "timeline_links", "timeline_edits", "timeline_stats")
 SELECTED = ("--select", *(f"+{table}" for table in TABLES), "+timeline_rejects", "+tangle_messages", "+tangle_edges")
-CAUTIOUS = ("--indirect-selection", "cautious")
+MOST = 2
 
 
 def expected_links(built) -> dict[str, dict[str, dict[str, str]]]:
-    """Compute the links of each event of each timeline from messages and tangles."""
+    """Compute the links of each event of each timeline from messages and tangles, without a limit."""
     messages = [row for row in built.rows("ssb_messages") if row["is_usable"]]
     sequence = {row["message_id"]: row["sequence"] for row in messages}
     members, listed = defaultdict(list), defaultdict(lambda: defaultdict(set))
@@ -90,28 +90,6 @@ def test_contents_of_the_fixtures(fixtures):
     assert len(places["figure_2"]) == 12
 
 
-def test_every_arrival_of_small_tangles(fixtures):
-    """After each arrival the order is the one over `timeline_links`, by the fewest commands."""
-    links, arrivals, scripts = built_links(fixtures), defaultdict(list), defaultdict(lambda: defaultdict(list))
-    for row in fixtures.rows("timeline_events"):
-        arrivals[row["timeline_id"]].append((row["arrival"], row["event_id"]))
-    for row in sorted(fixtures.rows("timeline_edits"), key=lambda row: (row["batch"], row["step"])):
-        command = (row["op"], row["event_id"], row["from_position"], row["to_position"])
-        scripts[row["timeline_id"]][row["batch"]].append(command)
-    small = [timeline for timeline in links if 4 < len(links[timeline]) < 20]
-    assert len(small) > 10
-    for timeline in small:
-        order: list[str] = []
-        known: dict[str, set[str]] = {}
-        for batch, (_, event) in enumerate(sorted(arrivals[timeline]), start=1):
-            known[event] = set(links[timeline][event])
-            wanted = oracle.converged(known)
-            script = scripts[timeline][batch]
-            assert len(script) == oracle.fewest_commands(order, wanted)
-            order = oracle.replay(order, script)
-            assert order == wanted
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # Hostile feeds
 
@@ -148,23 +126,36 @@ def hostile() -> tuple[list[Message], dict[str, str]]:
     return [message for message in log if message["key"] != names["m2"]], names
 
 
+def wide() -> list[Message]:
+    """Sign messages that take turns and list, in a tangle, the root and up to four earlier messages."""
+    by = {name: Author.from_seed(f"wide {name}") for name in "abc"}
+    log = [by["a"].publish({"type": "post", "text": "root", "tangles": {"w": {"root": None, "previous": None}}}, 1)]
+    rng = random.Random(3)
+    for time, name in enumerate("abcabcacbbcacabcbacb", start=2):
+        previous = sorted({message["key"] for message in rng.choices(log, k=rng.randint(1, 4))})
+        entry = {"root": log[0]["key"], "previous": previous}
+        log.append(by[name].publish({"type": "post", "text": str(time), "tangles": {"w": entry}}, time))
+    return log
+
+
 @pytest.fixture(scope="module")
 def deliveries(project, tmp_path_factory):
-    """Build the log in two opposite orders of receipt; the second build has only the necessary models."""
+    """Build both logs in two opposite orders of receipt, with other vars for the log's timeline and for edits."""
     log, names = hostile()
+    log += wide()
+    names["wide"] = log[-21]["key"]
     found = []
-    for number, variables in enumerate(({}, {"log_timeline": False, "edit_limit": 5})):
+    for number, variables in enumerate(({"max_previous": MOST}, {"log_timeline": False, "edit_limit": 5})):
         received = [message | {"timestamp": (1, -1)[number] * place} for place, message in enumerate(log)]
         file = tmp_path_factory.mktemp("merged") / "log.jsonl"
         file.write_bytes(b"\n".join(map(to_line, received)))
-        found.append(project(f"merged{number}", ssb_log=str(file), **variables).build(*SELECTED, *CAUTIOUS))
+        found.append(project(f"merged{number}", ssb_log=str(file), **variables).run(*SELECTED))
     return names, found
 
 
 def test_hostile_links(deliveries):
     """Only the contradicting links of the feed are left out; the order of the others is unchanged."""
     names, (built, _) = deliveries
-    assert built_links(built) == expected_links(built)
     check_orders(built)
     left_out = {row["event_id"]: row["cyclic_causes"] for row in built.rows("timeline_events") if row["cyclic_causes"]}
     assert left_out == {names["late"]: [names["early"]]}
@@ -191,52 +182,43 @@ def test_deliveries_agree(deliveries):
     assert {name: links for name, links in built_links(first).items() if name != LOG} == built_links(second)
 
 
-def wide(names: list[str], by: dict[str, Author]) -> list[Message]:
-    """Sign messages that take turns and list, in a tangle, the root and up to four earlier messages."""
-    log = [by["a"].publish({"type": "post", "text": "root", "tangles": {"w": {"root": None, "previous": None}}}, 1)]
-    rng = random.Random(3)
-    for time, name in enumerate(names, start=2):
-        previous = sorted({message["key"] for message in rng.choices(log, k=rng.randint(1, 4))})
-        entry = {"root": log[0]["key"], "previous": previous}
-        log.append(by[name].publish({"type": "post", "text": str(time), "tangles": {"w": entry}}, time))
-    return log
-
-
-@pytest.mark.parametrize("limit", [1, 2])
-def test_the_log_with_max_previous(project, tmp_path, limit):
-    """The order of the log is that of the reduced graph in any delivery; causes beyond the limit are listed."""
-    log = wide(list("abcabcacbbcacabcbacb"), {name: Author.from_seed(name) for name in "abc"})
-    file, found = tmp_path / "log.jsonl", []
-    built = project(f"merged_limit_{limit}", ssb_log=str(file))
-    for direction in (1, -1):
-        file.write_bytes(b"\n".join(to_line(row | {"timestamp": direction * n}) for n, row in enumerate(log)))
-        built.vars["max_previous"] = None if direction > 0 else limit
-        built.build(*SELECTED, *CAUTIOUS)
-        links, tangles = built_links(built), {row["timeline_id"]: row for row in built.rows("timeline_stats")}
-        of_log = {row["event_id"]: row for row in built.rows("timeline_events") if row["timeline_id"] == LOG}
-        found.append((links, tangles, of_log))
-    (every, free, _), (reduced, limited, events) = found
-    messages = built.rows("ssb_messages")
+def check_limit(built, limit: int) -> None:
+    """Compare the order of the log with that of the reduced graph; timelines of tangles keep all causes."""
+    every, found, messages = expected_links(built), built_links(built), built.rows("ssb_messages")
+    events = {row["event_id"]: row for row in built.rows("timeline_events") if row["timeline_id"] == LOG}
     feed = {row["message_id"]: row["previous_id"] for row in messages}
-    kept, left_out = oracle.within_limit(every[LOG], feed, oracle.implied_roots(messages), limit)
-    assert {name: set(causes) for name, causes in reduced[LOG].items()} == kept
-    assert all(reduced[LOG][name][cause] == every[LOG][name][cause] for name in kept for cause in kept[name])
+    links = every.pop(LOG)
+    kept, left_out = oracle.within_limit(links, feed, oracle.implied_roots(messages), limit)
+    assert found.pop(LOG) == {name: {cause: links[name][cause] for cause in kept[name]} for name in kept}
+    assert found == every
     assert {name: row["left_out_causes"] for name, row in events.items()} == left_out
     assert max(len(row["left_out_causes"]) for row in events.values()) >= 3
     assert sorted(events, key=lambda name: events[name]["position"]) == oracle.converged(kept)
-    check_orders(built)
-    # The timeline of the tangle keeps all causes; only the log's order changes.
-    [tangle] = free.keys() - {LOG}
-    assert every[tangle] == reduced[tangle] and free[tangle]["publication"] == limited[tangle]["publication"]
-    assert free[LOG]["publication"] != limited[LOG]["publication"]
+
+
+def test_the_log_with_max_previous(deliveries):
+    check_limit(deliveries[1][0], MOST)
+
+
+@pytest.mark.long
+def test_a_new_limit_publishes_the_log_again(project, tmp_path):
+    """The publication of the tangle stays, whatever the order of receipt."""
+    file, found = tmp_path / "log.jsonl", []
+    built = project("merged_limit", ssb_log=str(file))
+    for direction, limit in ((1, None), (-1, 1)):
+        file.write_bytes(b"\n".join(to_line(row | {"timestamp": direction * n}) for n, row in enumerate(wide())))
+        built.vars["max_previous"] = limit
+        built.run(*SELECTED)
+        found.append({row["timeline_id"]: row["publication"] for row in built.rows("timeline_stats")})
+    check_limit(built, 1)
+    assert [name for name in found[0] if found[0][name] != found[1][name]] == [LOG] and len(found[1]) == 2
 
 
 def test_no_log_timeline_and_few_edits(deliveries):
-    """The vars disable the log's timeline and long scripts; the orders stay."""
     names, (first, second) = deliveries
-    chat, fork = f"chat:{names['root']}", f"fork:{names['start']}"
-    assert {row["timeline_id"] for row in first.rows("timeline_edits")} == {LOG, chat, fork}
-    assert {row["timeline_id"] for row in second.rows("timeline_events")} == {chat, fork}
+    chat, fork, wide = f"chat:{names['root']}", f"fork:{names['start']}", f"w:{names['wide']}"
+    assert {row["timeline_id"] for row in first.rows("timeline_edits")} == {LOG, chat, fork, wide}
+    assert {row["timeline_id"] for row in second.rows("timeline_events")} == {chat, fork, wide}
     assert {row["timeline_id"] for row in second.rows("timeline_edits")} == {chat}
     counts = {row["timeline_id"]: (row["event_count"], row["edit_count"]) for row in second.rows("timeline_stats")}
     assert counts[fork] == (22, 0) and counts[chat][1] >= counts[chat][0] == 5

@@ -19,7 +19,6 @@ SELECTED = ("--select", "+group_findings", "+feed_messages", "+tangle_messages",
 
 
 def made_up(kind, *names):
-    """Return the URI of an unpublished message."""
     digest = hashlib.sha256("/".join(names).encode()).digest()
     return f"ssb:{kind}/{urlsafe_b64encode(digest).decode()}"
 
@@ -117,11 +116,10 @@ def built(published, project, tmp_path_factory):
     """Build the groups of the fixtures and the messages published upon them."""
     log = tmp_path_factory.mktemp("next") / "log.jsonl"
     log.write_bytes(b"\n".join(published.lines) + b"\n")
-    return project("next", ssb_log=str(log)).build(*SELECTED)
+    return project("next", ssb_log=str(log)).run(*SELECTED)
 
 
 def test_feeds_go_on(published, built):
-    """Each message extends its chain as the last one."""
     in_chain = {row["message_id"]: row["in_chain"] for row in built.rows("feed_messages")}
     feeds = {row["author"]: row for row in built.rows("feeds")}
     assert len(published.on_feeds) > 20

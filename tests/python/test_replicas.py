@@ -10,6 +10,8 @@ from dbt_tangles.cli.cli import main
 from fixtures.ssb.author import Author, to_line
 from log_files import contents, write
 
+pytestmark = pytest.mark.long  # test_send.py has the answers of `tangles send` to single questions
+
 MODELS = ("ssb_messages", "feeds", "feed_messages", "tangle_messages", "tangles", "tangle_missing")
 WRITERS, MESSAGES = 5, 60
 
@@ -43,7 +45,7 @@ class Replica:
         """Add messages to the log and build the tables."""
         self.messages |= {message["key"]: message for message in messages}
         write(self.folder / f"{len(self.messages)}.jsonl", list(map(to_line, messages)))
-        self.built.build("--select", *(f"+{model}" for model in MODELS), "--exclude", "resource_type:seed")
+        self.built.run("--select", *(f"+{model}" for model in MODELS), "--exclude", "resource_type:seed")
 
     def ask(self, *words: str) -> str:
         """Run `tangles send` on the tables."""

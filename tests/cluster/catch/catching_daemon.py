@@ -49,19 +49,15 @@ def catch(folder, model):
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
-def has_rows(made):
-    """Whether a task has yielded rows of Arrow; in pyspark 4.1, a batch comes in a tuple with its type."""
-    return getattr(made[0] if isinstance(made, tuple) else made, "num_rows", 0) > 0
-
-
 def caught_in_the_middle(function, folder):
-    """Wrap the function over a partition: a task is caught after it has yielded rows."""
+    """Wrap the function over a partition: a task is caught after it has yielded rows of Arrow."""
 
     def run(split, rows):
         is_new = True
-        for batch in function(split, rows):
-            yield batch
-            if is_new and has_rows(batch):
+        for made in function(split, rows):
+            yield made
+            batch = made[0] if isinstance(made, tuple) else made  # in pyspark 4.1, a batch comes with its type
+            if is_new and getattr(batch, "num_rows", 0) > 0:
                 is_new = False
                 model = model_of_task()
                 if model:
@@ -70,22 +66,18 @@ def caught_in_the_middle(function, folder):
     return run
 
 
-def catching(read, folder):
-    """Wrap pyspark's reader of functions."""
-
-    def read_caught(*given):
-        function, *others = read(*given)
-        return caught_in_the_middle(function, folder), *others
-
-    return read_caught
-
-
 def worker(*given):
     """Work as pyspark does, in a forked process: only there may its module be imported."""
     from pyspark import worker as module
 
-    if module.read_udfs.__name__ == "read_udfs":
-        module.read_udfs = catching(module.read_udfs, os.environ[CAUGHT])
+    read = module.read_udfs
+
+    def read_caught(*wanted):
+        function, *others = read(*wanted)
+        return caught_in_the_middle(function, os.environ[CAUGHT]), *others
+
+    if read.__name__ == "read_udfs":
+        module.read_udfs = read_caught
     return as_it_was(*given)
 
 

@@ -42,7 +42,6 @@ def test_the_lines_have_their_intended_verdicts(file, is_sound):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_tables_agree_with_the_lines(name):
-    """The hand-written tables equal a simple computation from the lines."""
     arrivals = arrivals_of(name)
     contents = [(line["event"], line["after"]) for _, line in arrivals]
     beforehand = oracle.conflicts([(line["event"], line["after"], line.get("author")) for _, line in arrivals])

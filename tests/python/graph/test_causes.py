@@ -44,13 +44,11 @@ def candidates(draw) -> list[dict]:
 
 
 def depths(rows: list[dict]) -> dict[tuple[str, str], int | None]:
-    """Return the members by graph and node."""
     found = walk_graphs(pa.Table.from_pylist(rows, WALK_INPUT_SCHEMA))["depth"].to_pylist()
     return {(row["graph_id"], row["node_id"]): depth for row, depth in zip(rows, found, strict=True)}
 
 
 def causes_of(rows: list[dict], seed: int = 0) -> dict[tuple[str, str], list[str]]:
-    """Return the causes that the kernel finds, for rows in any order."""
     waiting = waiting_of(rows, depths(rows))
     waiting = [waiting[i] for i in np.random.default_rng(seed).permutation(len(waiting))]
     found = root_causes(pa.Table.from_pylist(waiting, SCHEMA)).to_pylist()

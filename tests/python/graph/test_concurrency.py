@@ -68,7 +68,6 @@ def test_the_example_has_two_concurrent_messages():
 
 @given(histories())
 def test_counts_equal_the_naive_counts(drawn):
-    """For any graphs, also with redundant links and several roots."""
     assert concurrent_counts(*arrays_of(*drawn)).tolist() == naive_counts(*drawn)
 
 

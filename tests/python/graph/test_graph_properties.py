@@ -64,7 +64,6 @@ def test_known_depths_are_checked(rows, strict, data):
 
 
 def depths_of(rows: list[dict]) -> pa.Table:
-    """Make a table of known depths."""
     return pa.Table.from_pylist([{name: row[name] for name in DEPTH_SCHEMA.names} for row in rows], DEPTH_SCHEMA)
 
 

@@ -69,17 +69,10 @@ def _rank_of(causes, event, state):
 
 
 @njit
-def _arrive(causes, event, state, order, size, next_state, next_order):
+def arrive(causes, event, state, order, size, next_state, next_order):
     """Let an event arrive: rank it, visit each arrived event once in the old order, and sort.
 
-    Args:
-        causes: int8[count], masks.
-        event: The event.
-        state: int8[count], the ranks of the arrived events; -1 for all others.
-        order: int8[count]; the first `size` are the arrived events in order.
-        size: Their number.
-        next_state: int8[count], filled.
-        next_order: int8[count], filled.
+    `state` has the ranks of the arrived events, and -1 for all others; the first `size` of `order` are those in order.
     """
     next_state[:] = state
     next_state[event] = _rank_of(causes, event, state)
@@ -102,11 +95,7 @@ def _arrive(causes, event, state, order, size, next_state, next_order):
 
 @njit
 def find_violation(graphs):
-    """Check every graph in every delivery.
-
-    Returns:
-        The first graph that violates a property and the property's number, or -1 and 0.
-    """
+    """Check every graph in every delivery; return the first that violates a property, and which, or -1 and 0."""
     count = graphs.shape[1]
     states = np.empty((1 << count, count), np.int8)
     orders = np.empty((1 << count, count), np.int8)
@@ -125,7 +114,7 @@ def find_violation(graphs):
             for event in range(count):
                 if arrived >> event & 1:
                     continue
-                _arrive(causes, event, states[arrived], orders[arrived], size, state, order)
+                arrive(causes, event, states[arrived], orders[arrived], size, state, order)
                 target = arrived | 1 << event
                 if is_reached[target]:
                     for i in range(size + 1):

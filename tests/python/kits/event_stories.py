@@ -5,30 +5,21 @@ import json
 import random
 from collections import defaultdict
 
+import hostile_lines
 from event_builds import Arrival, admit, refusals, to_line
-from hostile_lines import HOSTILE, MAX_LINE_BYTES, write_files
+from hostile_lines import HOSTILE, MAX_LINE_BYTES
 
 
-class Log:
-    """A folder of files, with the expected result of each line.
-
-    Attributes:
-        malformed: The file and line number of each line without an event.
-        arrivals: The arrivals with their file and line number, by timeline.
-    """
+class Log(hostile_lines.Log):
+    """A folder of files, with the arrivals of each timeline and their places, and the reason of each reject."""
 
     def __init__(self, folder):
-        """Start with an empty file."""
-        self.folder = folder
-        self.files = defaultdict(list)
-        self.malformed = set()
+        super().__init__(folder)
         self.arrivals = defaultdict(list)
 
     def bad(self, *lines, file="log.jsonl"):
         """Add lines without an event."""
-        for line in lines:
-            self.files[file].append(line)
-            self.malformed.add((file, len(self.files[file])))
+        super().bad("malformed", *lines, file=file)
 
     def good(self, timeline, event, after=(), arrival=0, author=None, file="log.jsonl"):
         """Add a line with an event."""
@@ -37,22 +28,16 @@ class Log:
 
     def spell(self, arrival, line, file="log.jsonl"):
         """Add an event as a given line."""
-        self.files[file].append(line)
+        self.files.setdefault(file, []).append(line)
         self.arrivals[arrival.timeline].append((arrival, (file, len(self.files[file]))))
 
-    def write(self):
-        """Write the files and return the var `event_log`."""
-        return write_files(self.folder, self.files)
-
-    def rejects(self):
-        """Return the reason by file and line."""
-        reasons = dict.fromkeys(self.malformed, "malformed")
+    def judge(self):
+        """Let the oracle reject lines of all timelines."""
         for arrivals in self.arrivals.values():
             ordered = sorted(arrivals, key=lambda found: (found[0].arrival, found[0].event))
             lines = [arrival for arrival, _ in ordered]
             verdicts = admit(lines, refusals(lines))[1]
-            reasons |= {at: verdict for (_, at), verdict in zip(ordered, verdicts, strict=True) if verdict}
-        return reasons
+            self.rejects |= {at: verdict for (_, at), verdict in zip(ordered, verdicts, strict=True) if verdict}
 
 
 def add_malformed(log):
@@ -142,20 +127,16 @@ CHAIN = [f"link {number:04}" for number in range(2000)]
 DENSE = [f"d{number:03}" for number in range(150)]
 
 
-def add_large(log):
-    """Add the worst case of a naive algorithm: each arrival raises the ranks of all earlier events."""
-    for place, event in enumerate(CHAIN):
-        log.good("newest first", event, CHAIN[max(place - 1, 0) : place], -place)
-    for place, event in enumerate(DENSE):
-        log.good("dense", event, DENSE[:place], -place)
-
-
-def hostile_log(folder):
-    """Write all hostile lines; return the log, and the reason of each reject by file and line."""
+def hostile_log(folder, others):
+    """Write all hostile lines, and other arrivals; the oracle judges all but large timelines, which have no rejects."""
     log = Log(folder)
     for add in (add_malformed, add_odd_names, add_odd_numbers, add_odd_lines):
         add(log)
-    reasons = log.rejects()
-    # The oracle is too slow for these timelines; all their arrivals are accepted.
-    add_large(log)
-    return log, reasons
+    for arrival in others:
+        log.spell(arrival, to_line(arrival), "others.jsonl")
+    log.judge()
+    for name, events, listed in (("newest first", CHAIN, 1), ("dense", DENSE, len(DENSE))):
+        # Each arrival raises the ranks of all earlier events: the worst case of a naive algorithm.
+        for place, event in enumerate(events):
+            log.good(name, event, events[max(place - listed, 0) : place], -place, file="large.jsonl")
+    return log

@@ -144,10 +144,9 @@ def _earliest(row: dict) -> tuple[bool, float]:
     return not times, min(times, default=0.0)
 
 
-def reachable(id_: str, links: dict[str, list[str]]) -> set[str]:
+def reachable(id_, links: dict) -> set:
     """Return the nodes that links reach from a node; the node itself only if a path leads back to it."""
-    seen: set[str] = set()
-    stack = list(links[id_])
+    seen, stack = set(), list(links[id_])
     while stack:
         p = stack.pop()
         if p not in seen:
@@ -252,28 +251,7 @@ def waiting_of(rows: list[dict], depths: dict[tuple[str, str], int | None]) -> l
 def naive_causes(waiting: list[dict]) -> dict[tuple[str, str], list[str]]:
     """Compute the expected result of `root_causes`: walk up from each node to missing, bad or cyclic nodes."""
     rows = {(row["graph_id"], row["node_id"]): row for row in waiting}
-
-    def above(key: tuple[str, str]) -> set[tuple[str, str]]:
-        found, open_ = set(), [key]
-        while open_:
-            at = open_.pop()
-            for name in [] if rows[at]["is_cause"] else rows[at]["waits_for"]:
-                if (at[0], name) not in found:
-                    found.add((at[0], name))
-                    open_.append((at[0], name))
-        return found
-
-    ends = {key for key, row in rows.items() if row["is_cause"] or key in above(key)}
-    causes = {}
-    for key in rows:
-        found, seen, open_ = set(), {key}, [key]
-        while open_:
-            at = open_.pop()
-            if at in ends:
-                found.add(at[1])
-                continue
-            steps = {(at[0], name) for name in rows[at]["waits_for"]} - seen
-            seen |= steps
-            open_ += steps
-        causes[key] = sorted(found)
-    return causes
+    links = {key: [] if row["is_cause"] else [(key[0], n) for n in row["waits_for"]] for key, row in rows.items()}
+    ends = {key for key, row in rows.items() if row["is_cause"] or key in reachable(key, links)}
+    below_ends = {key: [] if key in ends else listed for key, listed in links.items()}
+    return {key: sorted(name for _, name in ({key} | reachable(key, below_ends)) & ends) for key in rows}

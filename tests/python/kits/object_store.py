@@ -19,15 +19,7 @@ _HEADERS = {
 
 
 class ObjectStore:
-    """A server with empty buckets.
-
-    The server keeps objects in memory. A lost connection is a cut relay, so the objects remain.
-
-    Args:
-        program: The program `moto_server`.
-        said: The file for the server's output.
-        buckets: The names of the buckets.
-    """
+    """A server of the program `moto_server` that keeps buckets in memory; a lost connection is a cut relay."""
 
     def __init__(self, program: str, said: Path, *buckets: str) -> None:
         self._port = free_port()
@@ -81,12 +73,7 @@ class ObjectStore:
 
 
 class Relay:
-    """Passes the bytes of TCP connections on to another port of this machine.
-
-    Args:
-        to: The other port.
-        port: The port to listen on; 0 chooses a free one.
-    """
+    """Passes the bytes of TCP connections on to another port of this machine."""
 
     def __init__(self, to: int, port: int = 0) -> None:
         self._to, self._open, self._connections = to, True, set()

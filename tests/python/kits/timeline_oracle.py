@@ -29,16 +29,10 @@ def conflicts(contents: list[tuple]) -> list[str | None]:
 def admit(
     arrivals: list[Arrival], refused: list[str | None] | None = None
 ) -> tuple[dict[str, set[str]], list[str | None]]:
-    """Admit arrivals one by one.
+    """Return the causes of each admitted event without itself, and for each arrival the reason of its refusal, or None.
 
-    Args:
-        arrivals: The arrivals, in order.
-        refused: For each arrival the reason why it was refused beforehand, or None.
-
-    Returns:
-        The causes of each admitted event, in order of arrival and without the event itself; and for each arrival None
-        or the reason of its refusal (`duplicate`, `cycle`, or the one given). A refused arrival leaves no trace: its
-        name may arrive again.
+    `refused` has the reasons of arrivals that were refused beforehand. A refused arrival leaves no trace: its name may
+    arrive again.
     """
     known: dict[str, set[str]] = {}
     verdicts: list[str | None] = []
@@ -146,10 +140,7 @@ def within_limit(
 def tangle_links(members: list[dict], listed: dict[str, set[str]], widest: int) -> dict[str, dict[str, str]]:
     """Return the links of each member of a tangle in its timeline, with their kinds.
 
-    Args:
-        members: With `message_id`, `author` and `sequence`.
-        listed: The previous of each member that has any.
-        widest: The number of messages of a wider fork that count, by id.
+    `listed` has the previous of the members; of a wider fork of a feed, `widest` messages count, by id.
     """
     links = {}
     for row in members:

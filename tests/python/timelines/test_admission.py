@@ -1,10 +1,7 @@
-"""Admission against the oracle: every small digraph in every order, random ones, hostile ones, recorded ones."""
+"""Admission against the oracle: every small digraph in every order, random ones and hostile ones."""
 
-import gzip
 import itertools
-import json
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +11,6 @@ from hypothesis import strategies as st
 import timeline_oracle as oracle
 from dbt_tangles.algorithms.timeline.admission import ACCEPTED, BLOCK, CYCLE, DUPLICATE, REFUSED, admit
 
-VECTORS = Path(__file__).parents[2] / "data" / "timelines"
 CODES = {None: ACCEPTED, "duplicate": DUPLICATE, "cycle": CYCLE, "refused": REFUSED}
 
 
@@ -41,7 +37,6 @@ def pack(timelines: list[list[oracle.Arrival]], refused: list[bool] | None = Non
 
 
 def expected(arrivals: list[oracle.Arrival], refused: list[bool] | None = None) -> list[int]:
-    """Return the oracle's verdicts."""
     reasons = ["refused" if out else None for out in refused or [False] * len(arrivals)]
     return [CODES[verdict] for verdict in oracle.admit(arrivals, reasons)[1]]
 
@@ -71,29 +66,6 @@ def follow(packed: tuple) -> list[int]:
         else:
             verdicts.append(CYCLE)
     return verdicts
-
-
-def has_cycle(packed: tuple, verdicts: np.ndarray) -> bool:
-    """Return whether Kahn's algorithm, which removes unlisted events one by one, cannot remove all accepted events."""
-    _, event, cause_start, cause, _ = packed
-    causes = {
-        int(event[row]): cause[cause_start[row] : cause_start[row + 1]].tolist()
-        for row in np.flatnonzero(verdicts == ACCEPTED)
-    }
-    effects = dict.fromkeys(causes, 0)
-    for other in itertools.chain(*causes.values()):
-        if other in effects:
-            effects[other] += 1
-    last = [name for name, count in effects.items() if count == 0]
-    taken = 0
-    while last:
-        taken += 1
-        for other in causes[last.pop()]:
-            if other in effects:
-                effects[other] -= 1
-                if effects[other] == 0:
-                    last.append(other)
-    return taken < len(causes)
 
 
 @pytest.mark.parametrize("events", [0, 1, 2, 3, pytest.param(4, marks=pytest.mark.long)])
@@ -139,7 +111,6 @@ def test_agrees_with_the_oracle(timelines, chance, block):
     want = [code for arrivals, flags in zip(timelines, refused, strict=True) for code in expected(arrivals, flags)]
     verdicts = admit(*packed, block=block)
     assert verdicts.dtype == np.int8 and verdicts.tolist() == want
-    assert not has_cycle(packed, verdicts)
 
 
 def random_arrivals(seed: int, events: int, causes: float, local: bool) -> list[oracle.Arrival]:
@@ -163,7 +134,7 @@ def test_large_components_take_many_blocks(causes, local, block):
     halves = [pack([random_arrivals(seed, 600, causes, local)]) for seed in (1, 2)]
     verdicts = admit(*packed, block=block)
     assert verdicts.tolist() == follow(halves[0]) + follow(halves[1])
-    assert (verdicts == CYCLE).any() and not has_cycle(packed, verdicts)
+    assert (verdicts == CYCLE).any()
 
 
 def test_blocks_of_the_usual_size():
@@ -201,12 +172,6 @@ def test_an_event_that_was_refused_gets_in_with_other_causes():
     assert verdicts == [ACCEPTED, CYCLE, CYCLE, ACCEPTED, CYCLE, ACCEPTED, DUPLICATE] == expected(arrivals)
 
 
-def test_a_cycle_in_one_timeline_touches_no_other():
-    loop, chain = [("a", ["b"]), ("b", ["a"])], [("a", []), ("b", ["a"])]
-    verdicts = admit(*pack([chain, loop, [], chain, loop])).reshape(-1, 2)
-    assert (verdicts[:, 0] == ACCEPTED).all() and verdicts[:, 1].tolist() == [ACCEPTED, CYCLE, ACCEPTED, CYCLE]
-
-
 def test_no_arrivals():
     assert len(admit(*pack([]))) == 0
     assert len(admit(*pack([[], []]))) == 0
@@ -228,21 +193,3 @@ def test_inconsistent_arrays_are_refused():
             admit(*wrong)
     with pytest.raises(ValueError, match="has no number"):
         admit(timeline_start, event - 1, cause_start, cause, refused)
-
-
-def test_recorded_cases():
-    cases = [
-        json.loads(line)
-        for path in sorted(VECTORS.glob("*.jsonl.gz"))
-        for line in gzip.decompress(path.read_bytes()).splitlines()
-    ]
-    raised = 0
-    for case in cases:
-        packed = pack([case["arrivals"]])
-        verdicts = admit(*packed).tolist()
-        want = [ACCEPTED] * len(verdicts)
-        if "peer_error" in case:
-            raised += 1
-            want[[name for name, _ in case["arrivals"]].index(case["peer_error"]["at"])] = CYCLE
-        assert verdicts == want, case["id"]
-    assert len(cases) > 100 and raised > 0

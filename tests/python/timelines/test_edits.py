@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 
 import numpy as np
 import pytest
@@ -16,29 +17,48 @@ from numba import njit
 
 import timeline_oracle as oracle
 from conftest import DATA
+from convergence_model import arrive, list_dags
 from dbt_tangles.algorithms.timeline.edits import script
 from dbt_tangles.algorithms.timeline.replica import Replica, follow
 from edit_streams import Log, log_of, scripts, stream
 from timeline_oracle import interleaved_chains
 
 
-def check(arrivals: list[oracle.Arrival], batches: list[int]) -> None:
+def check(arrivals, batches, converged=oracle.converged, fewest=oracle.fewest_commands) -> None:
     """Follow one timeline batch by batch."""
     found = scripts(stream(log_of([arrivals]), batches), sorted(name for name, _ in arrivals))
     replica: list[str] = []
     for batch, group in itertools.groupby(range(len(arrivals)), lambda place: batches[place]):
         last = max(group)
-        wanted = oracle.converged({name: set(causes) - {name} for name, causes in arrivals[: last + 1]})
+        wanted = converged({name: set(causes) - {name} for name, causes in arrivals[: last + 1]})
         commands = found.pop(batch, [])
-        assert len(commands) == oracle.fewest_commands(replica, wanted)
+        assert len(commands) == fewest(replica, wanted)
         assert len({name for _, name, _, _ in commands}) == len(commands)
         replica = oracle.replay(replica, commands)
         assert replica == wanted
     assert not found
 
 
+def fast_converged(known: dict[str, set[str]]) -> list[str]:
+    """Return `oracle.converged` of many events."""
+    rank: dict[str, int] = {}
+    for event in TopologicalSorter({event: causes & known.keys() for event, causes in known.items()}).static_order():
+        rank[event] = 1 + max((rank[cause] for cause in known[event] & known.keys()), default=-1)
+    return sorted(known, key=lambda event: (rank[event], event))
+
+
+def fast_fewest(old: list[str], new: list[str]) -> int:
+    """Return `oracle.fewest_commands` of many events: the longest rising run of places, by binary search."""
+    place = {event: number for number, event in enumerate(old)}
+    ends: list[int] = []
+    for event in new:
+        if event in place:
+            at = bisect.bisect_left(ends, place[event])
+            ends[at : at + 1] = [place[event]]
+    return len(new) - len(ends)
+
+
 def cases(name: str) -> dict[str, dict]:
-    """Read the peer's cases that it could finish."""
     with gzip.open(DATA / "timelines" / f"{name}.jsonl.gz", "rt") as lines:
         return {case["id"]: case for case in map(json.loads, lines) if "peer_error" not in case}
 
@@ -60,7 +80,6 @@ def graphs(draw, most=12):
 
 @pytest.mark.parametrize("name", SMALL)
 def test_peer(name):
-    """After each arrival the order is converged, by the fewest commands, which are never more than the peer's."""
     arrivals = SMALL[name]["arrivals"]
     check(arrivals, list(range(len(arrivals))))
     counts = np.bincount(stream(log_of([arrivals]), 1).batch, minlength=len(arrivals) + 1)[1:]
@@ -157,128 +176,65 @@ def test_script(orders):
         assert oracle.replay(before, found) == after
 
 
-def dags(count: int) -> list[list[set[int]]]:
-    """List all acyclic graphs on so many numbered events, each once: the causes of each event.
-
-    An event joins a smaller graph with any causes and any effects, unless one of its effects leads to one of its
-    causes.
-    """
-    if count == 0:
-        return [[]]
-    old = range(count - 1)
-    subsets = [set(chosen) for size in range(count) for chosen in itertools.combinations(old, size)]
-    found = []
-    for graph in dags(count - 1):
-        follows = [{event} for event in old]  # an event and its ancestors
-        for _ in old:
-            for event in old:
-                follows[event].update(*(follows[cause] for cause in graph[event]))
-        for effects in subsets:
-            above = {event for event in old if follows[event] & effects}
-            joined = [graph[event] | {count - 1} if event in effects else graph[event] for event in old]
-            found += [[*joined, causes] for causes in subsets if not causes & above]
-    return found
+@njit
+def longest_rise(old, now):
+    """Return the length of the longest common subsequence of two orders."""
+    best = np.zeros(len(now), np.int64)
+    for i in range(len(now)):
+        for place in np.flatnonzero(old == now[i]):
+            best[i] = 1
+            for j in range(i):
+                if best[j] and np.flatnonzero(old == now[j])[0] < place:
+                    best[i] = max(best[i], best[j] + 1)
+    return best.max()
 
 
 @njit
-def most_kept(old, now):
-    """Return the length of the longest common subsequence of two orders, by trying all subsets of the first."""
-    most = 0
-    for subset in range(1 << len(old)):
-        place, kept = -1, 0
-        for i in range(len(old)):
-            if subset >> i & 1:
-                j = 0
-                while now[j] != old[i]:
-                    j += 1
-                if j < place:
-                    kept = -1
-                    break
-                place = j
-                kept += 1
-        most = max(most, kept)
-    return most
-
-
-@njit
-def first_wrong(count, log, commands):
-    """Replay timelines of `count` events that arrive one by one; return the first wrong timeline, or -1.
-
-    After each arrival the list must be in order of rank, then number, and the script as short as it can be.
-    """
-    _, cause_start, cause, arrived = log
+def first_wrong(graphs, delivery, commands):
+    """Replay timelines that arrive one by one, beside the model; return the first wrong timeline, or -1."""
+    count = graphs.shape[1]
     event, batch_of, taken, put = commands.event, commands.batch, commands.taken, commands.put
     at = 0
-    old = np.empty(count, np.int64)
-    now = np.empty(count, np.int64)
-    rank = np.empty(count, np.int64)
-    for t in range(len(arrived) // count):
-        size = 0
-        for step in range(count):
-            old[:size] = now[:size]
+    now, state, order, next_state, next_order = np.empty((5, count), np.int8)
+    for t in range(len(graphs)):
+        state[:] = -1
+        for size in range(count):
+            arrive(graphs[t], delivery[size], state, order, size, next_state, next_order)
+            state[:], order[:] = next_state, next_order
+            old = now[:size].copy()
+            length = size
             written = 0
-            while at < len(event) and event[at] // count == t and batch_of[at] == step + 1:
-                e = event[at] % count
-                length = size
+            while at < len(event) and event[at] // count == t and batch_of[at] == size + 1:
                 if taken[at] >= 0:
-                    if now[taken[at]] != e:
+                    if now[taken[at]] != event[at] % count:
                         return t
-                    now[taken[at] : length - 1] = now[taken[at] + 1 : length].copy()
                     length -= 1
+                    now[taken[at] : length] = now[taken[at] + 1 : length + 1].copy()
                 now[put[at] + 1 : length + 1] = now[put[at] : length].copy()
-                now[put[at]] = e
-                size = length + 1
+                now[put[at]] = event[at] % count
+                length += 1
                 written += 1
                 at += 1
-            if size != step + 1:
+            new = now[: size + 1]
+            if length != size + 1 or (new != order[: size + 1]).any() or written != length - longest_rise(old, new):
                 return t
-            # Ranks of the arrived events by relaxation.
-            rank[:] = -1
-            for i in range(step + 1):
-                rank[arrived[t * count + i] % count] = 0
-            for _ in range(count):
-                for e in range(count):
-                    if rank[e] >= 0:
-                        for k in range(cause_start[t * count + e], cause_start[t * count + e + 1]):
-                            c = cause[k] % count
-                            if rank[c] >= 0 and rank[e] <= rank[c]:
-                                rank[e] = rank[c] + 1
-            for i in range(size - 1):
-                a, b = now[i], now[i + 1]
-                if rank[a] > rank[b] or (rank[a] == rank[b] and a > b):
-                    return t
-            if written != size - most_kept(old[: size - 1], now):
-                return t
-    return -1 if at == len(event) else len(arrived) // count
+    return -1 if at == len(event) else len(graphs)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, pytest.param(5, marks=pytest.mark.long)])
 def test_every_graph_in_every_delivery(count):
     """All of 1, 3, 25, 543 and 29,281 graphs in all orders of arrival: convergence and minimality, exhaustively."""
-    graphs = dags(count)
-    assert len(graphs) == {1: 1, 2: 3, 3: 25, 4: 543, 5: 29_281}[count]
-    lengths = np.array([[len(causes) for causes in graph] for graph in graphs])
-    flat = np.array([cause for graph in graphs for causes in graph for cause in causes], np.int32)
-    owner = np.repeat(np.arange(len(graphs)), lengths.sum(1))
-    start = np.concatenate([[0], np.cumsum(lengths.ravel())])
-    cause = (flat + owner * count).astype(np.int32)
+    graphs = list_dags(count)
+    is_listed = graphs[:, :, None] >> np.arange(count) & 1
+    start = np.concatenate([[0], np.cumsum(is_listed.sum(2).ravel())])
+    owner, _, listed = np.nonzero(is_listed)
+    cause = (listed + owner * count).astype(np.int32)
     events = np.arange(len(graphs) + 1) * count
     for delivery in itertools.permutations(range(count)):
         arrived = (np.add.outer(events[:-1], delivery)).ravel().astype(np.int32)
         log = Log(events, start, cause, arrived)
-        wrong = first_wrong(count, log, stream(log, 1))
+        wrong = first_wrong(graphs, np.array(delivery), stream(log, 1))
         assert wrong == -1, (delivery, graphs[wrong] if wrong < len(graphs) else "commands after the last timeline")
-
-
-def fewest(old: list[int], new: list[int]) -> int:
-    """Return `oracle.fewest_commands` for longer orders: the longest rising run of places, by binary search."""
-    place = {event: number for number, event in enumerate(old)}
-    ends: list[int] = []
-    for event in new:
-        if event in place:
-            at = bisect.bisect_left(ends, place[event])
-            ends[at : at + 1] = [place[event]]
-    return len(new) - len(ends)
 
 
 @pytest.mark.parametrize("reach", [1, 3, 20, 300])
@@ -295,41 +251,17 @@ def test_larger_graphs(reach, batch):
         ]
         # Late by up to a third of all events, so that some lifts are long.
         arrivals = [arrivals[i] for i in np.argsort(np.arange(count) + rng.integers(0, [2, 30, 200][seed], count))]
-        made = {event: number for number, event in enumerate(name)}
-        found = scripts(stream(log_of([arrivals]), batch), sorted(name))
-        replica: list[str] = []
-        for number in range(1, -(-count // batch) + 1):
-            known = {event: causes for event, causes in arrivals[: number * batch]}
-            rank: dict[str, int] = {}
-            for event in sorted(known, key=made.__getitem__):  # causes come first there
-                rank[event] = 1 + max((rank[cause] for cause in known[event] if cause in known), default=-1)
-            wanted = sorted(known, key=lambda event: (rank[event], event))
-            commands = found.get(number, [])
-            assert len(commands) == fewest(replica, wanted)
-            replica = oracle.replay(replica, commands)
-            assert replica == wanted
+        check(arrivals, (np.arange(count) // batch).tolist(), fast_converged, fast_fewest)
 
 
 def test_few_arrivals_that_change_many():
     """Each of a few arrivals moves half of the events past the other half; the remaining ones are admitted at once."""
-    stays, waits = [f"s{number:04}" for number in range(2_000)], [f"r{number:04}" for number in range(2_000)]
-    late = [f"late{number}" for number in range(8)]
-    causes: dict[str, list[str]] = {name: [] for name in stays} | {name: [late[-1]] for name in waits}
-    causes |= {late[number]: late[number - 1 : number] if number else [] for number in range(8)}
-    first = [*stays, *waits]
+    late = [(f"late{number}", [f"late{number - 1}"] if number else []) for number in range(8)]
+    first = [(f"s{number:04}", []) for number in range(2_000)] + [
+        (f"r{number:04}", ["late7"]) for number in range(2_000)
+    ]
     # The last event of a chain arrives first: each earlier one raises half of the order by one.
-    arrivals = [(name, causes[name]) for name in [*first, *reversed(late)]]
-    batches = [*[0] * len(first), *[1] * 5, *[2] * 3]
-    found = scripts(stream(log_of([arrivals]), batches), sorted(causes))
-    replica: list[str] = []
-    for batch, missing in ((0, 8), (1, 3), (2, 0)):
-        here = late[missing:]
-        rank = {name: 0 for name in stays} | {name: len(here) for name in waits}
-        rank |= {name: number for number, name in enumerate(here)}
-        wanted = sorted(rank, key=lambda name, rank=rank: (rank[name], name))
-        assert len(found[batch]) == fewest(replica, wanted)
-        replica = oracle.replay(replica, found[batch])
-        assert replica == wanted
+    check([*first, *reversed(late)], [*[0] * len(first), *[1] * 5, *[2] * 3], fast_converged, fast_fewest)
 
 
 def shapes(size: int) -> dict[str, tuple[list[oracle.Arrival], int]]:
@@ -356,38 +288,9 @@ def shapes(size: int) -> dict[str, tuple[list[oracle.Arrival], int]]:
 def test_hard_shapes(shape, batch):
     """Large enough that blocks split and ranks are shifted."""
     arrivals, most = shapes(3000)[shape]
-    known = {name: set(causes) for name, causes in arrivals}
     commands = stream(log_of([arrivals]), batch)
     assert len(commands.event) <= most
+    known = {name: set(causes) for name, causes in arrivals}
     replica = Replica()
-    names = sorted(known)
-    follow(itertools.chain(*scripts(commands, names).values()), replica)
-    rank: dict[str, int] = {}
-    log = log_of([arrivals])
-    for event in _topological(log):
-        causes = log.cause[log.cause_start[event] : log.cause_start[event + 1]]
-        rank[names[event]] = 1 + max((rank[names[cause]] for cause in causes), default=-1)
-    assert replica.order() == sorted(names, key=lambda name: (rank[name], name))
-
-
-def _topological(log: Log) -> list[int]:
-    waiting = np.diff(log.cause_start)
-    effects: dict[int, list[int]] = {}
-    for event in range(len(waiting)):
-        for cause in log.cause[log.cause_start[event] : log.cause_start[event + 1]].tolist():
-            effects.setdefault(cause, []).append(event)
-    ready = np.flatnonzero(waiting == 0).tolist()
-    for event in ready:
-        for effect in effects.get(event, ()):
-            waiting[effect] -= 1
-            if not waiting[effect]:
-                ready.append(effect)
-    return ready
-
-
-def test_patterns_of_the_optimiser():
-    """Each event has at most one command in a batch; the optimiser of the document's section 2.4 would join several."""
-    case = MEDIUM["paper-4x2048-s11"] if "paper-4x2048-s11" in MEDIUM else next(iter(MEDIUM.values()))
-    for batch in (1, 50):
-        for commands in scripts(stream(log_of([case["arrivals"]]), batch), sorted(case["order"])).values():
-            assert len({name for _, name, _, _ in commands}) == len(commands)
+    follow(itertools.chain(*scripts(commands, sorted(known)).values()), replica)
+    assert replica.order() == fast_converged(known)

@@ -1,0 +1,282 @@
+"""Builds of event logs: cases of the peer, random timelines, and the hostile lines of `event_stories`.
+
+The expected rows of a timeline come from the oracle, or from the package `scuttlesort`.
+"""
+
+import gzip
+import json
+import random
+from collections import Counter
+
+import pytest
+
+import timeline_oracle as oracle
+from conftest import DATA
+from event_builds import CAUTIOUS, SELECTED, TABLES, Arrival, Built, admit, refusals, sort, to_line
+from event_stories import CHAIN, DENSE, hostile_log
+from hostile_lines import MAX_LINE_BYTES
+from log_files import scatter, without_places, write
+
+
+def read_cases(name):
+    with gzip.open(DATA / "timelines" / f"{name}.jsonl.gz") as lines:
+        return {case["id"]: case for case in map(json.loads, lines)}
+
+
+SMALL, MEDIUM = read_cases("small"), read_cases("medium")
+CASES = SMALL | MEDIUM
+
+
+def arrivals_of(case):
+    return [
+        Arrival(case["id"], name, causes, index, name[:1] if index % 3 else None)
+        for index, (name, causes) in enumerate(case["arrivals"])
+    ]
+
+
+def random_arrivals(seed):
+    """Make a timeline with all verdicts, missing causes, ties and gaps; an event arrives once per time.
+
+    Most events have one content, so that they arrive as duplicates, and some of them close a cycle.
+    """
+    rng = random.Random(seed)
+    names = [f"{chance}{place}" for place, chance in enumerate(rng.sample("abcdefgh", 8))]
+    keys = rng.sample([(arrival * 7 - 20, name) for arrival in range(8) for name in names], 24)
+    usual = {name: draw(rng, names) for name in names}
+    return [
+        Arrival(f"random {seed}", name, draw(rng, names) if rng.random() < 0.1 else usual[name], arrival)
+        for arrival, name in keys
+    ]
+
+
+def draw(rng, names):
+    return rng.choices([*names, "never"], k=rng.choice([0, 0, 1, 1, 2, 3]))
+
+
+RANDOM = {f"random {seed}": random_arrivals(seed) for seed in range(30)}
+# The same event at the same time: with other causes, another author, an empty author, without an author, or equal.
+# All of them are refused, in any order of lines.
+CONTESTED = {
+    f"contested {number}": [
+        Arrival(f"contested {number}", event, after, 1, author)
+        for event, after in [
+            ("e", ["a"]),
+            ("e", ["b", "a"]),
+            ("a", []),
+            ("b", ["a"]),
+            ("f", ["e"]),
+            ("e", []),
+            ("f", []),
+        ]
+        for author in ("x", "", "y", None, "x")
+    ]
+    for number in range(20)
+}
+SMALL_TIMELINES = {name: arrivals_of(case) for name, case in SMALL.items()} | RANDOM
+#: The oracle is too slow for these timelines; all their arrivals are accepted.
+MEDIUM_LINES = [to_line(arrival) for case in MEDIUM.values() for arrival in arrivals_of(case)]
+OTHERS = [arrival for timelines in (SMALL_TIMELINES, CONTESTED) for log in timelines.values() for arrival in log]
+LINES = [*map(to_line, OTHERS), *MEDIUM_LINES]
+#: Timelines that exceed a limit for edits: of commands, and of events.
+LONG = {
+    "exploding": oracle.interleaved_chains(30),
+    "long": [(f"{n}", []) for n in range(200)],
+    "short": [("a", [])],
+}
+LONG_LINES = [
+    to_line(Arrival(name, event, after, n)) for name, log in LONG.items() for n, (event, after) in enumerate(log)
+]
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory):
+    """All lines, with the reason of each reject."""
+    log = hostile_log(tmp_path_factory.mktemp("events"), OTHERS)
+    log.files["medium.jsonl"] = MEDIUM_LINES
+    return log
+
+
+@pytest.fixture(scope="module")
+def vectors(project, log):
+    """Build all lines, with a script for every arrival."""
+    return Built(project("event_vectors", event_log=log.write()).build(*SELECTED, *CAUTIOUS))
+
+
+def contents(built, table, *left_out):
+    """Return the rows of a table without places in files, but not those of hostile lines."""
+    names = {*SMALL_TIMELINES, *MEDIUM, *CONTESTED}
+    rows = [row for row in built.rows(table) if row["timeline_id"] in names]
+    return sorted((without_places(row, *left_out) for row in rows), key=repr)
+
+
+def test_random_timelines_cover_all_verdicts():
+    sorted_logs = map(sort, RANDOM.values())
+    verdicts = Counter(verdict for log in sorted_logs for verdict in admit(log, refusals(log))[1])
+    assert all(verdicts[verdict] > 20 for verdict in (None, "duplicate", "cycle", "conflict"))
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if "peer_error" not in case])
+def test_peer_agrees(name, vectors):
+    """Order, ranks and tips equal the peer's; the commands give this order, at most the peer's number per arrival."""
+    case = CASES[name]
+    rows = vectors.rows(name)
+    assert [row["event_id"] for row in rows] == case["order"] == vectors.replay(name)
+    assert {row["event_id"]: row["rank"] for row in rows} == case["ranks"]
+    assert sorted(row["event_id"] for row in rows if row["is_tip"]) == sorted(case["tips"])
+    counts = {batch: len(commands) for batch, commands in vectors.scripts(name).items()}
+    assert list(counts) == list(range(1, len(case["arrivals"]) + 1))
+    assert all(counts[batch] <= count for batch, count in enumerate(case["commands_per_arrival"], start=1))
+    vectors.check_stats(name, arrivals_of(case), list(counts.values()))
+    assert name not in vectors.rejects
+
+
+def test_order_after_every_arrival(log, vectors):
+    """After each arrival, the fewest commands give the order of the valid lines."""
+    assert vectors.events.keys() == (log.arrivals.keys() | MEDIUM.keys()) - CONTESTED.keys()
+    for name in vectors.events.keys() - MEDIUM.keys() - {"newest first", "dense"}:
+        vectors.check_timeline(name, [arrival for arrival, _ in log.arrivals[name]], 1)
+
+
+def test_peer_errors_are_cycles(vectors):
+    """If the peer raises an error, only the event that closes the cycle is refused."""
+    errors = {name: case["peer_error"]["at"] for name, case in CASES.items() if "peer_error" in case}
+    assert errors
+    for name, event in errors.items():
+        [reject] = vectors.rejects[name]
+        assert (reject["event_id"], reject["reason"]) == (event, "cycle")
+        assert sorted(vectors.order(name)) == sorted({a for a, _ in CASES[name]["arrivals"]} - {event})
+
+
+def test_all_lines_are_events_or_rejects(log, vectors):
+    """Each reject has its reason, file and line."""
+    lines = sum(map(len, log.files.values()))
+    assert lines == sum(map(len, vectors.events.values())) + sum(map(len, vectors.rejects.values()))
+    log.check_rejects(vectors.project, "timeline_rejects")
+    assert all(row["detail"] for rows in vectors.rejects.values() for row in rows)
+    assert set(log.rejects.values()) == {"malformed", "duplicate", "cycle", "conflict"}
+    assert {row["reason"] for name in CONTESTED for row in vectors.rejects[name]} == {"conflict"}
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Hostile lines
+
+
+def test_details_of_malformed_lines(vectors):
+    """The ids are filled as far as they are readable."""
+    malformed = [r for rows in vectors.rejects.values() for r in rows if r["reason"] == "malformed"]
+    details = Counter(row["detail"] for row in malformed)
+    assert details[f"line longer than {MAX_LINE_BYTES} bytes"] == 2
+    for name in ("timeline", "event", "after", "arrival"):
+        assert details[f"no {name}"]
+    assert all(r["timeline_id"] is r["event_id"] is None for r in malformed if r["detail"].startswith("not JSON"))
+    assert all((r["timeline_id"], r["event_id"]) == ("victim", "e") for r in malformed if r["detail"] == "no arrival")
+    assert "victim" not in vectors.events
+
+
+def test_names_sort_by_code_point(vectors):
+    """Names sort by code point, not by UTF-16 units or a locale."""
+    order = vectors.order("roots")
+    assert order == sorted(order, key=lambda name: [ord(character) for character in name])
+    assert order.index("\uffff") < order.index("\U00010000") < order.index("😀") < order.index("\U0010ffff")
+
+
+def test_wide_line(vectors):
+    """100,000 causes that never arrive are listed in order."""
+    [root, same] = vectors.rows("wide")
+    assert root["missing_causes"] == [f"c{number:06}" for number in range(100_000)]
+    assert (root["rank"], same["rank"], same["missing_causes"]) == (0, 1, [])
+
+
+@pytest.mark.parametrize(("name", "events"), [("newest first", CHAIN), ("dense", DENSE)])
+def test_large_timelines(name, events, vectors):
+    """Every arrival sorts before all earlier events and raises their ranks by one: one `ins` command each."""
+    assert vectors.order(name) == events
+    assert [row["rank"] for row in vectors.rows(name)] == list(range(len(events)))
+    assert list(vectors.scripts(name).values()) == [[("ins", event, None, 0)] for event in reversed(events)]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Vars
+
+
+def test_limits_and_larger_batches(project, tmp_path):
+    """Events with more distinct causes are refused; a timeline above a limit has an order, but lacks scripts."""
+    log = write(tmp_path / "log.jsonl", [*LINES, *LONG_LINES])
+    limits = {"max_previous": 2, "edit_batch_size": 3, "edit_limit": 150, "edit_command_limit": 379}
+    built = Built(project("event_limits", event_log=log, **limits).run(*SELECTED))
+    for name, arrivals in SMALL_TIMELINES.items():
+        built.check_timeline(name, arrivals, 3, max_previous=2)
+    reasons = Counter(row["reason"] for rows in built.rejects.values() for row in rows)
+    assert all(reasons[reason] > 20 for reason in ("duplicate", "cycle", "conflict", "too_many_previous"))
+    lines = len(LINES) + len(LONG_LINES)
+    assert lines == sum(map(len, built.events.values())) + sum(map(len, built.rejects.values()))
+    assert left_out(built) == {"exploding": "too_many_commands", "long": "too_long", "short": None}
+
+
+def left_out(built):
+    """Return the reasons of the long timelines without scripts."""
+    found = {}
+    for name in LONG:
+        [stats] = built.stats[name]
+        assert stats["event_count"] == len(built.events[name]) == len(LONG[name])
+        assert stats["edit_count"] == len(built.edits.get(name, []))
+        assert (stats["edit_count"] == 0) == bool(stats["reason"])
+        found[name] = stats["reason"]
+    return found
+
+
+@pytest.mark.long
+def test_another_limit_writes_the_scripts(project, tmp_path):
+    log, found = write(tmp_path / "log.jsonl", LONG_LINES), []
+    for limit in (960, 959, 10_000_000):
+        limits = {"edit_limit": 150, "edit_command_limit": limit}
+        found.append(left_out(Built(project("event_commands", event_log=log, **limits).run(*SELECTED))))
+    assert found[1] == {"exploding": "too_many_commands", "long": "too_long", "short": None}
+    assert found[0] == found[2] == found[1] | {"exploding": None}
+
+
+@pytest.fixture(scope="module")
+def shuffled(project, tmp_path_factory):
+    """Build the same lines in another order, in seven files (one compressed) named by a glob, in 13 partitions."""
+    folder = tmp_path_factory.mktemp("shuffled_events")
+    scatter(folder, LINES, 7, "part")
+    write(folder / "other.jsonl", [b"not of this log"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "13")
+        return project("event_shuffled", event_log=str(folder / "part*")).run(*SELECTED)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("table", [*TABLES, "int_timeline_order"])
+def test_order_of_lines_and_files(table, vectors, shuffled):
+    assert contents(vectors.project, table)
+    assert contents(shuffled, table) == contents(vectors.project, table)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("size", [0, 3, 1000])
+def test_batch_sizes(vectors, project, size):
+    """After each batch the fewest commands give the order of the arrivals so far, which batches do not change."""
+    log = f"{vectors.project.vars['event_log']}/{{others,medium}}.jsonl"
+    built = Built(project("event_batches", event_log=log, edit_batch_size=size).run(*SELECTED))
+    for table in ("timeline_events", "timeline_rejects"):
+        assert contents(built.project, table) == contents(vectors.project, table)
+    if not size:
+        assert not built.edits
+        of_edits = ("edit_count", "edits_per_event", "p50", "p95", "p99", "max")
+        stats = [contents(each.project, "timeline_stats", *of_edits) for each in (built, vectors)]
+        assert stats[0] == stats[1]
+        for [row] in built.stats.values():
+            assert [row[name] for name in of_edits] == [0, 0.0, None, None, None, None]
+        return
+    for name, arrivals in SMALL_TIMELINES.items():
+        built.check_timeline(name, arrivals, size)
+    for name, case in MEDIUM.items():
+        arrivals, scripts, order = case["arrivals"], built.scripts(name), []
+        assert list(scripts) == list(range(1, -(-len(arrivals) // size) + 1))
+        assert built.replay(name) == case["order"]
+        for batch, commands in scripts.items() if size == 1000 else ():
+            wanted = oracle.converged({event: set(causes) for event, causes in arrivals[: batch * size]})
+            assert len(commands) == oracle.fewest_commands(order, wanted)
+            order = oracle.replay(order, commands)
+            assert order == wanted
