@@ -28,7 +28,7 @@ ENGINE = os.environ.get("TANGLES_TEST_ENGINE", "local")
 
 # Searches of properties: `make test` uses the same examples each time, `make test-long` random and more ones.
 settings.register_profile("quick", max_examples=20, derandomize=True, deadline=None)
-settings.register_profile("long", max_examples=300, deadline=None)
+settings.register_profile("long", max_examples=60, deadline=None)
 settings.load_profile("quick")
 
 
