@@ -12,7 +12,7 @@ rm -rf "$printed" && mkdir -p "$printed"
 
 session() { # runs a command in the folder $2, with its output in a file with the name $1
   (cd "$2" && shift 2 && "$@") > "$printed/$1" 2>&1 || { touch "$printed/failed" && cat "$printed/$1"; }
-  echo "$1: $(tail -n 1 "$printed/$1")"
+  printf '%s\n' "$1:" "$(tail -n 1 "$printed/$1")"
 }
 
 on_sail() { session "$1" . env TANGLES_TEST_ENGINE=sail "$pytest" -n 2 "${@:2}"; }
