@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ import time
 import pytest
 import yaml
 
+import cli_story as story
 from conftest import ENGINE, ROOT
 from fixtures.ssb.author import Author, to_line
 
@@ -93,16 +95,22 @@ def obeyed(output: str) -> list[str]:
 
 
 def test_scripts_take_inputs_from_the_environment_alone():
-    """A script with an expression in it would run the input as code."""
+    """A script with an expression in it would run the input as code; each step has a time limit."""
+    assert all("action_step.py" in step["run"] and "MINUTES" in step["env"] for step in STEPS)
     assert ACTION["runs"]["using"] == "composite"
     assert [step["name"] for step in STEPS if "${{" in step["run"] or step["shell"] != "bash"] == []
     assert all(about["description"] for about in ACTION["inputs"].values())
 
 
 def test_a_sound_log(place):
-    names, done = run_action(place, log="\na log.jsonl\n\n")
-    assert names == ["Install tangles", "Judge the log"] and done.returncode == 0
-    assert obeyed(done.stdout) == [] and done.stderr == ""
+    """Each command has a token of its own."""
+    tokens = set()
+    for log in ("\na log.jsonl\n\n", "a log.jsonl"):
+        names, done = run_action(place, log=log)
+        assert names == ["Install tangles", "Judge the log"] and done.returncode == 0
+        assert obeyed(done.stdout) == [] and done.stderr == ""
+        tokens.add(done.stdout.splitlines()[0])
+    assert len(tokens) == 2
 
 
 def test_the_installation_takes_locked_packages(place):
@@ -151,11 +159,6 @@ def test_texts_of_logs_are_no_commands(place):
     assert [line for line in found if not line.startswith(f"::error file={file},") or "##[" in line] == []
 
 
-def test_each_command_has_a_token_of_its_own(place):
-    stops = [run_action(place, log="a log.jsonl")[1].stdout.splitlines()[0] for _ in range(2)]
-    assert stops[0] != stops[1]
-
-
 @pytest.mark.parametrize(
     ("minutes", "code", "said"),
     [
@@ -177,22 +180,35 @@ def test_a_command_has_a_time_limit(place, minutes, code, said):
     assert time.monotonic() - begin < 30
 
 
-def test_every_step_has_a_time_limit():
-    assert all("action_step.py" in step["run"] and "MINUTES" in step["env"] for step in STEPS)
+def check_steps(place, right: str, wrong: str, conditions: str) -> None:
+    """Run the steps behind the build: a statement that differs fails its step."""
+    given = {"log": "a log.jsonl", "begin": "Check the expectations", "fail_on": conditions}
+    names, done = run_action(place, **given, expectations=right)
+    assert names == [step["name"] for step in STEPS][-2:] and done.returncode == 0, done.stderr
+    names, done = run_action(place, **given, expectations=wrong)
+    assert names == ["Check the expectations"] and done.returncode == 1
+    assert "sequence: the peer says 2, the tables say 3" in done.stdout
 
 
+def test_expectations_and_conditions_of_written_tables(place):
+    """Tables of a kit stand for those of the build."""
+    story.write(place / "temp" / "tangles")
+    for name, length in (("three", 3), ("two", 2)):
+        (place / f"{name}.jsonl").write_text(json.dumps({"feed": story.ALICE, "sequence": length}))
+    check_steps(place, "three.jsonl", "two.jsonl", "set_aside=2,forks")
+    _, done = run_action(place, "Check the conditions", log="a log.jsonl", fail_on="set_aside")
+    assert done.returncode == 1 and "set_aside: 2, 0 allowed" in done.stdout
+    shutil.rmtree(place / "temp")
+
+
+@pytest.mark.long
 def test_expectations_and_conditions(place):
     """The tables are built once; a statement that differs, or a condition that fails, fails the step."""
     given = {"log": "a log.jsonl\ndamaged.jsonl", "ignore": "not_a_message", "expectations": "right.jsonl"}
     names, done = run_action(place, fail_on="rejects", **given)
     assert names == [step["name"] for step in STEPS] and done.returncode == 1
     assert "rejects: 1, 0 allowed" in done.stdout
-    given |= {"begin": "Check the expectations", "fail_on": "rejects=1,forks,set_aside,failed_run"}
-    names, done = run_action(place, **given)
-    assert names == [step["name"] for step in STEPS][-2:] and done.returncode == 0, done.stderr
-    names, done = run_action(place, **given | {"expectations": "wrong.jsonl"})
-    assert names == ["Check the expectations"] and done.returncode == 1
-    assert "sequence: the peer says 2, the tables say 3" in done.stdout
+    check_steps(place, "right.jsonl", "wrong.jsonl", "rejects=1,forks,set_aside,failed_run")
 
 
 def run_hook(place, name: str, args: list[str], files: list[str]) -> subprocess.CompletedProcess:
@@ -213,11 +229,15 @@ def test_the_lint_hook(place):
     assert re.search(HOOKS["tangles-lint"]["files"], "logs/x.ndjson.gz")
 
 
+def test_the_check_hook_without_its_log(place):
+    done = run_hook(place, "tangles-check", ["right.jsonl", "--log", "missing.jsonl"], [])
+    assert done.returncode == 2 and "does not exist" in done.stderr
+
+
+@pytest.mark.long
 def test_the_check_hook(place):
     done = run_hook(place, "tangles-check", ["wrong.jsonl", "--log", "a log.jsonl"], ["a log.jsonl"])
     assert done.returncode == 1 and "the tables say 3" in done.stdout, done.stderr
-    done = run_hook(place, "tangles-check", ["right.jsonl", "--log", "missing.jsonl"], [])
-    assert done.returncode == 2 and "does not exist" in done.stderr
 
 
 def test_hooks_install_the_plugin_of_this_repository():

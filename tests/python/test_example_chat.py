@@ -49,7 +49,7 @@ def test_a_chat_updates_as_a_build_publishes(project, tmp_path, thread):
 
     def night(*arrived: dict) -> str:
         write(folder / f"{len([*folder.iterdir()])}.jsonl", list(map(to_line, arrived)))
-        built.build("--select", *(f"+{model}" for model in MODELS), "--exclude", "resource_type:seed")
+        built.run("--select", *(f"+{model}" for model in MODELS))
         place = ["--warehouse", str(built.warehouse), "--schema", built.schema]
         result = CliRunner().invoke(main, ["follow", timeline, "--into", str(path), *place])
         assert result.exit_code == 0, result.output
