@@ -4,7 +4,7 @@ import pytest
 
 from fixtures.pzp.author import Account, Device, id_of, moot_of, to_line
 
-SELECTED = ("--select", "stg_pzp__lines+")
+SELECTED = ("--select", "+set_messages", "+sets")
 DOMAIN = "set_v1__follows"
 
 

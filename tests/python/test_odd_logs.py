@@ -112,6 +112,7 @@ def test_data_of_another_shape_has_a_reason(built):
         assert "bad_set_data. Peers accept the message, but its data" in why(built, id_)
 
 
+@pytest.mark.long  # test_nightly_runs has nights of mutated events
 def test_a_night_that_brings_a_contradiction_takes_the_event_out(project, tmp_path):
     lines = [line for line in (FOLDER / "events.jsonl").read_bytes().splitlines() if b'"reuse"' in line]
     log = tmp_path / "log"

@@ -331,6 +331,7 @@ def test_any_damage(data):
 def test_slices_and_batches():
     lines = [line_of(entry["msg"]) for case in cases("real")[:20] for entry in case["log"]]
     lines += [line_of(each["msg"]) for case in cases("validate")[:2] for each in case["checks"]]
+    lines += [line_of(entry["msg"] | {"sigkey": ALICE[1]}) for entry in cases("real")[0]["log"]]  # signed by another
     lines *= 3
     random.Random(1).shuffle(lines)
     assert len(lines) > 600
