@@ -3,22 +3,14 @@
 import random
 import re
 from collections import defaultdict
-from dataclasses import replace
 
 import pytest
 
 import autobase_oracle as oracle
-from base_builds import ONLY, Built, lines_of, random_bases, to_line
+from base_builds import ONLY, Built, lines_of, random_bases, to_line, with_whole_keys
 from base_tables import drawing, node_id
 from changes_oracle import changes
 from log_files import write
-
-
-def with_whole_keys(base):
-    """Replace the one-byte writers of a drawn base by keys of 32 bytes."""
-    whole = lambda i: i._replace(writer=i.writer * 32)  # noqa: E731
-    nodes = [replace(n, id=whole(i), heads=tuple(map(whole, n.heads))) for i, n in base.nodes.items()]
-    return replace(base, indexers=tuple(key * 32 for key in base.indexers), nodes={n.id: n for n in nodes})
 
 
 def test_clock_limit_and_quorum_degrees(project, tmp_path):
