@@ -161,7 +161,6 @@ def test_answers_agree(kind, found, peers):
             assert not is_decided and theirs["preferred"]["error"] == wanted[preference], case["case"]
             assert [(row["epoch_id"], row["message_ids"]) for row in no_answers] == [(preferred, sorted(tips))]
         agreed[preference] += 1
-    print(kind, dict(agreed))
     assert agreed["epochs"] == sum(len(case["expected"]["head"]["epochs"]) for case in found)
     assert agreed["added"] > 0 and agreed["toExclude"] > 0 and agreed["epochs reported"] > 0
     if kind == "epochs":
@@ -181,6 +180,7 @@ def test_dropped_after_return(peers):
     assert not peers.feeds(group_id, found["epoch_id"], "is_missing")
 
 
+@pytest.mark.long  # a second build of all cases
 def test_key_order_matters_only_among_tips(peers, project, tmp_path):
     """Reversing the order of keys of all epochs except tips changes only fingerprints."""
     keys = {}
@@ -237,9 +237,7 @@ def test_another_key_with_the_same_fingerprint_changes_the_group(project, tmp_pa
     assert preferred(grown) == [normalise(head["preferred"])]
     write(tmp_path / "log.jsonl", [*lines, copy])
     grown.run("--select", "+group_epochs")
-    at_once = project("groups_with_keys", **options).run("--select", "+group_epochs")
-    assert preferred(grown) == preferred(at_once) == [normalise(loser["id"])]
-    assert sorted(map(repr, grown.rows("group_epochs"))) == sorted(map(repr, at_once.rows("group_epochs")))
+    assert preferred(grown) == [normalise(loser["id"])]
 
 
 def by_group(rows):
@@ -286,7 +284,6 @@ def test_every_line_has_its_stated_result(told, hostile):
     }
     assert not wrong, wrong
     assert found.keys() == told.expected.keys()
-    print("hostile", len(told.lines), "lines", Counter((row[0], row[1]) for row in found.values()))
 
 
 def test_hostile_findings(told, hostile):

@@ -154,10 +154,7 @@ def test_order_files_and_partitions(table, hostile, shuffled):
     assert contents(shuffled, table) == expected
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Small logs
-
-
+@pytest.mark.long
 def test_a_log_of_one_line(project, tmp_path):
     """A log of one moot without an end of line; the tables of logs that are not given are empty."""
     moot = moot_of(hash_of("one line"), FOLLOWS, Device.from_name("laptop"))

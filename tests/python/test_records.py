@@ -1,4 +1,4 @@
-"""Records of a small log, by hand: values, conflicts, and messages that do not count; in any order and any nights."""
+"""Records of a small log, by hand: values, conflicts, messages that do not count, other contents and strategies."""
 
 import json
 
@@ -42,18 +42,31 @@ def story() -> LetteredLog:
     made.say("W", "bob", "party", "R", "ST", mood=to(None))
     made.say("X", "bob", "party", "R", "W", kind="post", title=to("wrong type"))
     made.say("Y", "bob", "party", None, title=["malformed"])
+    made.say("Z", "alice", "party", None, title=to("not in the log"))
+    del made.lines[-1]
+    made.say("Q", "carol", "party", "Z", "Z", title=to("rootless"))
     return made
 
 
-def build(project, schema: str, folder, lines: list[bytes], **variables):
-    (folder / "log.jsonl").write_bytes(b"".join(line + b"\n" for line in lines))
-    given = {"ssb_log": str(folder / "log.jsonl"), "tangle_types": TYPES, **variables}
-    return project(schema, **given).run(*SELECTED)
+@pytest.fixture(scope="module")
+def nights(project, tmp_path_factory, story) -> list[dict[str, list[dict]]]:
+    """Build the log; then with other contents, whose ids are not verified; then with another strategy: the tables."""
+    log = tmp_path_factory.mktemp("records") / "log.jsonl"
+    built = project("records", ssb_log=str(log), tangle_types=TYPES, verify_signatures=False)
+    changed = [line.replace(b'"Dinner"', b'"Supper"').replace(b'{"level":3}', b'"calm"') for line in story.lines]
+    other = [TYPES[0] | {"reducer": {"mood": "overwrite"}}]
+    found = []
+    for lines, types in ((story.lines, TYPES), (changed, TYPES), (changed, other)):
+        log.write_bytes(b"".join(line + b"\n" for line in lines))
+        built.vars["tangle_types"] = types
+        built.run(*SELECTED)
+        found.append({name: built.rows(name) for name in ("records", "record_fields", "tangles")})
+    return found
 
 
-def rows(built, story: LetteredLog) -> tuple[dict, dict]:
+def rows(night: dict, story: LetteredLog) -> tuple[dict, dict]:
     """Read the records and their fields, with letters in place of ids."""
-    text = json.dumps([built.rows("records"), built.rows("record_fields")])
+    text = json.dumps([night["records"], night["record_fields"]])
     for letter, each in story.ids.items():
         text = text.replace(json.dumps(each), f'"{letter}"')
     records, fields = json.loads(text)
@@ -87,6 +100,7 @@ RECORDS = {
         "left_out": [left_out("Y", "malformed_field", "title")],
     },
 }
+RECORDS["Z"] = NOTHING | {"status": "missing_root", "is_conflicted": False, "tips": [], "left_out_count": 0}
 #: The value, the messages that set it, and the values in conflict by tip and message.
 FIELDS = {
     ("A", "title"): (None, "BC", {("B", "B", '"Dinner"'), ("D", "C", '"Brunch"')}),
@@ -100,8 +114,8 @@ FIELDS = {
 }
 
 
-def check(built, story: LetteredLog) -> None:
-    records, fields = rows(built, story)
+def test_records_by_hand(nights, story):
+    records, fields = rows(nights[0], story)
     for row in records.values():
         row["tips"].sort()
     assert records == RECORDS
@@ -112,41 +126,24 @@ def check(built, story: LetteredLog) -> None:
         assert (row["value"], row["is_conflict"], "".join(sorted(row["set_by"]))) == (value, value is None, set_by)
         found = {(each["tip_id"], each["message_id"], each["value"]) for each in row["conflicting_values"]}
         assert found == conflicting and len(row["conflicting_values"]) == len(conflicting)
-
-
-def test_records_by_hand(project, tmp_path, story):
-    built = build(project, "records", tmp_path, story.lines)
-    check(built, story)
-    for row in built.rows("record_fields"):
+    for row in nights[0]["record_fields"]:
         assert row["set_by"] == sorted(row["set_by"])
-    assert all(row["tips"] == sorted(row["tips"]) for row in built.rows("records"))
+    assert all(row["tips"] == sorted(row["tips"]) for row in nights[0]["records"])
     # The tangle has tips of its own: the merge without effect, and its follower.
-    tangles = {row["root_id"]: row["tips"] for row in built.rows("tangles") if row["tangle_name"] == "party"}
+    tangles = {row["root_id"]: row["tips"] for row in nights[0]["tangles"] if row["tangle_name"] == "party"}
     assert tangles[story.ids["A"]] == [story.ids["F"]]
     assert set(tangles[story.ids["R"]]) == {story.ids["V"], story.ids["W"]}
 
 
-def test_another_content_and_another_strategy_rebuild_a_record(project, tmp_path, story):
-    """Without verified ids, a content may change while its claims stay; a var may change the strategies."""
-    variables = {"verify_signatures": False}
-    build(project, "records_changed", tmp_path, story.lines, **variables)
-    lines = [line.replace(b'"Dinner"', b'"Supper"').replace(b'{"level":3}', b'"calm"') for line in story.lines]
-    _, fields = rows(build(project, "records_changed", tmp_path, lines, **variables), story)
+def test_another_content_rebuilds_a_record(nights, story):
+    """The claims of the messages are the same."""
+    _, fields = rows(nights[1], story)
     assert fields["A", "mood"]["value"] == '"calm"'
     assert {each["value"] for each in fields["A", "title"]["conflicting_values"]} == {'"Supper"', '"Brunch"'}
-    types = [TYPES[0] | {"reducer": {"mood": "overwrite"}}]
-    records, fields = rows(build(project, "records_changed", tmp_path, lines, **variables, tangle_types=types), story)
+
+
+def test_another_strategy_rebuilds_a_record(nights, story):
+    """Without a title there is no conflict: the merge counts, and Y's root is sound."""
+    records, fields = rows(nights[2], story)
     assert fields.keys() == {("A", "mood"), ("R", "mood"), ("Y", "mood")}
-    # Without a title there is no conflict: the merge counts, and Y's root is sound.
     assert (records["A"]["tips"], fields["A", "mood"]["value"]) == (["F"], '"late"')
-    types = [{"tangle_name": "party"}]
-    built = build(project, "records_changed", tmp_path, lines, **variables, tangle_types=types)
-    assert built.rows("records") == built.rows("record_fields") == []
-
-
-def test_a_record_without_its_root(project, tmp_path, story):
-    records, fields = rows(build(project, "records_rootless", tmp_path, story.lines[1:3]), story)
-    assert records == {
-        "A": NOTHING | {"status": "missing_root", "is_conflicted": False, "tips": [], "left_out_count": 0}
-    }
-    assert fields == {}

@@ -5,16 +5,14 @@ from collections import Counter
 
 import pytest
 
-import set_cases
 from log_files import contents, scatter, write
 from pzp_kit import cases, line_of, reason_of
 from set_builds import INT_TABLES, MAX, SELECTED, TABLES, Built, says
 from set_cases import NAMES
 
 REAL, VALIDATE = cases("real"), cases("validate")
-SYNTH = cases("worked_example") + cases("synth")
-# The spans of most cases; `tests/python/sets` has the others.
-REAL_SPAN, SYNTH_SPAN = 2, 1
+# The span of some cases; `tests/python/sets` has the others, and recorded cases with made-up ids.
+REAL_SPAN = 2
 
 
 def checks_of(case):
@@ -34,21 +32,14 @@ def peers(project, tmp_path_factory):
     return Built(built), first_check
 
 
-def compare(built, set_id, case, prefix=""):
+def compare(built, case):
     """Compare a set with a case; return the names of equal and of different answers."""
-    theirs = case["expected"]
-    named = lambda ids: [prefix + one for one in ids]  # noqa: E731
-    assert built.order(set_id) == named(theirs["order"])
-    agreed, other = {"order"}, set()
-    for their_name, our_name in NAMES.items():
-        # A peer that fails leaves out the item roots.
-        if their_name not in theirs or theirs[their_name] == "error":
-            continue
-        wanted = theirs[their_name]
-        if their_name in ("tips", "supersedeRoots"):
-            wanted = named(wanted)
-        (agreed if built.sets[set_id][our_name] == wanted else other).add(their_name)
-    return agreed, other
+    theirs, ours = case["expected"], built.sets[case["mootID"]]
+    assert built.order(case["mootID"]) == theirs["order"]
+    # A peer that fails leaves out the item roots.
+    answered = {name for name in NAMES if theirs.get(name, "error") != "error"}
+    agreed = {name for name in answered if ours[NAMES[name]] == theirs[name]}
+    return agreed | {"order"}, answered - agreed
 
 
 def test_sets_of_real_peers(peers):
@@ -56,7 +47,7 @@ def test_sets_of_real_peers(peers):
     built, _ = peers
     agreed = Counter()
     for case in REAL:
-        same, other = compare(built, case["mootID"], case)
+        same, other = compare(built, case)
         assert other <= ({"minGhostDepth"} if case["ghostSpan"] != REAL_SPAN else set()), case["case"]
         agreed.update(same if case["ghostSpan"] == REAL_SPAN else same - {"minGhostDepth"})
         members = built.members[case["mootID"]]
@@ -115,63 +106,10 @@ def test_every_check(peers):
 
 @pytest.fixture(scope="module")
 def trusted(project, tmp_path_factory):
-    """Build sets with ids that are not hashes beside hostile sets; prefixes keep the cases apart."""
-    lines = [line for case in SYNTH for line in prefixed(case)] + claimed_lines()
-    log = write(tmp_path_factory.mktemp("trusted") / "log.jsonl", lines)
-    built = project("trusted_sets", pzp_log=log, verify_signatures=False, set_ghost_span=SYNTH_SPAN)
+    """Build a set with ids that are not hashes."""
+    log = write(tmp_path_factory.mktemp("trusted") / "log.jsonl", claimed_lines())
+    built = project("trusted_sets", pzp_log=log, verify_signatures=False)
     return Built(built.build(*SELECTED))
-
-
-def prefixed(case):
-    """Print the lines of a case with its name and a slash before each id, which keeps the order of ids."""
-    prefix = case["case"] + "/"
-    for entry in case["log"]:
-        message = json.loads(json.dumps(entry["msg"]))
-        tangles = message["metadata"]["tangles"]
-        for root in list(tangles):
-            place = tangles.pop(root)
-            tangles[prefix + root] = place | {"prev": [prefix + one for one in place["prev"]]}
-        data = message["data"]
-        if isinstance(data, dict) and isinstance(data.get("supersedes"), list):
-            data["supersedes"] = [prefix + one if isinstance(one, str) else one for one in data["supersedes"]]
-        yield line_of(message, id=prefix + entry["id"])
-
-
-def test_sets_of_any_ids(trusted):
-    """The answers equal the peers', except those that depend on the order of arrival (see tests/python/sets)."""
-    agreed = Counter()
-    for case in SYNTH:
-        prefix = case["case"] + "/"
-        set_id = prefix + case["mootID"]
-        same, other = compare(trusted, set_id, case, prefix)
-        members = trusted.members[set_id]
-        assert len(members) == len(case["log"])
-        theirs, ours = case["expected"], trusted.sets[set_id]
-        if case["ghostSpan"] != SYNTH_SPAN:
-            same, other = same - {"minGhostDepth"}, other - {"minGhostDepth"}
-        elif "ghostable" in theirs:
-            # A message on a trail may also be in the remembered depths.
-            sure = {name for name, row in members.items() if row["purpose"] != "trail"}
-            ghosts = {name for name in sure if members[name]["purpose"] == "ghost"}
-            assert ghosts == {prefix + name for name, is_ghost in theirs["ghostable"].items() if is_ghost} & sure
-            agreed["ghostable"] += 1
-        if "tips" in other:
-            assert case["arrival"] == "shuffled+root"
-            # The peer processes messages in order of arrival, so the root, which arrives late, remains a tip.
-            assert set(theirs["tips"]) - {tip.removeprefix(prefix) for tip in ours["tips"]} == {case["mootID"]}
-        if "squeezePotential" in other:
-            assert not arrives_causally(set_cases.rows_of(case))
-            assert ours["squeeze_potential"] < theirs["squeezePotential"]
-        assert other <= {"tips", "squeezePotential"}
-        agreed.update(same)
-        agreed["errors"] += theirs["minRequiredDepth"] == "error"
-    assert agreed == {
-        **dict.fromkeys(("order", "maxDepth", "values"), 135),
-        **{"tips": 121, "squeezePotential": 106, "minGhostDepth": 23, "ghostable": 22},
-        **dict.fromkeys(("supersedeRoots", "minRequiredDepth"), 114),
-        "errors": 21,
-    }
-    assert {row["reason"] for row in trusted.project.rows("pzp_rejects")} == {"bad_depth"}
 
 
 CLAIMED = "claimed/"
@@ -211,6 +149,9 @@ def claimed_lines():
         # Six messages have one id: the least of those with data counts.
         *(claim(CLAIMED + "twice", place(6, R), data) for data in ("text", None, "")),
         *(claim(CLAIMED + "twice", place(6, R), says([f"v{number}"])) for number in (2, 0, 1)),
+        # A set to which a message can be added.
+        claim("plain", None, None, account="c", dataHash=None, dataSize=0, tangles={}),
+        claim("plain/A", place(1, "plain"), says(["p"]), root="plain", account="c"),
         # Roots that are a member of the set, the message itself, and empty.
         *(claim(CLAIMED + "in A", place(1, A), says(["q"]), root=A), claim("self", place(1), says(), root="self")),
         claim("in \ud800", place(1), says(), root="\udc00"),
@@ -242,12 +183,6 @@ def test_claimed_ids(trusted):
         assert (trusted.sets[root]["root_status"], trusted.sets[root]["items"]) == (status, [])
         assert not trusted.members[root][message]["is_valid"]
     assert "self" not in trusted.members
-
-
-def arrives_causally(rows):
-    """Return whether each message arrives after all messages that it lists."""
-    place = {row["message_id"]: number for number, row in enumerate(rows)}
-    return all(place.get(p, -1) < place[row["message_id"]] for row in rows for p in row["prev"])
 
 
 @pytest.fixture(scope="module")

@@ -8,12 +8,11 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autobase_lines import BASE, MAX, NODE, ODD_WRITERS, A, B, C, D, check, random_nodes, to_line, to_pairs
+from autobase_lines import MAX, ODD_WRITERS, A, B, C, D, check, random_nodes, to_pairs
 from dbt_tangles.formats.autobase import verify_lines as kernel
 from dbt_tangles.formats.autobase.verify_lines import OUTPUT_SCHEMA
 from dbt_tangles.formats.json_line import parse_with_types
 from dbt_tangles.kernel_runtime.row_schema import array_of, columns_of
-from log_lines import mutated
 
 
 @given(lines=st.lists(st.none() | st.binary(max_size=60), max_size=5))
@@ -228,13 +227,3 @@ def test_sound_lines_take_the_fast_reader(monkeypatch):
     assert {row["reject_reason"] for row in short} == {None, "bad_heads"}
     monkeypatch.setattr(kernel, "_read_node_columns", lambda raws: None)
     assert check(lines) == short
-
-
-def test_mutated_lines():
-    """Good lines with changed, dropped, repeated and swapped bytes."""
-    chance = random.Random(7)
-    lines = [mutated(to_line(chance.choice([NODE, BASE]), x=number), chance) for number in range(6000)]
-    reasons = {row["reject_reason"] for row in check(lines)}
-    # The other lines take more bytes.
-    common = {"invalid_utf8", "malformed_json", "no_base", "neither", "bad_indexers", "bad_start", "bad_heads"}
-    assert {None, "bad_writer", "bad_length"} | common <= reasons

@@ -160,6 +160,7 @@ def test_a_chain_of_200_000():
     assert seconds < 30
 
 
+@pytest.mark.long
 def test_200_writers_in_a_random_chain():
     """Each of 201 observers sees nearly all nodes; each confirmation is a question about 200 indexers."""
     orders(table_of(rows_of("b", simulate(random.Random(8), 3))))

@@ -157,6 +157,7 @@ def test_a_chain_of_50_000():
     assert seconds < 10
 
 
+@pytest.mark.long
 def test_200_writers_in_a_random_chain_are_followed():
     found, seconds = timed(chain_table("b", 200, 4_000, rng=random.Random(1)))
     assert all(not any(batch["undone"].to_pylist()) for batch in found)

@@ -1,11 +1,8 @@
 """Orders of bases: recorded answers of Autobase, the oracle, and replicas that must not contradict each other."""
 
-import gzip
-import json
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import given, settings
@@ -14,51 +11,30 @@ from hypothesis import strategies as st
 import autobase_oracle as oracle
 from autobase_oracle import BROKEN_RULES, Base, Id, Node, pasts_of
 from base_tables import drawing
+from base_vectors import Replica, replicas
+from conftest import DATA
 from rule_search import Answer, answers, simulate
-
-VECTORS = Path(__file__).parents[2] / "data" / "autobase"
-
-
-def views_of(name: str) -> Iterator[tuple[str, Base, Answer]]:
-    """Return each replica of each case of a file: its owner, its nodes, and its answer."""
-    with gzip.open(VECTORS / f"{name}.jsonl.gz", "rt") as lines:
-        for line in lines:
-            case = json.loads(line)
-            for replica in case["replicas"]:
-                indexers = tuple(bytes.fromhex(key) for key in replica.get("indexers", case["indexers"]))
-                floor = {bytes.fromhex(key): length for key, length in replica.get("base", {}).items()}
-                nodes, by_name = {}, {}
-                for row in replica.get("nodes", case.get("nodes", [])):
-                    i = Id(bytes.fromhex(row["writer"]), row["length"])
-                    if "known" in replica and i.length > replica["known"].get(row["writer"], 0):
-                        continue
-                    heads = tuple(Id(bytes.fromhex(key), length) for key, length in row["heads"])
-                    nodes[i] = Node(i, heads, row["batch"])
-                    by_name[row["id"]] = i
-                for i in nodes:
-                    if i.writer in indexers and Id(i.writer, i.length - 1) not in nodes:
-                        floor[i.writer] = i.length - 1
-                answer = [by_name[name] for name in replica["order"]], replica["confirmed"]
-                yield f"{case['id']} {replica['name']}", Base(indexers, nodes, floor), answer
 
 
 @pytest.mark.parametrize("name", ["design", "random", "hard", "large", "full"])
 def test_every_replica_answers_as_autobase(name):
-    names, bases, expected = zip(*views_of(name), strict=True)
-    found = answers(list(bases))
-    assert [who for who, one, other in zip(names, found, expected, strict=True) if one != other] == []
+    recorded = list(replicas(name))
+    found = answers([one.base for one in recorded])
+    assert [one.name for one, answer in zip(recorded, found, strict=True) if answer != (one.order, one.confirmed)] == []
+
+
+def is_as_recorded(one: Replica, rule: str = oracle.RULE) -> bool:
+    return oracle.order_of(one.base, rule) == (one.order, one.confirmed)
 
 
 @pytest.mark.parametrize("name", ["design", "random", "hard", "full"])
 def test_the_oracle_answers_as_autobase(name):
-    assert [who for who, base, answer in views_of(name) if oracle.order_of(base) != answer] == []
+    assert [one.name for one in replicas(name) if not is_as_recorded(one)] == []
 
 
 @pytest.mark.parametrize("rule", BROKEN_RULES)
 def test_recorded_answers_tell_a_broken_rule(rule):
-    assert any(
-        oracle.order_of(base, rule) != answer for name in ("hard", "random") for _, base, answer in views_of(name)
-    )
+    assert any(not is_as_recorded(one, rule) for name in ("hard", "random") for one in replicas(name))
 
 
 @st.composite
@@ -173,7 +149,7 @@ def test_by_a_broken_rule_some_observers_contradict_each_other(rule):
 def test_observers_agree_although_the_choice_of_merge_matters():
     # The only base of about 83,000 random ones in which the chosen merge, or the number of rounds, changes the settled
     # nodes.
-    base = drawing("abcdefg", (VECTORS / "two_merges.txt").read_text())
+    base = drawing("abcdefg", (DATA / "autobase" / "two_merges.txt").read_text())
     rng = random.Random(1)
     known = [base, *(base.cut(base.past[i]) for i in base.nodes), *(random_cut(base, rng) for _ in range(100))]
     found = answers(known)

@@ -96,9 +96,3 @@ def test_every_rule_has_an_example():
     assert {row["preference"] for row in expected("group_epochs")} == cases
     reasons = {row["set_aside_reason"] for row in expected("group_messages")}
     assert reasons == REASONS | {"", "unconnected_epoch", "unknown_epoch"}
-
-
-def test_people_are_of_one_example():
-    """Each feed belongs to one example; invalid feed ids are exempt."""
-    feeds = Counter(row["id"] for row in fixture_seeds.names("ssb", "feed"))
-    assert set(feeds.values()) == {1}

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from group_oracle import oracle
@@ -60,7 +60,6 @@ def test_small_groups_agree_with_an_oracle_on_sets(rows):
     assert reduced(rows) == oracle(rows)
 
 
-@settings(max_examples=30)
 @given(groups(), st.integers(1, 9), st.randoms(use_true_random=False))
 def test_results_do_not_depend_on_order_or_batches(rows, batch_rows, rng):
     expected = reduced(rows)
@@ -69,7 +68,7 @@ def test_results_do_not_depend_on_order_or_batches(rows, batch_rows, rng):
     assert reduced(rows, 1) == expected
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_groups_with_more_than_a_word_of_feeds(seed):
     rng = random.Random(seed)
     rows = []
@@ -91,7 +90,7 @@ def test_groups_with_more_than_a_word_of_feeds(seed):
     assert reduced(rows, 1000) == expected
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(6))
 def test_groups_with_many_tips(seed):
     """Every epoch but the root is a tip; the sets are small, so many include one another."""
     rng = random.Random(seed)
@@ -106,7 +105,7 @@ def test_groups_with_many_tips(seed):
     assert {row["preference"] for row in epochs.values()} == {"many_tips"}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 def test_feeds_added_to_more_epochs_than_a_word_has_bits(seed):
     """Two feeds in a long group with forks: their adds fill several words, which they share."""
     rng = random.Random(seed)

@@ -3,12 +3,14 @@
 import json
 import random
 from collections import Counter
+from dataclasses import replace
 
 import autobase_oracle as oracle
 from autobase_oracle import Base, Id, Node
 from base_tables import node_id
 from hostile_lines import Log
 from quorums_oracle import plain_quorums
+from rule_search import simulate
 from unsettled_oracle import publish, reason_of
 
 ONLY = ("--select", "stg_autobase__lines+")
@@ -134,32 +136,33 @@ def key_of(letter):
     return bytes.fromhex(letter * 64)
 
 
+def with_whole_keys(base, floor=None):
+    """Replace the letters of writers by keys of 32 bytes, and count lengths from the lengths settled before."""
+
+    def whole(i):
+        key = key_of(i.writer.decode())
+        return Id(key, i.length + (floor or {}).get(key, 0))
+
+    nodes = {whole(i): replace(n, id=whole(i), heads=tuple(map(whole, n.heads))) for i, n in base.nodes.items()}
+    return Base(tuple(key_of(key.decode()) for key in base.indexers), nodes, floor or {})
+
+
 def random_base(rng):
-    """Draw writers that exchange nodes and write on top of the nodes they know; also draw lengths settled before."""
-    letters = rng.sample("abcdef", rng.randint(1, 6))
-    keys = [key_of(letter) for letter in letters]
-    indexers = keys[: rng.choice([1, 2, 3, 3, 4, 5])]
-    others = keys[len(indexers) :]
-    relayed = set(others[: rng.randint(0, 1)])
-    floor = {key: rng.choice([0, 0, 1, 7]) for key in keys} if rng.random() < 0.4 else {}
-    base, past, knows = Base(tuple(indexers), {}, floor), {}, {key: frozenset() for key in keys}
-    for _ in range(rng.randint(0, 45)):
-        key, other = rng.choice(keys), rng.choice(keys)
-        heard = [i for i in sorted(knows[other]) if base.nodes[i].batch == 1]
-        if heard:
-            knows[key] |= past[rng.choice(heard)] if rng.random() < 0.3 else knows[other]
-        if rng.random() < 0.3:
-            continue
-        for left in range(rng.choice([1, 1, 1, 1, 2, 3]), 0, -1):
-            heads = [i for i in sorted(knows[key]) if not any(i in past[j] for j in knows[key] if j != i)]
-            i = Id(key, floor.get(key, 0) + 1 + sum(j.writer == key for j in knows[key]))
-            # Heads may list nodes settled before; the oracle does not follow them.
-            heads += [Id(k, rng.randint(1, n)) for k, n in floor.items() if n and k != key and rng.random() < 0.2]
-            heads = list({h.writer: h for h in reversed(heads)}.values())
-            base.nodes[i] = Node(i, tuple(heads), left, key in relayed)
-            past[i] = knows[key] | {i}
-            knows[key] = past[i]
-    return base, relayed
+    """Draw a base of at most six writers, and often lengths settled before, which heads may list."""
+    writers = rng.randint(1, 6)
+    indexers = min(writers, rng.choice([1, 2, 3, 3, 4, 5]))
+    relayed = min(writers - indexers, rng.randint(0, 1))
+    drawn = simulate(rng, indexers, writers - indexers - relayed, relayed, rng.randint(0, 45), 0.3)
+    floor = {key_of(key): rng.choice([0, 0, 1, 7]) for key in "abcdef"[:writers]} if rng.random() < 0.4 else {}
+    base = with_whole_keys(drawn, floor)
+    for i, node in base.nodes.items():
+        # The oracle does not follow heads that were settled before.
+        before = [
+            Id(key, rng.randint(1, n)) for key, n in floor.items() if n and key != i.writer and rng.random() < 0.2
+        ]
+        heads = {h.writer: h for h in (*before, *node.heads)}
+        base.nodes[i] = replace(node, heads=tuple(heads.values()))
+    return base, {i.writer for i, node in base.nodes.items() if node.is_relayed}
 
 
 def lines_of(base_id, base, relayed, rng):

@@ -285,6 +285,7 @@ def test_many_concurrent_messages():
     assert in_time([[*fan, merge], SMALL]) == [[(COUNT + 1, "must", "0", [1])], SMALL_FAULTS]
 
 
+@pytest.mark.long
 def test_many_concurrent_deletions_and_merges_of_them():
     fan = [ROOT, *[{"prev": [0], "depth": 1, "del": [str(k)]} for k in range(COUNT)]]
     merge = {"prev": list(range(COUNT, 0, -1)), "depth": 2, "add": ["x"]}
@@ -292,6 +293,7 @@ def test_many_concurrent_deletions_and_merges_of_them():
     assert in_time([[*fan, merge], [*fan, *[merge] * 300], SMALL]) == [faults, None, SMALL_FAULTS]
 
 
+@pytest.mark.long
 def test_many_deletions_never_superseded():
     deleting = [{"prev": [k], "depth": k + 1, "del": [str(k)]} for k in range(COUNT)]
     adding = {"prev": [COUNT], "depth": COUNT + 1, "add": ["x"]}

@@ -55,12 +55,6 @@ def test_equals_the_oracle_in_any_order(log, ghost_span, rng):
     assert reduced(rows, ghost_span) == expected(rows, ghost_span)
 
 
-@given(logs)
-def test_many_sets_in_one_call_do_not_mix(log):
-    together = reduced([row for one in log for row in one])
-    assert together == {name: answer for one in log for name, answer in reduced(one).items()}
-
-
 @given(st.lists(base58, unique=True, max_size=20))
 def test_keys_sort_as_the_collation_does(ids):
     keys = collation_keys(table_of([row(i) for i in ids])["message_id"]).to_pylist()
@@ -157,13 +151,3 @@ def test_a_large_set_agrees_with_a_partial_oracle():
     assert sorted(messages, key=lambda m: messages[m]["position"]) == naive.order
     assert summary["item_roots"] == naive.item_roots()
     assert {m: messages[m]["purpose"] for m in messages} == naive.purposes()
-
-
-def test_many_sets_at_once():
-    one = devices(random.Random(3), 3, 9, 4)
-    rows = [message | {"set_id": f"set{k}"} for k in range(500) for message in one]
-    found = reduced(random.Random(0).sample(rows, len(rows)))
-    assert len(found) == 500
-    (wanted, _, _), *_ = expected(one).values()
-    for summary, _, _ in found.values():
-        assert summary | {"set_id": "root"} == wanted

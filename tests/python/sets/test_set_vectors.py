@@ -7,7 +7,6 @@ root stays a tip. And a message stays live for an item if it arrives after its o
 import pytest
 
 from set_cases import NAMES, cases, rows_of
-from set_oracle import NaiveSet
 from set_tables import reduced
 
 CASES = {name: cases(name) for name in ("pzp_worked_example", "pzp_real", "pzp_synth")}
@@ -28,25 +27,6 @@ def arrives_causally(rows: list[dict]) -> bool:
     """Say whether each message arrives after all messages it lists."""
     place = {row["message_id"]: number for number, row in enumerate(rows)}
     return all(place.get(p, -1) < place[row["message_id"]] for row in rows for p in row["prev"])
-
-
-def standing_as_they_arrive(rows: list[dict], case: dict) -> dict[str, set[str]]:
-    """Return the live messages of each item, updated at each arrival as the peers do."""
-    known: dict[str, list[str]] = {}
-    standing: dict[str, set[str]] = {}
-    for row in rows:
-        if not row["is_moot"] and not (row["is_set_shape"] and row["account"] == case["account"]):
-            continue
-        known[row["message_id"]] = row["prev"]
-        followed, stack = set(), [row["message_id"]] if case["mootID"] in known else []
-        while stack:
-            for p in known.get(stack.pop(), []):
-                if p not in followed:
-                    followed.add(p)
-                    stack.append(p)
-        for item in row["add"] + row["del"]:
-            standing[item] = (standing.get(item, set()) - followed) | {row["message_id"]}
-    return standing
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -99,28 +79,3 @@ def test_the_document():
         items.append(summary["items"])
     assert roots == ["A", "AB", "BC", "BCD", "BDE"]
     assert items[-1] == ["bob", "carol"]
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_live_messages_explain_every_squeeze_potential(name):
-    for case in CASES[name]:
-        rows = rows_of(case)
-        standing = standing_as_they_arrive(rows, case)
-        assert {item: set(m) for item, m in case["expected"]["itemRootsFresh"].items()} == standing
-        depth = {row["message_id"]: row["depth"] for row in rows}
-        oldest = min(depth[m] for messages in standing.values() for m in messages)
-        assert max(depth.values()) - oldest == case["expected"]["squeezePotential"]
-        ours = {item: set(m) for item, m in NaiveSet(rows).standing().items()}
-        assert all(ours[item] <= standing[item] for item in standing)
-        if arrives_causally(rows):
-            assert ours == standing
-
-
-def test_the_oracle_walks_to_the_root_as_the_peers_do():
-    walked = 0
-    for case in [*CASES["pzp_worked_example"], *CASES["pzp_synth"]]:
-        last = case["expected"].get("deletablesErasablesOfLast")
-        if last:
-            assert sorted(NaiveSet(rows_of(case)).path_to_root(last["target"])) == sorted(last["erasables"])
-            walked += 1
-    assert walked == 123
