@@ -106,7 +106,6 @@ def test_empty_base_query(built):
 
 
 def test_log_counts_the_rows_of_each_round(built):
-    """The log has the row counts of each round; the session stores rounds without creating tables."""
     log = (built.warehouse / "logs" / "fixpoints" / "dbt.log").read_text()
     assert "sums: step 0: 2 numbers settled" in log
     assert "sums: step 1: 1 numbers settled, 1 wait" in log
