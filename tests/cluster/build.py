@@ -56,11 +56,6 @@ class Build:
         self.kill()
 
     @property
-    def is_running(self) -> bool:
-        """Whether it is still running."""
-        return self.process.poll() is None
-
-    @property
     def seconds(self) -> float:
         """Seconds since the start."""
         return time.monotonic() - self._begun

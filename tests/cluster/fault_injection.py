@@ -66,7 +66,6 @@ def kill_executor(scene: Scene, caught: Caught) -> None:
 
 
 def kill_python(scene: Scene, caught: Caught) -> None:
-    """Kill -9 the Python that runs the task."""
     os.kill(caught.pid, signal.SIGKILL)
 
 
@@ -103,7 +102,6 @@ def stall(scene: Scene, caught: Caught) -> None:
 
 
 def kill_driver(scene: Scene, caught: Caught) -> None:
-    """Kill -9 dbt and its JVM, and the task, which cannot end itself."""
     scene.build.kill()
     kill_remaining(caught)
 

@@ -11,7 +11,8 @@ import re
 import shutil
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from bench.command import check_names
@@ -39,7 +40,7 @@ POLL = 0.02
 
 
 def parse(argv: Sequence[str]):
-    """Parse the command line; return the work, whose result is the faults that ended unexpectedly."""
+    """Parse the command line; return the work, whose result is what ended unexpectedly."""
     parser = argparse.ArgumentParser(prog="python -m tests.cluster faults", description=__doc__.splitlines()[0])
     parser.add_argument("faults", nargs="*", metavar="FAULT", help=f"{', '.join(FAULTS)} (default: all)")
     options = parser.parse_args(argv)
@@ -48,23 +49,28 @@ def parse(argv: Sequence[str]):
 
 
 def run(faults: Sequence[Fault]) -> list[str]:
-    """Build undisturbed on `local`, then on a cluster with each fault; return the faults that ended unexpectedly."""
+    """Build undisturbed on `local`, then on a cluster with each fault; return what ended unexpectedly."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     wanted = FOLDER / "local" / "warehouse"
     command = command_for([model for fault in faults for model in fault.models])
     with Build("local", FOLDER, "local", {**os.environ, "TANGLES_WAREHOUSE": str(wanted)}, command) as build:
         build.end()
-    wrong = []
+    said = []
     for fault in faults:
-        say(f"{fault.name}: {fault.description}")
-        try:
-            said = endure(fault, FOLDER / fault.name, wanted)
-        except (BuildError, Missed, OSError) as error:
-            said = [str(error)]
-        for line in said or ["as expected, with the tables of local"]:
-            say(f"{fault.name}: {line}")
-        wrong += [fault.name] if said else []
-    return wrong
+        said += tell(fault, partial(endure, fault, FOLDER / fault.name, wanted))
+    return said
+
+
+def tell(fault: Fault, work: Callable[[], list[str]]) -> list[str]:
+    """Say what ended unexpectedly in the work with a fault; return these lines."""
+    say(f"{fault.name}: {fault.description}")
+    try:
+        said = work()
+    except (BuildError, Missed, OSError) as error:
+        said = [str(error)]
+    for line in said or ["as expected"]:
+        say(f"{fault.name}: {line}")
+    return [f"{fault.name}: {line}" for line in said]
 
 
 def command_for(models: Sequence[str]) -> list[str]:
@@ -97,7 +103,7 @@ def strike(fault: Fault, scene: Scene, models: Sequence[str]) -> None:
     """Inject a fault while a build runs, and check that it happened and how the build ended."""
     build, struck, has_retried = scene.build, [], False
     scene.catching.wait_for(models, fault.how)
-    while build.is_running:
+    while build.process.poll() is None:
         if build.seconds > PATIENCE:
             raise build.failed(f"it still runs after {PATIENCE:.0f} s")
         for caught in scene.catching.caught(build.said()):

@@ -14,10 +14,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.report import say
-from tests.cluster.build import BuildError
 from tests.cluster.catching import MERGE, Catching
 from tests.cluster.fault_injection import FAULTS, GRAPHS, LINES, ROUNDS, TIMELINES, Fault, Missed, Scene
-from tests.cluster.faults import QUICK, strike
+from tests.cluster.faults import QUICK, strike, tell
 from tests.cluster.night_runs import NightRuns
 from tests.cluster.servers import Cluster
 from tests.cluster.tables import differences, names_of
@@ -58,16 +57,9 @@ def endure_faults(nights: NightRuns, before: float, after: float, names: Collect
         # Of Delta Lake's merges, Spark's page does not name the tables.
         models = [model for model in MODELS[name] if model != MERGE or nights.file_format != "delta"]
         fault = replace(FAULTS[name], models=models)
-        say(f"{name}: {fault.description}")
         shutil.rmtree(warehouse)
         shutil.copytree(kept, warehouse)
-        try:
-            found = endure(nights, fault, after) + compare(nights, fault, wanted)
-        except (BuildError, Missed, OSError) as error:
-            found = [str(error)]
-        for line in found or ["as expected"]:
-            say(f"{name}: {line}")
-        said += [f"{name}: {line}" for line in found]
+        said += tell(fault, lambda fault=fault: endure(nights, fault, after) + compare(nights, fault, wanted))
     return said
 
 
@@ -91,7 +83,6 @@ def endure(nights: NightRuns, fault: Fault, fraction: float) -> list[str]:
 
 
 def check_merges(before: Mapping[str, int], after: Mapping[str, int]) -> None:
-    """Say, from the commits of each table, which merges a kill interrupted: the tables of their new rows are left."""
     left = [name.removesuffix(NEW_ROWS) for name in sorted(after) if name.endswith(NEW_ROWS)]
     for name in left:
         said = "not committed" if before[name] == after[name] else f"{after[name] - before[name]} commits further"

@@ -7,12 +7,9 @@ these stages, which continue from the tables that earlier ones left below target
   second run is its CPU seconds divided by those of the first run, both above those of the third.
 * `read`: a night with 1 % more on the cluster, while another process reads tables in a loop; each reading must equal
   the rows before the night or after it. The night also runs on one machine; then all tables must have the same rows.
-* `faults`: a night with 2 % more for each fault of `make cluster-faults`, or for those of --fault, on a cluster of its
-  own; each begins from the same tables. The faults happen in the middle of Python models and, on Iceberg, of merges of
-  changed groups. The tables must have the rows of that night on one machine. After a failed run, group versions and
-  working sets are left out of this comparison.
-* `targets`: the three runs of `machine`, first on the format's own target on one machine, then on each of the targets
-  `cluster`, `connect` and `thrift`, whose catalog is one of the format. All tables must have the same rows.
+* `faults`: a night with 2 % more for each fault of `make cluster-faults`, or for those of --fault (`night_faults`).
+* `targets`: the three runs of `machine` on the targets `cluster`, `connect` and `thrift`, whose catalog is one of the
+  format; all tables must have the rows of the format's own target on one machine.
 
 Before `read`, a place without tables gets those of 98 % of the log. After a change of code, first delete the tables of
 earlier runs, because that night would rebuild them in full. `faults` and `targets` make their own tables. The exit code

@@ -61,7 +61,6 @@ def test_parts_without_an_engine(name, scale, parts):
 
 
 def run_on_sail(name: str, *words: str) -> tuple[int, str, Path]:
-    """Run a part in a process of its own, which ends its engine; return exit code, errors, and the file of figures."""
     words = [name, "--engines", "sail", "--repeats", "1", *words]
     done = subprocess.run([sys.executable, "-m", "bench", *words], cwd=ROOT, capture_output=True, text=True)
     return done.returncode, done.stderr, report.RESULTS / f"{name}-sail.json"

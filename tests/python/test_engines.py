@@ -3,7 +3,6 @@
 The log consists of a signed log and of test cases of other implementations; each case is a separate tangle.
 """
 
-import gzip
 import json
 from collections import defaultdict
 
@@ -14,6 +13,7 @@ from conftest import DATA
 from dbt_tangles.algorithms.graph import WALK_INPUT_SCHEMA, walk_graphs
 from graph_oracle import known_links, longest_paths, naive_causes, naive_clocks, naive_pairs, naive_walk, waiting_of
 from log_files import selection_of
+from set_cases import cases
 
 TABLES = (
     *("tangle_messages", "tangles", "tangle_edges", "tangle_ancestors", "tangle_clocks"),
@@ -30,17 +30,11 @@ ENGINES = {
 }
 
 
-def cases(name: str) -> list[dict]:
-    with gzip.open(DATA / "sets" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
-
-
 GRAPHS = cases("tangle_graph")
 THREADS = [case for case in cases("ssb_sort") if 1 < len(case["thread"]) <= LONGEST_THREAD]
 
 
 def roots_of(case: dict) -> list[str]:
-    """List the nodes without previous, which the peer treats as roots; each has its own tangle."""
     roots = dict.fromkeys(node["key"] for node in case["candidates"] if node["previous"] is None)
     return list(roots) or ["nobody"]
 
@@ -213,7 +207,6 @@ def graphs(expected) -> dict[tuple, Graph]:
 
 
 def rows_of(built, table: str, *columns: str) -> set[tuple]:
-    """Read some columns of a table, after those that name the tangle."""
     return {tuple(map(row.get, ("tangle_name", "root_id", *columns))) for row in built.rows(table)}
 
 

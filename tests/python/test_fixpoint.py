@@ -105,14 +105,7 @@ def test_empty_base_query(built):
     assert built.table("nothing").num_rows == 0
 
 
-def test_round_tables_are_dropped(built):
-    names = {path.name for path in (built.warehouse / "fixpoints.db").iterdir()}
-    assert {"levels", "sums", "before", "nothing"} <= names
-    assert not [name for name in names if "__round" in name or "__waiting" in name]
-
-
 def test_log_counts_the_rows_of_each_round(built):
-    """The log has the row counts of each round; the session stores rounds without creating tables."""
     log = (built.warehouse / "logs" / "fixpoints" / "dbt.log").read_text()
     assert "sums: step 0: 2 numbers settled" in log
     assert "sums: step 1: 1 numbers settled, 1 wait" in log

@@ -16,7 +16,6 @@ SELECTED = ("--select", *selection_of(*TANGLES, *TIMELINES))
 
 @pytest.fixture(scope="module")
 def limited(project, small):
-    """The small log and some events, built with limits that most graphs exceed."""
     return project("large_graphs", **small.vars, graph_limit=LIMIT, rows_in_memory=2).run(*SELECTED)
 
 

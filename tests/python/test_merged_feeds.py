@@ -50,7 +50,6 @@ def built_links(built, left_out: bool = True) -> dict[str, dict[str, dict[str, s
 
 
 def check_orders(built) -> None:
-    """Compare rank and position with those over the active links."""
     places = defaultdict(dict)
     for row in built.rows("timeline_events"):
         places[row["timeline_id"]][row["event_id"]] = (row["rank"], row["position"])
@@ -64,15 +63,12 @@ def check_orders(built) -> None:
 def test_links_of_the_fixtures(fixtures):
     """The fixtures have every kind of link, in the log and in tangles."""
     assert built_links(fixtures) == expected_links(fixtures)
+    check_orders(fixtures)
     rows = [row for row in fixtures.rows("timeline_links")]
     assert {(row["timeline_id"] == LOG, row["kind"]) for row in rows if row["kind"] != "given"} == {
         (is_log, kind) for is_log in (True, False) for kind in ("feed", "tangle", "both")
     }
     assert {row["is_known"] for row in rows if row["timeline_id"] == LOG} == {True, False}
-
-
-def test_orders_of_the_fixtures(fixtures):
-    check_orders(fixtures)
 
 
 def test_contents_of_the_fixtures(fixtures):

@@ -17,7 +17,6 @@ WRITERS, MESSAGES = 5, 60
 
 
 def publish() -> list[dict]:
-    """Publish threads between several writers, who know all earlier messages."""
     rng = random.Random(3)
     writers = [Author.from_seed(f"replica {n}") for n in range(WRITERS)]
     published: list[dict] = []
@@ -54,12 +53,16 @@ class Replica:
         assert result.exit_code == 0, result.output
         return result.stdout
 
+    def answer(self, known: str, *words: str) -> list[dict]:
+        """Ask what a peer lacks, or what to ask it for, given only what it says of itself."""
+        said = self.folder.parent / "said.json"
+        said.write_text(known)
+        return [json.loads(line) for line in self.ask("--to", str(said), *words, "--json").splitlines()]
+
     def send_to(self, peer: "Replica") -> list[dict]:
-        """List what the peer lacks, given only its clock, and check that it can apply each message in this order."""
-        clock = peer.folder.parent / f"{peer.folder.name}.json"
-        clock.write_text(peer.ask("--clock"))
-        sent = [json.loads(line) for line in self.ask("--to", str(clock), "--json").splitlines()]
-        held = dict(json.loads(clock.read_text())["clock"])
+        """List what the peer lacks, and check that it can apply each message in this order."""
+        clock = peer.ask("--clock")
+        held, sent = dict(json.loads(clock)["clock"]), self.answer(clock)
         for row in sent:
             value = self.messages[row["message_id"]]["value"]
             assert (row["author"], row["sequence"]) == (value["author"], value["sequence"])
@@ -70,18 +73,13 @@ class Replica:
     def send_to_tips(self, peer: "Replica") -> set[str]:
         """List the messages that the peer lacks, given only the last messages of its feeds."""
         tips = [row["latest_message_id"] for row in peer.built.rows("feeds") if row["latest_message_id"]]
-        said = peer.folder.parent / f"{peer.folder.name}_tips.json"
-        said.write_text(json.dumps({"tips": tips}))
-        return {json.loads(line)["message_id"] for line in self.ask("--to", str(said), "--json").splitlines()}
+        return {row["message_id"] for row in self.answer(json.dumps({"tips": tips}))}
 
     def ranges_of(self, peer: "Replica") -> set[tuple[str, int]]:
-        """List the author and sequence of each message to ask the peer for, given only its clock."""
-        clock = peer.folder.parent / f"{peer.folder.name}_ask.json"
-        clock.write_text(peer.ask("--clock"))
-        ranges = [json.loads(line) for line in self.ask("--to", str(clock), "--ask", "--json").splitlines()]
+        """List the author and sequence of each message to ask the peer for."""
         return {
             (each["author"], sequence)
-            for each in ranges
+            for each in self.answer(peer.ask("--clock"), "--ask")
             for sequence in range(each["from_sequence"], each["to_sequence"] + 1)
         }
 

@@ -12,7 +12,6 @@ from graph_oracle import thread, walk
 
 
 def arrays_of(links: list[list[int]], sizes: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Make the arguments of `concurrent_counts` from the previous of each member."""
     start = np.cumsum([0, *map(len, links)])
     graph_start = np.cumsum([0, *sizes])
     return (
@@ -23,7 +22,6 @@ def arrays_of(links: list[list[int]], sizes: list[int]) -> tuple[np.ndarray, np.
 
 
 def naive_counts(links: list[list[int]], sizes: list[int]) -> list[int]:
-    """Count the pairs without a path, from the ancestor set of each member."""
     ancestors: list[set[int]] = []
     for previous in links:
         ancestors.append(set(previous).union(*(ancestors[p] for p in previous)))

@@ -129,7 +129,6 @@ def test_colliding_hashes_are_drawn_again(monkeypatch):
 
 
 def test_repeated_rows_break_nothing():
-    """A duplicate row should have been removed before; the first row then stands for both."""
     rows = thread({"A": None, "B": ["A"], "C": ["B"]})
     result = walk_graphs(table_of([*rows, *rows])).to_pylist()
     assert [out["depth"] for out in result] == [0, 1, 2, 0, 1, 2]

@@ -6,22 +6,14 @@ the peer's whole result; then one root at a time, with the others as candidates 
 the nodes whose history, according to the peer, contains no other root.
 """
 
-import gzip
-import json
 import re
-from pathlib import Path
 
 import pytest
 
 from graph_oracle import DEFAULTS, naive_walk, order, pairs_of, walk
+from set_cases import cases
 
-DATA = Path(__file__).parents[2] / "data" / "sets"
 MESSAGE_ID = re.compile(r"%[A-Za-z0-9+/]{43}=\.sha256")
-
-
-def cases(name: str) -> list[dict]:
-    with gzip.open(DATA / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
 
 
 TANGLE_GRAPH = cases("tangle_graph")
@@ -122,7 +114,6 @@ def messages_of(case: dict, previous_of) -> list[dict]:
 
 @pytest.mark.parametrize("case", SSB_SORT, ids=lambda case: case["case"])
 def test_ssb_sort_as_a_tangle(case):
-    """Legacy threads: `branch` is previous. The order is topological and by the rule; the peer's may differ."""
 
     def branch(message):
         listed = message["value"]["content"].get("branch")

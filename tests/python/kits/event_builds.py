@@ -25,12 +25,10 @@ class Arrival(NamedTuple):
 
 
 def to_line(arrival: Arrival) -> bytes:
-    """Print an arrival as a line of an event log."""
     return json.dumps({name: value for name, value in arrival._asdict().items() if value is not None}).encode()
 
 
 def sort(arrivals):
-    """Put a timeline's arrivals in the order in which they count."""
     return sorted(arrivals, key=lambda a: (a.arrival, a.event))
 
 
@@ -139,7 +137,6 @@ class Built:
 
 
 def grouped(rows):
-    """Group rows by timeline."""
     groups = {}
     for row in rows:
         groups.setdefault(row["timeline_id"], []).append(row)

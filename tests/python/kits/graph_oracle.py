@@ -24,7 +24,6 @@ DEFAULTS = {
 
 
 def table_of(rows: list[dict]) -> pa.Table:
-    """Make a table of rows, with default values for omitted columns."""
     return pa.Table.from_pylist([DEFAULTS | row for row in rows], schema=WALK_INPUT_SCHEMA)
 
 
@@ -44,7 +43,6 @@ def thread(links: dict[str, list[str] | None], **columns: dict) -> list[dict]:
 
 
 def walk(rows: list[dict], missing_previous_excludes: bool = True) -> dict[str, dict]:
-    """Walk the rows of one graph; return the results by message id."""
     result = walk_graphs(table_of(rows), missing_previous_excludes).to_pylist()
     return {row["node_id"]: out for row, out in zip(rows, result, strict=True)}
 
@@ -167,7 +165,6 @@ def longest_paths(id_: str, links: dict[str, list[str]]) -> dict[str, int]:
 
 
 def naive_pairs(rows: list[dict], answers: list[dict], limit: int) -> set[tuple]:
-    """Compute the expected result of `ancestor_pairs`."""
     pairs = set()
     for graph, links in _member_links(rows, answers).items():
         if len(links) <= limit:
@@ -176,7 +173,6 @@ def naive_pairs(rows: list[dict], answers: list[dict], limit: int) -> set[tuple]
 
 
 def naive_clocks(rows: list[dict], answers: list[dict], limit: int, max_rows: int) -> set[tuple]:
-    """Compute the expected result of `author_clocks`."""
     clocks = set()
     for graph, links in _member_links(rows, answers).items():
         wrote = {

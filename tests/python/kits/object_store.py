@@ -10,6 +10,8 @@ from pathlib import Path
 from urllib.parse import quote
 from urllib.request import Request, urlopen
 
+from tests.cluster.servers import free_port, is_open
+
 _CHUNK = 1 << 16  # bytes
 #: The server reads objects for signed requests only, but verifies no signature.
 _HEADERS = {
@@ -25,7 +27,7 @@ class ObjectStore:
         self._port = free_port()
         command = [program, "-H", "127.0.0.1", "-p", str(self._port)]
         self._process = subprocess.Popen(command, stdout=said.open("w"), stderr=subprocess.STDOUT)
-        wait_for(lambda: can_connect(self._port), 30)
+        wait_for(lambda: is_open(self._port), 30)
         self._relay = Relay(self._port)
         for bucket in buckets:
             self.put(bucket, b"")
@@ -105,19 +107,6 @@ class Relay:
         for each in source, target:
             with contextlib.suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
-
-
-def free_port() -> int:
-    """Return a port of this machine that is not in use."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return free.getsockname()[1]
-
-
-def can_connect(port: int) -> bool:
-    """Whether a server listens on a port of this machine."""
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-        return True
-    return False
 
 
 def wait_for(is_so, seconds: float) -> None:

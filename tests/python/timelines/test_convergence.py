@@ -20,6 +20,5 @@ def test_every_delivery_leads_to_one_state(count):
 
 @pytest.mark.parametrize("causes", [[0b10, 0b01], [0b10, 0b01, 0b11], [0b100, 0b001, 0b010]])
 def test_a_cycle_is_a_violation(causes):
-    """Each graph has a cycle, so no ranks satisfy all equations."""
     graph, violated = find_violation(np.array([causes], np.int8))
     assert graph == 0 and PROPERTIES[violated] == "one visit leaves a rank unsettled"

@@ -35,7 +35,6 @@ def name(event: int) -> str:
 
 
 def known(lists: list[list[int]], arrived: list[int]) -> dict[str, set[str]]:
-    """Return the causes by name of the events that arrived."""
     return {name(event): {name(cause) for cause in lists[event]} for event in arrived}
 
 

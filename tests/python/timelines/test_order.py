@@ -66,7 +66,6 @@ def in_order(rows: list[dict]) -> list[str]:
 
 
 def check(log: list[oracle.Arrival], rows: list[dict], batch_size: int) -> None:
-    """Compare a timeline's rows with the oracle."""
     conflicts = oracle.conflicts(log)
     known, verdicts = oracle.admit(log, conflicts)
     rows = sorted(rows, key=lambda row: row["ordinal"])
@@ -97,7 +96,6 @@ def check(log: list[oracle.Arrival], rows: list[dict], batch_size: int) -> None:
 
 
 def ordered(table: pa.Table, batch_size: int, edit_limit: int = NO_LIMIT, **limits: int) -> pa.Table:
-    """Order timelines as a worker does, a few rows at a time."""
     batches = order_of_partition(iter(table.to_batches(max_chunksize=7)), batch_size, edit_limit, **limits)
     return pa.Table.from_batches(batches, OUTPUT_SCHEMA)
 
