@@ -1,4 +1,4 @@
-"""The configs `timeout`, `packages` and `submission_method` of Python models."""
+"""The configs `timeout` and `packages` of Python models."""
 
 import time
 
@@ -8,8 +8,6 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt_spark_python.python_model import requirements
 from dbt_spark_python.session import timeout
 from plugin_projects import make_project
-
-pytestmark = pytest.mark.both
 
 SLOW = {
     "python.py": """
@@ -45,6 +43,7 @@ SLOW = {
 }
 
 
+@pytest.mark.both
 def test_a_model_that_takes_too_long(project, tmp_path):
     """A timed-out model ends, in Python or on the engine; the error has its line, and the other models are built."""
     made = project("slow", make_project(tmp_path / "p", SLOW))
@@ -52,9 +51,8 @@ def test_a_model_that_takes_too_long(project, tmp_path):
     said = made.failures("run")
     assert time.monotonic() - started < 200, "the engine would have worked on for 300 seconds"
     assert said.keys() == {"python", "engine"}
-    assert all(
-        "it took longer than its `timeout` of 1 seconds: raise the `timeout`" in message for message in said.values()
-    )
+    expected = "it took longer than its `timeout` of 1 seconds: raise the `timeout`"
+    assert all(expected in message for message in said.values())
     assert "models/python.py:7 in model" in said["python"]
     assert made.rows("fast") == [{"id": 0}]
     assert made.failures("run", "--select", "fast") == {}  # the session still works
@@ -66,44 +64,20 @@ def test_wrong_timeouts_are_refused(given):
         timeout.seconds_of({"timeout": given})
 
 
-def test_timeouts():
+def test_timeouts_and_packages_that_are_right():
     assert timeout.seconds_of({}) is None
     assert [timeout.seconds_of({"timeout": given}) for given in (5, "0.5")] == [5.0, 0.5]
-
-
-def test_packages_that_are_there():
     requirements.check(["pyarrow", "pyspark>=3.5,<5", "No.Such_Package; python_version < '3'", "dbt-core[x]"])
 
 
 @pytest.mark.parametrize(
-    ("package", "fault"),
-    [("no-such-package", "not installed"), ("pyspark<3", r"\d[\d.]+ is installed")],
+    ("package", "said"),
+    [
+        ("no-such-package", r"no-such-package \(not installed\).* pip install 'no-such-package'"),
+        ("pyspark<3", r"pyspark<3 \(\d[\d.]+ is installed\).* pip install 'pyspark<3'"),
+        ("one two", r"'one two', which is not a valid requirement: .*as pip takes it"),
+    ],
 )
-def test_packages_that_are_not(package, fault):
-    with pytest.raises(DbtRuntimeError, match=rf"{package} \({fault}\).* pip install '{package}'"):
+def test_packages_that_are_not_there(package, said):
+    with pytest.raises(DbtRuntimeError, match=said):
         requirements.check(["pyarrow", package])
-
-
-def test_packages_that_pip_does_not_take():
-    with pytest.raises(DbtRuntimeError, match=r"'one two', which is not a valid requirement: .*as pip takes it"):
-        requirements.check(["one two"])
-
-
-def test_packages_and_methods_of_a_model(project, tmp_path):
-    """Three models fail: for a missing package, for a Databricks cluster, and for an unknown submission method."""
-    configs = {
-        "needy": "packages=['no-such-package']",
-        "sent": "submission_method='job_cluster'",
-        "lost": "submission_method='pigeon'",
-        "here": "submission_method='session'",
-    }
-    models = {
-        f"{name}.py": f"def model(dbt, spark):\n    dbt.config({config})\n    return spark.range(1)\n"
-        for name, config in configs.items()
-    }
-    made = project("methods", make_project(tmp_path / "p", models))
-    said = made.failures("run")
-    assert "no-such-package (not installed)" in said["needy"]
-    assert "job_cluster_config is required for commands submission" in said["sent"]
-    assert "Submission method pigeon is not supported" in said["lost"]
-    assert made.rows("here") == [{"id": 0}]

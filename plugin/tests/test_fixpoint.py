@@ -63,8 +63,12 @@ def run(spark, store, **spec) -> tuple[dict, list[str]]:
 @pytest.mark.parametrize("kind", ["session", "tables"])
 @pytest.mark.parametrize("small_rows", [0, len(EDGES)])
 def test_every_row_settles_in_its_round(edges, stores, kind, small_rows):
-    """With more rounds than are stored separately; with and without a single partition."""
+    """With more rounds than are stored separately; with and without a single partition. All tables are dropped."""
     found, lines = run(edges, stores[0][kind], small_rows=small_rows)
+    made = stores[1]["made"]
+    assert set(made) <= set(stores[1]["dropped"]) and all(name.startswith("model__") for name in made)
+    assert bool(made) == (kind == "tables")
+    assert [table.name for table in edges.catalog.listTables() if table.name.startswith("fixpoint_test")] == []
     assert found == {n: (n, False) for n in range(LAST + 1)}
     assert lines[0] == "round 0: 1 rows settled"
     assert lines[10] == "round 10: 1 rows settled"
@@ -83,30 +87,26 @@ def test_a_limit_leaves_a_frontier(edges, stores, kind):
     assert lines[-1] == f"rounds stop at round 4: {len(EDGES)} input rows are more than 3, and 4 rounds are the limit"
 
 
-def test_a_small_input_has_a_limit_of_its_own(edges, stores):
-    found, lines = run(edges, stores[0]["session"], rounds=4, least_share=0.5, small_rows=10**6, small_rounds=9)
-    assert max(found) == 9
-    assert lines[-1] == (
-        f"rounds stop at round 9: {len(EDGES)} input rows are at most 1,000,000, and 9 rounds are the limit"
-    )
-
-
-def test_a_round_that_settles_too_little_is_the_last(edges, stores):
-    found, lines = run(edges, stores[0]["session"], least_share=0.25)
-    assert found == {0: (0, False), 1: (1, True)}
-    assert lines[-1] == "rounds stop at round 1: the round settled fewer than 25% of the input rows"
-
-
-def test_every_stored_table_is_dropped(edges, stores):
-    _, said = stores
-    run(edges, stores[0]["tables"])
-    assert said["made"] and set(said["made"]) <= set(said["dropped"])
-    assert all(name.startswith("model__") for name in said["made"])
-
-
-def test_every_view_is_dropped(edges, stores):
-    run(edges, stores[0]["session"])
-    assert [table.name for table in edges.catalog.listTables() if table.name.startswith("fixpoint_test")] == []
+@pytest.mark.parametrize(
+    ("spec", "expected", "stops"),
+    [
+        (
+            {"rounds": 4, "least_share": 0.5, "small_rows": 10**6, "small_rounds": 9},
+            {n: (n, n == 9) for n in range(10)},
+            f"round 9: {len(EDGES)} input rows are at most 1,000,000, and 9 rounds are the limit",
+        ),
+        (
+            {"least_share": 0.25},
+            {0: (0, False), 1: (1, True)},
+            "round 1: the round settled fewer than 25% of the input rows",
+        ),
+    ],
+    ids=["a small input has a limit of its own", "a round that settles too little is the last"],
+)
+def test_other_limits(edges, stores, spec, expected, stops):
+    found, lines = run(edges, stores[0]["session"], **spec)
+    assert found == expected
+    assert lines[-1] == f"rounds stop at {stops}"
 
 
 @pytest.mark.parametrize("kind", ["session", "tables"])

@@ -81,6 +81,7 @@ def building(folder):
     assert build.returncode == 0, output
 
 
+@pytest.mark.long
 @pytest.mark.sail
 def test_another_user_is_refused_during_a_build(tmp_path, secret):
     """Another user tries each port and socket of the process while a model runs."""
@@ -173,37 +174,29 @@ def test_a_filter_that_is_ignored_is_noticed(monkeypatch):
         local_socket.GuardedSocket()
 
 
-def test_a_reachable_address_is_refused(monkeypatch):
+def test_a_server_that_cannot_be_replaced_is_refused(monkeypatch):
+    """Its socket is not found, or is not registered with epoll; and its address must be out of reach."""
+
+    def refused(said):
+        return pytest.raises(local_socket.GuardError, match=said)
+
+    with contextlib.closing(local_socket.GuardedSocket()) as own:
+        with refused("no file of this process listens"):
+            listeners.replace_listener((listeners.UNREACHABLE, 1), own.listener)
+        with (
+            socket.create_server((listeners.UNREACHABLE, 0)) as server,
+            refused("registered with epoll in 0 ways"),
+        ):
+            listeners.replace_listener(server.getsockname(), own.listener)
     monkeypatch.setattr(listeners, "UNREACHABLE", "127.0.0.1")
-    with pytest.raises(local_socket.GuardError, match=r"127\.0\.0\.1 is an address like any other here"):
+    with refused(r"127\.0\.0\.1 is an address like any other here"):
         listeners.check_unreachable()
-
-
-def test_a_server_that_is_not_found_is_not_replaced():
-    with (
-        contextlib.closing(local_socket.GuardedSocket()) as own,
-        pytest.raises(local_socket.GuardError, match="no file of this process listens"),
-    ):
-        listeners.replace_listener((listeners.UNREACHABLE, 1), own.listener)
-
-
-def test_a_server_that_waits_in_another_way_is_not_replaced():
-    """Without an epoll the new socket cannot be registered."""
-    refused = pytest.raises(local_socket.GuardError, match="registered with epoll in 0 ways")
-    with (
-        contextlib.closing(local_socket.GuardedSocket()) as own,
-        socket.create_server((listeners.UNREACHABLE, 0)) as server,
-        refused,
-    ):
-        listeners.replace_listener(server.getsockname(), own.listener)
 
 
 def test_a_relay_serves_its_own_process_only():
     """The relay closes connections of other processes."""
-    with (
-        contextlib.closing(local_socket.GuardedSocket()) as own,
-        contextlib.closing(relay.Relay(own.connect)) as passing,
-    ):
+    closing = contextlib.closing
+    with closing(local_socket.GuardedSocket()) as own, closing(relay.Relay(own.connect)) as passing:
         name = "\0" + passing.target.partition(":")[2]
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(name)
@@ -236,9 +229,12 @@ IS_REFUSED = "other users of this machine could connect to Sail and run code as 
     [
         pytest.param({}, f"{IS_REFUSED}the system refuses a socket filter", id="refused"),
         pytest.param(
-            {sail_server.OPEN_PORT: "false"}, f"{IS_REFUSED}the system refuses a socket filter", id="said not to"
+            {sail_server.OPEN_PORT: "false"},
+            f"{IS_REFUSED}the system refuses a socket filter",
+            id="said not to",
+            marks=pytest.mark.long,
         ),
-        pytest.param({sail_server.OPEN_PORT: "True"}, "1", id="accepted"),  # a profile's YAML `true`
+        pytest.param({sail_server.OPEN_PORT: "True"}, "1", id="accepted", marks=pytest.mark.long),  # YAML's `true`
     ],
 )
 def test_an_open_port_needs_consent_in_the_profile(settings, said, tmp_path):
@@ -252,7 +248,6 @@ def test_modes_with_ports_for_workers_are_refused(tmp_path, monkeypatch):
     """Every user of the machine can connect to these ports."""
     pytest.importorskip("pysail")
     monkeypatch.delenv("SAIL_MODE", raising=False)
-    with pytest.raises(
-        sail_server.SailError, match=r"in the mode 'local-cluster' Sail opens ports.*spark.dbt.sail.open_port"
-    ):
+    said = r"in the mode 'local-cluster' Sail opens ports.*spark.dbt.sail.open_port"
+    with pytest.raises(sail_server.SailError, match=said):
         sail_server.start({"sail.mode": "local-cluster"}, str(tmp_path))

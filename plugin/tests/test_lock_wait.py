@@ -12,6 +12,8 @@ import pyarrow.dataset as ds
 import pytest
 
 from dbt_process import dbt, run
+from dbt_spark_python.session import connection
+from dbt_spark_python.table_store.errors import WarehouseError
 from plugin_projects import make_project
 
 NAMES = ("one", "two", "three")
@@ -44,6 +46,7 @@ def span(log: str) -> tuple[datetime, datetime]:
     return tuple(datetime.strptime(found[0].split()[0], "%H:%M:%S.%f") for found in (begin, end))
 
 
+@pytest.mark.long
 def test_runs_of_one_model_take_turns(slow, folders, tmp_path):
     """As orchestrators run them: a process for each model, all at once. Each run waits for the one before."""
     places = [tmp_path / name for name in NAMES]
@@ -70,7 +73,10 @@ def test_runs_of_one_model_take_turns(slow, folders, tmp_path):
 
 
 @pytest.mark.both
-@pytest.mark.parametrize(("wait", "said_first"), [("0", "the warehouse"), ("1", "after 1 s, the warehouse")])
+@pytest.mark.parametrize(
+    ("wait", "said_first"),
+    [pytest.param("0", "the warehouse", marks=pytest.mark.long), ("1", "after 1 s, the warehouse")],
+)
 def test_a_wait_that_ends_is_reported(slow, folders, wait, said_first):
     """The error names the folder and the process that builds there, and says what to do; no model has begun."""
     started = time.monotonic()
@@ -82,7 +88,7 @@ def test_a_wait_that_ends_is_reported(slow, folders, wait, said_first):
     assert "START" not in said and "Traceback" not in said
 
 
-@pytest.mark.both
-def test_a_wait_that_is_no_number_is_refused(slow, tmp_path):
-    said = dbt(slow, "run", code=2, warehouse=tmp_path / "warehouse", **{WAIT: "long"})
-    assert "spark.dbt.lock_wait is 'long'; set it to a number of seconds" in said and "Traceback" not in said
+@pytest.mark.parametrize("wait", ["long", "-1", "inf", "nan", ""])
+def test_a_wait_that_is_no_number_is_refused(wait):
+    with pytest.raises(WarehouseError, match=f"spark.dbt.lock_wait is '{wait}'; set it to a number of seconds"):
+        connection.read_lock_wait({connection.LOCK_WAIT: wait})

@@ -1,5 +1,6 @@
 """Python models on an embedded session: dbt's promises, returned types, errors, threads, interpreters."""
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -91,20 +92,27 @@ SPARK_MODELS = {
     """,
     "packed.py": """
         def model(dbt, spark):
-            dbt.config(
-                options={"compression": "gzip"}, partition_by="part", tblproperties={"it's": "mine"}
-            )
+            dbt.config(options={"compression": "gzip"}, partition_by="part", tblproperties={"it's": "mine"})
             return spark.range(4).selectExpr("id", "id % 2 as part")
     """,
 }
 
-BROKEN = {
-    "driver.py": ("return {}['boom']", "KeyError: 'boom'"),
+NO_SPACE = "no space is left at PLACE: free some and run again; all published tables are intact"
+BROKEN = {  # the body of a model, and what its error says
+    "driver.py": ("return {}['boom']", ["KeyError: 'boom'", "models/driver.py:7 in model", "return {}['boom']"]),
     "worker.py": (
         "return spark.range(3).mapInArrow(fail, 'id bigint')",
-        "ZeroDivisionError",
+        ["ZeroDivisionError", 'models/worker.py", line 2, in fail'],
     ),
-    "type.py": ("return 7", "not a supported type"),
+    "type.py": ("return 7", ["not a supported type"]),
+    "full.py": ("raise OSError(28, 'No space left on device')", [NO_SPACE]),
+    "full_in_sql.sql": ("select raise_error(concat('No space', ' left on device')) as n", [NO_SPACE]),
+    "needy.py": ("dbt.config(packages=['no-such-package'])", ["no-such-package (not installed)"]),
+    "sent.py": (
+        "dbt.config(submission_method='job_cluster')",
+        ["job_cluster_config is required for commands submission"],
+    ),
+    "lost.py": ("dbt.config(submission_method='pigeon')", ["Submission method pigeon is not supported"]),
 }
 
 
@@ -173,35 +181,37 @@ PARTED_MODELS = {
 def test_partitions(project, tmp_path):
     """In separate folders; a later session finds the columns and types that were written."""
     built = project("parted", make_project(tmp_path / "p", PARTED_MODELS)).build()
-    places = {
-        path.parent.relative_to(built.warehouse).as_posix() for path in built.warehouse.rglob("parted*/**/*.parquet")
+    made = built.warehouse / "parted.db"
+    assert {path.parent.relative_to(made).as_posix() for path in made.rglob("*.parquet")} == {
+        *(f"parted/day=2026-11-23/part={part}" for part in (0, 1)),
+        *(f"parted_sql/part={part}" for part in (0, 1)),
     }
-    assert places == {
-        *(f"parted.db/parted/day=2026-11-23/part={part}" for part in (0, 1)),
-        *(f"parted.db/parted_sql/part={part}" for part in (0, 1)),
-    }
-    later = FolderCatalog(connection.process_session(), Warehouse(built.warehouse))
+    expected = [(id, "2026-11-23", id % 2) for id in range(4)]
+    assert sorted(built.asked("select id, cast(day as string), part from parted.parted")) == expected
+    shutil.copytree(made, tmp_path / "later" / "parted_later.db")  # a schema that the session does not know
+    later = FolderCatalog(connection.process_session(), Warehouse(tmp_path / "later"))
     later.refresh()
-    assert sorted(built.asked("select id, cast(day as string), part from parted.parted")) == [
-        (id, "2026-11-23", id % 2) for id in range(4)
-    ]
+    assert sorted(built.asked("select id, cast(day as string), part from parted_later.parted")) == expected
     for name, types in (("parted", ["bigint", "date", "bigint"]), ("parted_sql", ["bigint", "smallint"])):
-        assert [kind for _, kind in later.spark.table(f"parted.{name}").dtypes] == types
+        assert [kind for _, kind in later.spark.table(f"parted_later.{name}").dtypes] == types
     assert built.build().rows("parted_sql")
 
 
-@pytest.mark.parametrize("name", BROKEN)
-def test_errors_show_the_models_file_and_line(project, tmp_path, name):
-    line, message = BROKEN[name]
-    code = f"def fail(batches):\n    1 / 0\n    yield\n\n\ndef model(dbt, spark):\n    {line}\n"
-    broken = project(f"broken_{Path(name).stem}", make_project(tmp_path / "p", {name: code}))
-    (said,) = broken.failures("run").values()
-    assert message in said
-    if name == "driver.py":
-        assert "models/driver.py:7 in model" in said
-        assert line in said  # the source line is shown
-    if name == "worker.py":
-        assert 'models/worker.py", line 2, in fail' in said
+def test_errors_show_the_models_file_and_line(project, tmp_path):
+    """Or a remedy in one line, for example after a full disk; other models are built."""
+    code = "def fail(batches):\n    1 / 0\n    yield\n\n\ndef model(dbt, spark):\n    {}\n    return spark.range(1)\n"
+    models = {name: code.format(body) if name.endswith("py") else body for name, (body, _) in BROKEN.items()}
+    models["here.py"] = code.format("dbt.config(submission_method='session')")
+    models["full_in_sql.yml"] = "models: [{name: full_in_sql, config: {materialized: table}}]"
+    built = project("broken", make_project(tmp_path / "p", models))
+    said = built.failures("run")
+    assert said.keys() == {Path(name).stem for name in BROKEN}
+    for name, (_, parts) in BROKEN.items():
+        for part in parts:
+            assert part.replace("PLACE", str(built.warehouse)) in said[Path(name).stem]
+    assert "Traceback" not in said["full"]
+    assert len(said["full_in_sql"].strip().splitlines()) <= 2
+    assert built.rows("here") == [{"id": 0}]
 
 
 def test_packages_named_in_meta_are_shipped(project, tmp_path, monkeypatch):

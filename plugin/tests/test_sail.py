@@ -11,28 +11,26 @@ import pyarrow as pa
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt_process import dbt, run_python
+from dbt_process import run_python
 from dbt_spark_python.engines import sail, sail_server
-from dbt_spark_python.session.connection import process_session
 from plugin_projects import make_project
 
 
-@pytest.mark.parametrize("found", ["0.5.3", "0.7.2", "1.0.0"])
-def test_unsupported_versions_are_refused(found, monkeypatch):
-    """The error names the remedy."""
-    monkeypatch.setattr(sail_server, "version", lambda package: found if package == "pysail" else "4.3.0")
-    with pytest.raises(
-        sail_server.SailError, match=rf"pysail {found} does not fit pyspark 4.3.0: .*dbt-spark-python\[sail\]"
-    ):
-        sail_server.check_installed()
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        *((found, rf"pysail {found} does not fit pyspark 4.3.0: ") for found in ("0.5.3", "0.7.2", "1.0.0")),
+        (None, "which is not installed: pip install "),
+    ],
+)
+def test_unsupported_versions_are_refused(found, said, monkeypatch):
+    def version(package):
+        if found is None:
+            raise PackageNotFoundError(package)
+        return found if package == "pysail" else "4.3.0"
 
-
-def test_an_environment_without_sail(monkeypatch):
-    def missing(package):
-        raise PackageNotFoundError(package)
-
-    monkeypatch.setattr(sail_server, "version", missing)
-    with pytest.raises(sail_server.SailError, match=r"which is not installed: pip install 'dbt-spark-python\[sail\]'"):
+    monkeypatch.setattr(sail_server, "version", version)
+    with pytest.raises(sail_server.SailError, match=rf"{said}.*dbt-spark-python\[sail\]"):
         sail_server.check_installed()
 
 
@@ -55,7 +53,9 @@ def test_statements_that_return_counts(statement, counts):
 SERVER = """
 import glob, os, signal, sys
 from dbt_spark_python.engines import sail_server
+before = dict(os.environ)
 session = sail_server.connect({}, sys.argv[1])
+print(sorted(before.items() ^ os.environ.items()))
 print(session.sql("select 1").first()[0])
 listening = [line.split() for line in open("/proc/net/tcp").read().splitlines()[1:]]
 mine = {os.readlink(fd) for fd in glob.glob("/proc/self/fd/*") if os.path.islink(fd)}
@@ -67,10 +67,10 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 def test_the_server_is_local_and_ends_with_its_process(tmp_path):
-    """It listens only on 127.0.0.1, and ends if its process is killed."""
+    """It listens only on 127.0.0.1, ends if its process is killed, and child processes inherit no setting of it."""
     pytest.importorskip("pysail")
     done = run_python(SERVER, tmp_path)
-    assert done.stdout.splitlines() == ["1", "{'0100007F'}"], done.stderr
+    assert done.stdout.splitlines() == ["[]", "1", "{'0100007F'}"], done.stderr
 
 
 BOUNDED = """
@@ -98,9 +98,9 @@ REFUSED = "Sail reached its memory limit"
 @pytest.mark.parametrize(
     ("settings", "memory", "joined"),
     [
-        pytest.param({}, 0, "1000000", id="this machine's memory"),
+        pytest.param({}, 0, "1000000", id="this machine's memory", marks=pytest.mark.long),
         pytest.param({}, 100_000_000, REFUSED, id="a machine with little"),
-        pytest.param({MOST: "60000000"}, 0, REFUSED, id="a setting of the user's"),
+        pytest.param({MOST: "60000000"}, 0, REFUSED, id="a setting of the user's", marks=pytest.mark.long),
     ],
 )
 def test_the_memory_of_queries_is_bounded(settings, memory, joined, tmp_path):
@@ -113,20 +113,6 @@ def test_the_memory_of_queries_is_bounded(settings, memory, joined, tmp_path):
     except subprocess.TimeoutExpired:  # rarely, as memory is short: apache/datafusion#24883
         done = join()
     assert done.stdout.splitlines() == ["1000000", joined], done.stderr
-
-
-def test_settings_do_not_reach_child_processes(tmp_path):
-    """A child process does not inherit the server's settings, which it would take for the user's."""
-    pytest.importorskip("pysail")
-    code = """
-import os, sys
-from dbt_spark_python.engines import sail_server
-before = dict(os.environ)
-sail_server.start({}, sys.argv[1])
-print(sorted(before.items() ^ os.environ.items()))
-"""
-    done = run_python(code, tmp_path)
-    assert done.stdout.strip() == "[]", done.stderr
 
 
 SLOW = """
@@ -152,6 +138,7 @@ print(spark.read.parquet(sys.argv[1] + "/rows").count())
 """
 
 
+@pytest.mark.long
 def test_long_statements_complete(tmp_path):
     """Reading and writing continue beyond the client's time limit."""
     pytest.importorskip("pysail")
@@ -189,15 +176,13 @@ def test_a_process_ends_though_a_function_runs():
 
 @pytest.mark.both
 @pytest.mark.skipif((os.cpu_count() or 1) == 1, reason="with one core there is one partition")
-def test_rows_are_gathered_by_key_in_several_partitions(project, tmp_path):
+def test_rows_are_gathered_by_key_in_several_partitions(spark):
     """A partition has all rows of its keys, and there is more than one partition."""
-    project("gathered", make_project(tmp_path, {"one.sql": "select 1 as id"})).build()
 
     def tell(batches):
         ids = [id for batch in batches for id in batch.column("id").to_pylist()]
         yield pa.RecordBatch.from_pydict({"ids": pa.array([ids], pa.list_(pa.int64()))})
 
-    spark = process_session()
     if not sail.is_sail(spark):  # Spark would coalesce small partitions
         spark.conf.set("spark.sql.adaptive.coalescePartitions.enabled", "false")
     rows = spark.range(300).selectExpr("id % 100 as id")
@@ -211,9 +196,8 @@ def test_rows_are_gathered_by_key_in_several_partitions(project, tmp_path):
 
 @pytest.mark.both
 @pytest.mark.parametrize("rows_before", [0, 5])
-def test_errors_reach_the_client(project, tmp_path, rows_before):
+def test_errors_reach_the_client(spark, rows_before):
     """Also after the first rows were sent, so that a partial result never passes as complete."""
-    project("told", make_project(tmp_path, {"one.sql": "select 1 as id"})).build()
 
     def fail(batches):
         for batch in batches:
@@ -221,15 +205,13 @@ def test_errors_reach_the_client(project, tmp_path, rows_before):
         raise ValueError("no more of them")
 
     with pytest.raises(Exception, match="no more of them"):
-        process_session().range(0, 10, numPartitions=1).mapInArrow(fail, "id bigint").collect()
+        spark.range(0, 10, numPartitions=1).mapInArrow(fail, "id bigint").collect()
 
 
 @pytest.mark.sail
-def test_a_query_is_sent_once(project, tmp_path, monkeypatch):
+def test_a_query_is_sent_once(spark, monkeypatch):
     """Its columns come with its rows; statements with effects are sent as statements."""
-    project("asked", make_project(tmp_path, {"one.sql": "select 1 as id"})).build()
-    connection = sail.handle(process_session()).cursor()
-    client, sent = process_session().client, []
+    connection, client, sent = sail.handle(spark).cursor(), spark.client, []
     for name in ("_execute_and_fetch", "_analyze"):
         call = getattr(client, name)
 
@@ -249,16 +231,17 @@ def test_a_query_is_sent_once(project, tmp_path, monkeypatch):
     assert [row.x for row in connection.fetchall()] == [2]
 
 
-def test_hooks_run_after_the_first_failure(tmp_path):
+@pytest.mark.sail
+def test_hooks_run_after_the_first_failure(project, tmp_path, capfd):
     """With `--fail-fast` dbt cancels all connections, as it does after Ctrl-C, and then runs the hooks."""
     table = "{{ config(materialized='table') }} select "
     later = f"{table}1 as x -- {{{{ ref('wrong') }}}}"
     models = {"wrong.sql": f"{table}raise_error('it fails') as failed", "later.sql": later}
-    project = make_project(tmp_path / "project", models)
-    with (project / "dbt_project.yml").open("a") as file:
+    folder = make_project(tmp_path / "project", models)
+    with (folder / "dbt_project.yml").open("a") as file:
         file.write("on-run-end: [select 1]\n")
-    environment = {"warehouse": tmp_path / "warehouse", "DBT_SPARK_PYTHON_TEST_ENGINE": "sail"}
-    said = dbt(project, "run", "--fail-fast", code=1, **environment)
+    assert not project("fail_fast", folder).invoke("run", "--fail-fast").success
+    said = capfd.readouterr().out
     assert "it fails" in said and "1 of 1 OK hook: plugin.on-run-end.0" in said, said
 
 

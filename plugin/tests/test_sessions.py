@@ -105,6 +105,7 @@ def java() -> dict[str, str]:
     return {"JAVA_HOME": str(environment.HERE / "java_home"), jvm.REAL_JAVA: str(jvm.find())}
 
 
+@pytest.mark.long
 @pytest.mark.sail
 def test_a_server(server, tmp_path):
     """SQL and Python models use SPARK_REMOTE, and each reads the other's table."""
@@ -126,16 +127,24 @@ def on_a_server(address: str, folder, **variables) -> None:
     assert "PASS=2" in done.stdout
 
 
-CURRENT = """
+SQL_ALONE = """
 from types import SimpleNamespace
+from dbt_spark_python.python_model import workers
 from dbt_spark_python.session import connection
-connection.python_session(SimpleNamespace(method="thrift"))
+server = SimpleNamespace(method="thrift")
+for ask in (connection.python_session, lambda server: workers.check(server, [{"name": "second"}, {"name": "first"}])):
+    try:
+        ask(server)
+    except connection.DbtRuntimeError as error:
+        print(" ".join(str(error).split()))
 """
 
 
 @pytest.mark.both
 def test_python_models_need_spark_remote_beside_an_sql_server():
-    """A separate session, with its tables out of reach, is not started."""
-    done = run_python(CURRENT)
-    assert "DbtRuntimeError" in done.stderr
-    assert "set SPARK_REMOTE to its address" in done.stderr
+    """A separate session, with its tables out of reach, is not started. A check before the first model names models."""
+    clean = {key: value for key, value in os.environ.items() if key != "SPARK_REMOTE"}
+    done = run_python(SQL_ALONE, env=clean)
+    lines = done.stdout.splitlines()
+    assert ["set SPARK_REMOTE to its address" in line for line in lines] == [True, True], done.stderr
+    assert "leave the Python models out: first, second" in lines[1]

@@ -26,53 +26,32 @@ def taken(**variables):
     return found if found.is_run else None
 
 
-@pytest.fixture
-def log(tmp_path):
-    """A log of 60 bytes."""
-    path = tmp_path / "log.jsonl"
-    path.write_bytes(b"x" * 60)
-    return path
-
-
-def test_no_input_is_small():
-    assert taken() == small_run_profile.SmallRun("-Xint", {"spark.sql.shuffle.partitions": "2"})
-    assert taken(some_log=None, other_log=None, third_log="s3a://bucket/x") is not None
-
-
-def test_a_small_file_a_folder_and_a_glob(log):
-    for path in (
-        log,
-        f"file:{log}",
-        log.parent,
-        log.parent / "*.jsonl",
-        log.parent / "[l]og.js*",
-        log.parent / "{log,x}.jsonl",
-    ):
-        assert taken(some_log=str(path)) is not None
-        assert taken(project={"other_log": str(path)}) is not None
-
-
-def test_one_byte_more(log):
-    log.write_bytes(b"x" * 100)
-    assert taken(some_log=str(log)) is not None
-    log.write_bytes(b"x" * 101)
-    assert taken(some_log=str(log)) is None
-    assert taken(project={"some_log": str(log)}) is None
-
-
-def test_all_inputs_together(log, tmp_path):
-    other = tmp_path / "other"
-    other.write_bytes(b"x" * 60)
-    assert taken(some_log=str(log), other_log=str(log)) is not None
-    assert taken(some_log=str(log), other_log=str(other)) is None
-    assert taken(some_log=str(tmp_path)) is None
-
-
 @pytest.mark.parametrize(
-    "path", ["s3a://bucket/x", "hdfs:///x", "dbfs:/x", "nowhere.jsonl", "*.nothing", "//[x", "a\0b", 5, ["a"]]
+    ("variables", "is_small"),
+    [
+        ({}, True),
+        ({"some_log": None, "other_log": None, "third_log": "s3a://bucket/x"}, True),
+        *(({"some_log": path}, True) for path in ("60", "file:60", "100", "folder", "folder/*", "{60,x}", "[6]0")),
+        ({"project": {"other_log": "100"}}, True),
+        ({"some_log": "101"}, False),
+        ({"project": {"some_log": "101"}}, False),
+        ({"some_log": "60", "other_log": "60"}, True),  # one file
+        ({"some_log": "60", "other_log": "folder"}, False),
+        ({"some_log": "*"}, False),
+        *(({"some_log": path}, False) for path in ("s3a://bucket/x", "hdfs:///x", "dbfs:/x", "nowhere", "*.nothing")),
+        *(({"some_log": path}, False) for path in ("//[x", "a\0b", 5, ["a"])),
+    ],
 )
-def test_inputs_of_unknown_size_are_large(path):
-    assert taken(some_log=path) is None
+def test_a_run_is_small_if_its_inputs_are(tmp_path, monkeypatch, variables, is_small):
+    """All inputs together have at most 100 bytes; an input of unknown size is large."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    for name, size in (("60", 60), ("100", 100), ("101", 101), ("folder/x", 60)):
+        (tmp_path / name).write_bytes(b"x" * size)
+    if variables.get("some_log") == "file:60":
+        variables = {"some_log": f"file:{tmp_path}/60"}
+    small = small_run_profile.SmallRun("-Xint", {"spark.sql.shuffle.partitions": "2"})
+    assert taken(**variables) == (small if is_small else None)
 
 
 def test_many_files_are_large(tmp_path, monkeypatch):

@@ -1,9 +1,7 @@
 """A warehouse of folders, without Spark: publishing, leftovers, locks, and errors with cause and remedy."""
 
-import json
 import os
 import subprocess
-import sys
 import textwrap
 import threading
 from pathlib import Path
@@ -17,13 +15,7 @@ from dbt_spark_python.session import connection
 from dbt_spark_python.table_store import atomic_swap, durable_files
 from dbt_spark_python.table_store import warehouse as warehouse_module
 from dbt_spark_python.table_store.errors import WarehouseError
-from dbt_spark_python.table_store.manifest import MANIFEST_FILE
 from dbt_spark_python.table_store.warehouse import Warehouse
-
-
-@pytest.fixture
-def warehouse(folders):
-    return folders
 
 
 def write(warehouse: Warehouse, schema: str, name: str, files: dict[str, str]) -> None:
@@ -42,71 +34,66 @@ def read(warehouse: Warehouse, schema: str, name: str) -> dict[str, str]:
 
 def in_another_process(code: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess:
     """Run code with the names of this package imported."""
-    modules = ("errors", "warehouse")
     preamble = "import os, sys\nfrom pathlib import Path\n"
-    preamble += "".join(f"from dbt_spark_python.table_store.{name} import *\n" for name in modules)
-    paths = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    return run_python(preamble + textwrap.dedent(code), *arguments, check=check, env=paths)
+    preamble += "".join(f"from dbt_spark_python.table_store.{name} import *\n" for name in ("errors", "warehouse"))
+    return run_python(preamble + textwrap.dedent(code), *arguments, check=check)
 
 
 @pytest.mark.parametrize("can_exchange", [True, False])
-def test_a_table_is_the_old_one_or_the_new_one(warehouse, monkeypatch, can_exchange):
+def test_a_table_is_the_old_one_or_the_new_one(folders, monkeypatch, can_exchange):
     if not can_exchange:
         monkeypatch.setattr(atomic_swap, "_exchange", lambda one, other: False)
     for run in ("first", "second"):
-        write(warehouse, "s", "t", {f"{run}.parquet": run})
-        assert warehouse.public_place("s", "t").exists() is (run == "second")
-        warehouse.publish("s", "t", run)
-        assert read(warehouse, "s", "t") == {f"{run}.parquet": run}
-    (table,) = warehouse.published("s")
+        write(folders, "s", "t", {f"{run}.parquet": run})
+        assert folders.public_place("s", "t").exists() is (run == "second")
+        folders.publish("s", "t", run)
+        assert read(folders, "s", "t") == {f"{run}.parquet": run}
+    (table,) = folders.published("s")
     assert (table.schema, table.name, table.run_id) == ("s", "t", "second")
-    assert [path.name for path in warehouse.public_place("s", "t").parent.iterdir()] == ["t"], "nothing is left over"
-    assert not warehouse.private_place("s", "t").exists()
+    assert [path.name for path in folders.public_place("s", "t").parent.iterdir()] == ["t"], "nothing is left over"
+    assert not folders.private_place("s", "t").exists()
 
 
-def test_a_reader_always_finds_a_table(warehouse):
+def test_a_reader_always_finds_a_table(folders):
     """While tables are published over each other, readers always find one complete table."""
-    write(warehouse, "s", "t", {"a.parquet": "0", "b.parquet": "0"})
-    warehouse.publish("s", "t", "0")
+    write(folders, "s", "t", {"a.parquet": "0", "b.parquet": "0"})
+    folders.publish("s", "t", "0")
     seen, done = set(), threading.Event()
 
     def look():
-        folder = warehouse.public_place("s", "t")
+        folder = folders.public_place("s", "t")
         while not done.is_set():
             descriptor = os.open(folder, os.O_RDONLY)  # the folder that was public at one moment
-            try:
-                names = {name for name in os.listdir(descriptor) if name[0] not in "._"}
-                seen.add(frozenset(names))
-            finally:
-                os.close(descriptor)
+            seen.add(frozenset(name for name in os.listdir(descriptor) if name[0] not in "._"))
+            os.close(descriptor)
 
     reader = threading.Thread(target=look)
     reader.start()
-    for number in range(1, 200):
-        write(warehouse, "s", "t", {f"a{number}.parquet": "", f"b{number}.parquet": ""})
-        warehouse.publish("s", "t", str(number))
+    for number in range(1, 80):
+        write(folders, "s", "t", {f"a{number}.parquet": "", f"b{number}.parquet": ""})
+        folders.publish("s", "t", str(number))
     done.set()
     reader.join()
     whole = {frozenset({"a.parquet", "b.parquet"})}
-    whole |= {frozenset({f"a{number}.parquet", f"b{number}.parquet"}) for number in range(1, 200)}
+    whole |= {frozenset({f"a{number}.parquet", f"b{number}.parquet"}) for number in range(1, 80)}
     # A folder that was removed while open may have lost files; the public folder is complete.
     assert all(any(names <= table for table in whole) for names in seen)
 
 
-def test_a_process_killed_between_two_renames_keeps_the_table(warehouse):
-    write(warehouse, "s", "t", {"old.parquet": "old"})
-    warehouse.publish("s", "t", "old")
-    place = warehouse.public_place("s", "t")
+def test_a_process_killed_between_two_renames_keeps_the_table(folders):
+    write(folders, "s", "t", {"old.parquet": "old"})
+    folders.publish("s", "t", "old")
+    place = folders.public_place("s", "t")
     place.rename(place.with_name(".replaced-t"))
-    warehouse.end_writing()
-    assert warehouse.published("s") == []
-    warehouse.begin_writing()
-    assert read(warehouse, "s", "t") == {"old.parquet": "old"}
+    folders.end_writing()
+    assert folders.published("s") == []
+    folders.begin_writing()
+    assert read(folders, "s", "t") == {"old.parquet": "old"}
 
     # ... and one killed after both renames leaves no trace.
     place.with_name(".replaced-t").mkdir()
-    warehouse.end_writing()
-    warehouse.begin_writing()
+    folders.end_writing()
+    folders.begin_writing()
     assert [path.name for path in place.parent.iterdir()] == ["t"]
 
 
@@ -137,23 +124,23 @@ def test_leftovers_of_a_killed_process_are_removed(tmp_path):
     assert sorted(path.name for path in (tmp_path / ".sessions").iterdir()) == [".turn"]
 
 
-def test_the_folder_of_a_living_process_stays(warehouse, tmp_path):
+def test_the_folder_of_a_living_process_stays(folders, tmp_path):
     other = in_another_process(
         """
         reader = Warehouse(Path(sys.argv[1]))
         print(Path(sys.argv[2]).exists())
         reader.close()
         """,
-        str(warehouse.root),
-        str(warehouse.process_folder),
+        str(folders.root),
+        str(folders.process_folder),
     )
     assert other.stdout == "True\n"
-    warehouse.end_writing()
-    in_another_process("w = Warehouse(Path(sys.argv[1])); w.begin_writing(); w.close()", str(warehouse.root))
-    assert warehouse.tables.exists()
+    folders.end_writing()
+    in_another_process("w = Warehouse(Path(sys.argv[1])); w.begin_writing(); w.close()", str(folders.root))
+    assert folders.tables.exists()
 
 
-def test_a_second_builder_is_told_who_the_first_is(warehouse):
+def test_a_second_builder_is_told_who_the_first_is(folders):
     told = in_another_process(
         """
         other = Warehouse(Path(sys.argv[1]))
@@ -163,30 +150,30 @@ def test_a_second_builder_is_told_who_the_first_is(warehouse):
         except WarehouseError as error:
             print(error)
         """,
-        str(warehouse.root),
+        str(folders.root),
     ).stdout
-    assert f"{warehouse.root} is being built by process {os.getpid()} since 20" in told
+    assert f"{folders.root} is being built by process {os.getpid()} since 20" in told
     assert "wait until that ends, let runs wait longer (spark.dbt.lock_wait in the profile), or use another" in told
 
 
-def test_a_second_builder_waits_for_the_first(warehouse, monkeypatch):
+def test_a_second_builder_waits_for_the_first(folders, monkeypatch):
     """Lines tell about the wait; after the given time the error says so."""
     monkeypatch.setattr(warehouse_module, "_TELL_S", 0.1)
-    other, lines = Warehouse(warehouse.root), []
+    other, lines = Warehouse(folders.root), []
     with pytest.raises(WarehouseError, match=r"^after 0\.5 s, the warehouse .* is being built by process"):
         other.begin_writing(0.5, lines.append)
     assert 2 <= len(lines) <= 6 and lines[0].endswith("(0 of 0.5 s)")
-    threading.Timer(0.3, warehouse.end_writing).start()
+    threading.Timer(0.3, folders.end_writing).start()
     other.begin_writing(30)
-    assert other.is_writing and not warehouse.is_writing
+    assert other.is_writing and not folders.is_writing
     other.close()
 
 
-def test_a_reader_of_a_warehouse_it_may_not_write_to(warehouse):
+def test_a_reader_of_a_warehouse_it_may_not_write_to(folders):
     """It gets a folder elsewhere; an attempt to write raises an error with the cause."""
-    write(warehouse, "s", "t", {"a.parquet": ""})
-    warehouse.publish("s", "t", "run")
-    warehouse.end_writing()
+    write(folders, "s", "t", {"a.parquet": ""})
+    folders.publish("s", "t", "run")
+    folders.end_writing()
     code = """
         if os.getuid() == 0:  # root may write everywhere
             os.chmod(sys.argv[1], 0o755)
@@ -201,19 +188,19 @@ def test_a_reader_of_a_warehouse_it_may_not_write_to(warehouse):
         reader.close()
         print(reader.process_folder.exists())
     """
-    for folder in [warehouse.root, *warehouse.root.parents][:4]:
+    for folder in [folders.root, *folders.root.parents][:4]:
         folder.chmod(folder.stat().st_mode | 0o055)
-    modes = {folder: folder.stat().st_mode for folder in (warehouse.root, warehouse.root / ".sessions")}
+    modes = {folder: folder.stat().st_mode for folder in (folders.root, folders.root / ".sessions")}
     try:
         for folder in modes:
             folder.chmod(0o555)
-        listed, session, told, left = in_another_process(code, str(warehouse.root)).stdout.splitlines()
+        listed, session, told, left = in_another_process(code, str(folders.root)).stdout.splitlines()
     finally:
         for folder, mode in modes.items():
             folder.chmod(mode)
     assert listed == "['t']"
     assert session == "0o700 False"
-    assert f"the warehouse {warehouse.root} is not writable: check its owner" in told
+    assert f"the warehouse {folders.root} is not writable: check its owner" in told
     assert left == "False"
 
 
@@ -225,80 +212,71 @@ def test_a_file_is_not_a_warehouse(tmp_path):
         Warehouse(tmp_path / "file" / "below")
 
 
-def test_a_full_disk_is_reported_and_loses_no_table(warehouse, monkeypatch):
-    write(warehouse, "s", "t", {"old.parquet": "old"})
-    warehouse.publish("s", "t", "old")
-    write(warehouse, "s", "t", {"new.parquet": "new"})
+def test_a_full_disk_is_reported_and_loses_no_table(folders, monkeypatch):
+    write(folders, "s", "t", {"old.parquet": "old"})
+    folders.publish("s", "t", "old")
+    write(folders, "s", "t", {"new.parquet": "new"})
 
     def full(path):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(durable_files, "sync_file", full)
     with pytest.raises(WarehouseError, match=r"cannot publish s\.t at .*No space left on device \(free some space"):
-        warehouse.publish("s", "t", "new")
-    assert read(warehouse, "s", "t") == {"old.parquet": "old"}
+        folders.publish("s", "t", "new")
+    assert read(folders, "s", "t") == {"old.parquet": "old"}
 
 
-def test_a_half_written_folder_is_not_a_table(warehouse):
+def test_a_half_written_folder_is_not_a_table(folders):
     """Killed processes of older versions left such folders."""
     for name, file in [("half", "_temporary/0/part.parquet"), ("empty", "_SUCCESS"), ("whole", "part.parquet")]:
-        path = warehouse.public_place("s", name) / file
+        path = folders.public_place("s", name) / file
         path.parent.mkdir(parents=True)
         pq.write_table(pa.table({"id": [1]}), path)
-    assert [table.name for table in warehouse.published()] == ["whole"]
+    assert [table.name for table in folders.published()] == ["whole"]
 
 
-def test_an_empty_manifest(warehouse):
-    for text in ("", "{", "[1]", "{}", json.dumps({"run_id": None})):
-        warehouse.private_place("s", "t").mkdir(parents=True)
-        pq.write_table(pa.table({"id": [1]}), warehouse.private_place("s", "t") / "a.parquet")
-        warehouse.publish("s", "t", "run")
-        (warehouse.public_place("s", "t") / MANIFEST_FILE).write_text(text)
-        assert warehouse.published("s")[0].run_id is None
-
-
-def test_a_copy_to_add_to_leaves_the_public_table_alone(warehouse):
-    write(warehouse, "s", "t", {"a.parquet": "a"})
-    warehouse.publish("s", "t", "first")
-    assert warehouse.checkout("s", "t")
-    assert not warehouse.checkout("s", "none")
-    copy = warehouse.private_place("s", "t")
+def test_a_copy_to_add_to_leaves_the_public_table_alone(folders):
+    write(folders, "s", "t", {"a.parquet": "a"})
+    folders.publish("s", "t", "first")
+    assert folders.checkout("s", "t")
+    assert not folders.checkout("s", "none")
+    copy = folders.private_place("s", "t")
     (copy / "a.parquet").unlink()
     (copy / "b.parquet").write_text("b")
-    assert read(warehouse, "s", "t") == {"a.parquet": "a"}
-    warehouse.publish("s", "t", "second")
-    assert read(warehouse, "s", "t") == {"b.parquet": "b"}
+    assert read(folders, "s", "t") == {"a.parquet": "a"}
+    folders.publish("s", "t", "second")
+    assert read(folders, "s", "t") == {"b.parquet": "b"}
 
 
-def test_an_extended_table_keeps_its_files(warehouse, monkeypatch):
+def test_an_extended_table_keeps_its_files(folders, monkeypatch):
     """It is rewritten in full if it has too many files, or files that have changed since they were published."""
-    write(warehouse, "s", "t", {"a.parquet": "a"})
-    warehouse.publish("s", "t", "first")
-    write(warehouse, "s", "t__next", {"b.parquet": "b"})
-    assert warehouse.checkout("s", "t", "t__next")
-    warehouse.private_place("s", "t__next").rename(warehouse.private_place("s", "t"))
-    old = (warehouse.public_place("s", "t") / "a.parquet").stat().st_ino
-    warehouse.publish("s", "t", "second")
-    assert (warehouse.public_place("s", "t") / "a.parquet").stat().st_ino == old
-    assert read(warehouse, "s", "t") == {"a.parquet": "a", "b.parquet": "b"}
+    write(folders, "s", "t", {"a.parquet": "a"})
+    folders.publish("s", "t", "first")
+    write(folders, "s", "t__next", {"b.parquet": "b"})
+    assert folders.checkout("s", "t", "t__next")
+    folders.private_place("s", "t__next").rename(folders.private_place("s", "t"))
+    old = (folders.public_place("s", "t") / "a.parquet").stat().st_ino
+    folders.publish("s", "t", "second")
+    assert (folders.public_place("s", "t") / "a.parquet").stat().st_ino == old
+    assert read(folders, "s", "t") == {"a.parquet": "a", "b.parquet": "b"}
 
-    assert warehouse.can_grow("S", "T")
-    assert not warehouse.can_grow("s", "none")
+    assert folders.can_grow("S", "T")
+    assert not folders.can_grow("s", "none")
     monkeypatch.setattr("dbt_spark_python.table_store.warehouse.MOST_FILES", 2)
-    assert not warehouse.can_grow("s", "t")
+    assert not folders.can_grow("s", "t")
     monkeypatch.undo()
-    (warehouse.public_place("s", "t") / "b.parquet").write_text("others")
-    assert not warehouse.can_grow("s", "t")
+    (folders.public_place("s", "t") / "b.parquet").write_text("others")
+    assert not folders.can_grow("s", "t")
 
 
-def test_a_view_and_a_table_take_each_others_place(warehouse):
-    write(warehouse, "s", "x", {"a.parquet": ""})
-    warehouse.publish("s", "x", "run")
-    warehouse.publish_view("s", "x", "CREATE VIEW s.x AS SELECT 1")
-    assert (warehouse.published("s"), warehouse.views()) == ([], {("s", "x"): "CREATE VIEW s.x AS SELECT 1"})
-    write(warehouse, "s", "x", {"a.parquet": ""})
-    warehouse.publish("s", "x", "run")
-    assert ([table.name for table in warehouse.published("s")], warehouse.views()) == (["x"], {})
+def test_a_view_and_a_table_take_each_others_place(folders):
+    write(folders, "s", "x", {"a.parquet": ""})
+    folders.publish("s", "x", "run")
+    folders.publish_view("s", "x", "CREATE VIEW s.x AS SELECT 1")
+    assert (folders.published("s"), folders.views()) == ([], {("s", "x"): "CREATE VIEW s.x AS SELECT 1"})
+    write(folders, "s", "x", {"a.parquet": ""})
+    folders.publish("s", "x", "run")
+    assert ([table.name for table in folders.published("s")], folders.views()) == (["x"], {})
 
 
 @pytest.mark.parametrize("name", ["a[1]", "a,b", "a*", "{a}", "a\nb", "a\x1b[31m", "a\x85", "a\udcff"])

@@ -5,12 +5,12 @@ import os
 import subprocess
 import venv
 import zipfile
+from importlib.metadata import version
 from types import SimpleNamespace
 
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt_process import run_python
 from dbt_spark_python import pack
 from dbt_spark_python.python_model import probe, ship_packages, workers
 from dbt_spark_python.python_model.submit import explain
@@ -73,10 +73,8 @@ def test_a_package_whose_module_has_another_name(bare, tmp_path):
     of_package.mkdir()
     (of_package / "METADATA").write_text("Name: spelled-otherwise\nVersion: 1\n")
     (of_package / "RECORD").write_text("so/__init__.py,,\nspelled_otherwise-1.dist-info/METADATA,,\n")
-    assert (
-        "No module named 'so'"
-        in look(bare, "spelled-otherwise", PYTHONPATH=str(tmp_path))["faults"]["spelled-otherwise"]
-    )
+    faults = look(bare, "spelled-otherwise", PYTHONPATH=str(tmp_path))["faults"]
+    assert "No module named 'so'" in faults["spelled-otherwise"]
     (tmp_path / "so.py").write_text("")
     assert look(bare, "spelled-otherwise", PYTHONPATH=str(tmp_path))["faults"] == {}
 
@@ -95,21 +93,6 @@ def test_a_run_without_python_models_is_not_checked():
     workers.check(SimpleNamespace(method="pigeon"), [])
 
 
-CHECK = """
-from types import SimpleNamespace
-from dbt_spark_python.python_model import workers
-workers.check(SimpleNamespace(method="thrift"), [{"name": "second"}, {"name": "first"}])
-"""
-
-
-def test_a_server_that_takes_sql_alone():
-    clean = {key: value for key, value in os.environ.items() if key != "SPARK_REMOTE"}
-    done = run_python(CHECK, env=clean)
-    assert "DbtRuntimeError" in done.stderr
-    assert "set SPARK_REMOTE to its address" in done.stderr
-    assert "leave the Python models out: first, second" in done.stderr
-
-
 def test_a_model_that_meets_a_module_that_is_not_there():
     """Without the config `packages`, the error names the module instead of Spark's trace."""
     trace = "Job aborted\nTraceback (most recent call last):\nModuleNotFoundError: No module named 'numba.core'\n\n"
@@ -126,16 +109,11 @@ def test_packages_are_packed_as_they_are_here(wheel, bare, tmp_path, monkeypatch
     zipfile.ZipFile(file).extractall(tmp_path / "unpacked")
     assert look(bare, "Carried", PYTHONPATH=str(tmp_path / "unpacked"))["faults"] == {}
 
+    assert f"pyarrow=={version('pyarrow')}\n" in pack.versions()
     monkeypatch.setattr(pack, "versions", lambda: {"carried==1.4\n"})
     before = file.read_bytes()
     assert pack.main([str(file), "carried", "--", "--no-index", "--find-links", str(wheel)]) != 0
     assert file.read_bytes() == before
-
-
-def test_the_versions_are_those_that_are_installed():
-    import pyarrow
-
-    assert f"pyarrow=={pyarrow.__version__}\n" in pack.versions()
 
 
 def test_only_zip_files_are_made(capsys):
@@ -159,18 +137,20 @@ def test_a_packed_file_goes_to_the_workers(tmp_path):
     }
 
 
-@pytest.mark.parametrize(("master", "given"), [("yarn", ""), ("local[2]", "nowhere.zip"), ("local", "nowhere.zip")])
-def test_without_a_packed_file_settings_stay(master, given):
-    """The same holds for workers that share this environment."""
+@pytest.mark.parametrize(
+    ("master", "given", "archives"),
+    [
+        ("yarn", "", None),
+        ("local[2]", "nowhere.zip", None),  # workers that share this environment
+        ("local", "nowhere.zip", None),
+        ("yarn", "hdfs://all/workers.zip", "hdfs://all/workers.zip#dbt_spark_python_packed"),
+    ],
+)
+def test_settings_without_a_packed_file_on_this_machine(master, given, archives):
     parameters = {"spark.master": master, ship_packages.PACKED: given}
     ship_packages.send_packed(parameters)
-    assert parameters == {"spark.master": master}
-
-
-def test_a_packed_file_may_be_in_the_clusters_file_system():
-    parameters = {ship_packages.PACKED: "hdfs://all/workers.zip"}
-    ship_packages.send_packed(parameters)
-    assert parameters["spark.archives"] == "hdfs://all/workers.zip#dbt_spark_python_packed"
+    assert parameters.get("spark.archives") == archives
+    assert archives or parameters == {"spark.master": master}
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,76 @@
-"""Failed requests to an object store are explained in one line with a remedy; other errors stay as they are."""
+"""Errors that are explained in one line with a remedy, or that make a model run again; other errors stay."""
 
 import pytest
 
+from dbt_spark_python.python_model import checkpoint_retry
+from dbt_spark_python.python_model.checkpoint_retry import retry_lost_rows
 from dbt_spark_python.python_model.submit import explain
+from dbt_spark_python.session import memory
+from dbt_spark_python.session.memory import machine_memory, short_memory
 from dbt_spark_python.session.object_stores import failed_request
+
+PYTHON = """An exception was thrown from the Python worker. Please see the stack trace below.
+Traceback (most recent call last):
+  File "kernel.py", line 4, in walk
+    ranks = np.empty(size)
+numpy._core._exceptions._ArrayMemoryError: Unable to allocate 8.00 GiB for an array
+"""
+LOST_EXECUTORS = (
+    "Job aborted due to stage failure: Task 0 in stage 7.0 failed 4 times, most recent failure: Lost task 0.3 in stage "
+    "7.0 (TID 31) (10.0.0.4 executor 5): ExecutorLostFailure (executor 5 exited caused by one of the running tasks) "
+    "Reason: Command exited with code 137\nDriver stacktrace: SQLSTATE: XXKDA"
+)
+UNFETCHED = (
+    "An error occurred while calling o476.saveAsTable.\n: org.apache.spark.SparkException: Job aborted due to stage "
+    "failure: ResultStage 56 (…) has failed the maximum allowable number of times: 4. Most recent failure reason: "
+    "org.apache.spark.shuffle.MetadataFetchFailedException: Missing an output location for shuffle 13 partition 0\n"
+    "\tat org.apache.spark.MapOutputTracker$.validateStatus(MapOutputTracker.scala:1983)"
+)
+CRASHED = "SparkException: Python worker exited unexpectedly (crashed). Consider setting 'spark.sql.…'"
+HEAP = "Task 1 in stage 2.0 failed 4 times …: java.lang.OutOfMemoryError: Java heap space\n\tat java.base/…"
+SAIL = (
+    "Failed to allocate additional 276.8 KB for HashJoinInput[0] with 14.9 MB already allocated for this reservation - "
+    "42.1 KB remain available for the total memory pool: fair(pool_size: 28.6 MB)"
+)
+
+
+@pytest.mark.parametrize(
+    ("message", "begin", "remedy"),
+    [
+        (PYTHON, "Python ran out of memory on a worker (numpy._core._exceptions._ArrayMemoryError: ", "pyspark.memory"),
+        ("Traceback …\nMemoryError\n", "Python ran out of memory on a worker (MemoryError): ", "memoryOverhead"),
+        (LOST_EXECUTORS, "executors were lost repeatedly (Command exited with code 137), as ", "memoryOverhead"),
+        *(
+            (message, "executors were lost repeatedly (Missing an output location ", "memory for")
+            for message in (UNFETCHED, UNFETCHED.replace("reason: ", "reason:\n"))
+        ),
+        (CRASHED, "Python was killed on a worker repeatedly (Python worker exited ", "memoryOverhead"),
+        (HEAP, "Spark ran out of memory (java.lang.OutOfMemoryError: Java heap space): ", "memory;"),
+    ],
+)
+def test_short_memory(message, begin, remedy):
+    said = short_memory(message)
+    assert said.startswith(begin) and f"spark.executor.{remedy}" in said
+    assert len(said.splitlines()) == 1
+    assert explain(RuntimeError(message), "models/a.py", "") == said
+
+
+def test_short_memory_of_sail():
+    """The message has Sail's limit and its setting."""
+    said = short_memory(SAIL)
+    assert said.startswith("Sail reached its memory limit (Failed to allocate additional 276.8 KB")
+    assert "`sail.runtime.memory_pool.greedy.max_size`" in said
+
+
+@pytest.mark.parametrize(("said", "is_less"), [("1048576\n", True), ("max\n", False), (None, False)])
+def test_the_memory_of_a_container(said, is_less, tmp_path, monkeypatch):
+    """A container without a limit has the machine's memory."""
+    monkeypatch.setattr(memory, "_CONTAINER", tmp_path / "memory.max")
+    if said:
+        (tmp_path / "memory.max").write_text(said)
+    found = machine_memory()
+    assert found == 1048576 if is_less else found > 2**28
+
 
 UNANSWERED = (
     "An error occurred while calling o75.sql.\n: org.apache.iceberg.exceptions.RuntimeIOException: Failed to refresh "
@@ -107,8 +174,41 @@ def test_a_failed_request_is_explained_in_one_line(message, begin, remedy):
     assert explain(RuntimeError(message), "models/a.py", "") == said
 
 
-def test_other_errors_stay_as_they_are():
-    """The path of an object in an error of another kind is no failed request."""
-    message = "while reading file s3a://logs/a.jsonl.gz: not in gzip format"
-    assert failed_request(message) is None
-    assert explain(RuntimeError(message), "models/a.py", "").startswith("s3a://logs/a.jsonl.gz could not be read: ")
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("no MemoryError, but the word of it", "ValueError: no MemoryError, but the word of it"),
+        ("while reading file s3a://logs/a.jsonl.gz: not in gzip format", "s3a://logs/a.jsonl.gz could not be read: "),
+    ],
+)
+def test_other_errors_stay_as_they_are(message, said):
+    """Also with the word of a known error, or with the path of an object."""
+    assert short_memory(f"ValueError: {message}") is None and failed_request(message) is None
+    assert explain(ValueError(message), "models/a.py", "").startswith(said)
+
+
+LOST_ROWS = (
+    "Job aborted due to stage failure: Task 1 in stage 9.0 failed 4 times …: org.apache.spark.SparkException: "
+    "[CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND] Checkpoint block rdd_21_1 not found!\nEither the executor …"
+)
+
+
+@pytest.mark.parametrize(
+    ("messages", "raised"),
+    [([LOST_ROWS], None), ([LOST_ROWS, LOST_ROWS, "late"], "rdd_21_1"), (["other", LOST_ROWS], "other")],
+)
+def test_a_model_runs_again_once_if_an_executor_with_checkpointed_rows_was_lost(messages, raised, monkeypatch):
+    lines, left = [], list(messages)
+    monkeypatch.setattr(checkpoint_retry, "show_line", lines.append)
+
+    def make():
+        if left:
+            raise RuntimeError(left.pop(0))
+
+    if raised:
+        with pytest.raises(RuntimeError, match=raised):
+            retry_lost_rows(make, "model.shop.orders")
+    else:
+        retry_lost_rows(make, "model.shop.orders")
+        assert lines == ["orders: an executor with checkpointed rows was lost; the model runs again"]
+    assert left == messages[1 if raised in (None, "other") else 2 :]
