@@ -7,12 +7,10 @@ import pytest
 
 import report_story as story
 import scripts
-from browser_session import BrowserSession
 from conftest import ROOT
 from dbt_tangles import queries
-from report_browser import needs_chromium
+from report_browser import PAGES, browse, needs_chromium, url
 from report_kit import make, shard
-from report_pages import PAGES, url, visit
 
 SOURCE = ROOT / "src" / "dbt_tangles"
 #: Modules that select rows by conditions that depend on the built tables: the search, the answers of `why`, file names.
@@ -76,11 +74,11 @@ def test_the_report_has_the_files(out):
 def test_each_picture_names_its_queries(out):
     """Each place names its files; opened, they show their SQL."""
     seen = {}
-    with BrowserSession() as browser:
-        for where, shows in PAGES.items():
-            visit(browser, url(out, where), shows)
-            seen |= browser.run(SHOWN)
-        assert browser.console == []
+    browser = browse()
+    for where, shows in PAGES.items():
+        browser.visit(url(out, where), shows)
+        seen |= browser.run(SHOWN)
+    assert browser.console == []
     places = queries.by_place()
     assert {place: each["names"] for place, each in seen.items()} == {
         place: [f"{name}.sql" for name in names] for place, names in places.items()

@@ -94,12 +94,11 @@ def test_the_page(warehouse):
     out = make(warehouse)
     page = dump(out, address("rejects"))
     assert "12 rejected lines." in text(page) and page.count('class="reject') == 7  # the list and 6 entries
-    assert "\x1b" not in page and "<script>alert" not in page and r"\x1b[31m\x07" in text(page)
+    assert "\x1b" not in page and "<script>alert" not in page and r"\x1b[31m##[group]\x07" in text(page)
     one = dump(out, address("rejects", "mine.jsonl.gz:3"))
     assert one.index('class="reject named" data-place="mine.jsonl.gz:3"') < one.index('class="reject" data-place')
     assert "1 of 6 entries" in text(dump(out, address("rejects", log="ssb", reason="too_long")))
-    gone = text(dump(out, address("rejects", "other.jsonl:1")))
-    assert "tangles why --line 'other.jsonl:1'" in gone
+    assert "tangles why --line other.jsonl:1 --warehouse" in text(dump(out, address("rejects", "other.jsonl:1")))
 
 
 @needs_chromium
@@ -113,13 +112,15 @@ def test_problems_lead_to_their_places(warehouse):
       location.hash = to;
       await until(() => document.body.dataset.shown === location.hash);
       const place = document.querySelector(".reject.named, .subject .drawing, .why .line, #runs:focus");
-      seen.push(`${words.slice(0, 30)}: ${place ? place.classList[0] || place.id : "nothing"}`);
+      const list = document.querySelector(".rejects") ? "list" : "nothing";
+      seen.push(`${words.slice(0, 30)}: ${place ? place.classList[0] || place.id : list}`);
     }
     say(...seen);
     """
     seen = drive(make(warehouse), "", script).split(" | ")
-    assert len(seen) == 9 and not any(each.endswith("nothing") for each in seen), seen
-    assert {each.rpartition(": ")[2] for each in seen} == {"reject", "line", "runs", "drawing"}
+    places = dict(each.split(": ") for each in seen)
+    assert len(places) == 10 and {*places.values()} == {"reject", "list", "line", "runs", "drawing"}, seen
+    assert [words for words, place in places.items() if place == "list"] == ["1 more rejected line of the SS"]
 
 
 @needs_chromium

@@ -7,11 +7,9 @@ import pytest
 
 import cli_story
 import report_story as story
-from browser_session import BrowserSession
 from dbt_tangles.report import search_index, single_file
-from report_browser import needs_chromium
+from report_browser import PAGES, browse, needs_chromium
 from report_kit import hostile
-from report_pages import PAGES, visit
 
 
 @pytest.fixture(scope="module")
@@ -31,14 +29,15 @@ def file(warehouse, tmp_path):
 @needs_chromium
 def test_each_page_works(file):
     """All pages of a hostile log show their contents offline, and the console stays empty."""
-    with BrowserSession() as browser:
-        browser.show(1400, 900)
-        for where, shows in PAGES.items():
-            if not where.startswith("#message"):
-                visit(browser, f"{file.as_uri()}{where}", shows)
-                assert browser.run("return performance.getEntriesByType('resource').length") == 0
-                assert browser.run("return document.querySelectorAll('img, main script').length") == 0
-        assert browser.console == []
+    browser = browse(1400, 900)
+    for where, shows in PAGES.items():
+        if not where.startswith("#message"):
+            browser.visit(f"{file.as_uri()}{where}", shows)
+            assert browser.run("return performance.getEntriesByType('resource').length") == 0
+            assert browser.run("return document.querySelectorAll('img, main script').length") == 0
+            said = browser.run("return document.body.innerText")
+            assert "\u202e" not in said and "\x1b" not in said and "cannot be read" not in said
+    assert browser.console == []
 
 
 def test_the_policy_names_each_script(file):
@@ -65,15 +64,13 @@ def test_a_large_report_leaves_out_drawings(warehouse, tmp_path, monkeypatch):
     found = re.search(r"left out, because a single file has at most 0\.\d MB: (\d+) of 7 drawings", result.output)
     assert result.exit_code == 0 and found and 1 < int(found[1]) < 7, result.output
     assert (tmp_path / "mail.html").stat().st_size <= most
-    with BrowserSession() as browser:
-        browser.show(1400, 900)
-        url, left_out = (tmp_path / "mail.html").as_uri(), 0
-        for kind in ("tangle", "feed", "set", "base", "group", "timeline"):
-            visit(browser, f"{url}#{kind}", ".subject h2")
-            for link in browser.run("return [...document.querySelectorAll('.list a')].map((each) => each.hash)"):
-                visit(browser, f"{url}{link}", ".subject h2")
-                left_out += browser.run("return document.querySelectorAll('.left-out').length")
-        assert left_out == int(found[1]) and browser.console == []
+    browser, url, left_out = browse(1400, 900), (tmp_path / "mail.html").as_uri(), 0
+    for kind in ("tangle", "feed", "set", "base", "group", "timeline"):
+        browser.visit(f"{url}#{kind}", ".subject h2")
+        for link in browser.run("return [...document.querySelectorAll('.list a')].map((each) => each.hash)"):
+            browser.visit(f"{url}{link}", ".subject h2")
+            left_out += browser.run("return document.querySelectorAll('.left-out').length")
+    assert left_out == int(found[1]) and browser.console == []
 
 
 def test_the_index_is_bounded(tmp_path, monkeypatch):
