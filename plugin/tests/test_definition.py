@@ -74,13 +74,6 @@ def project(monkeypatch):
     return Project()
 
 
-@pytest.mark.parametrize("config", [{"tags": ["nightly"]}, {"group": "sales"}, {"docs": {}}, {"access": "public"}])
-def test_configs_without_effect_on_rows(project, config):
-    before = project.of()
-    project.sums["config"].update(config)
-    assert project.of() == before
-
-
 @pytest.mark.parametrize(
     ("part", "change"),
     [
@@ -129,9 +122,11 @@ def test_a_part_changes_for_its_own_reason(project, part, change, monkeypatch):
         lambda shop: shop.macros.update({"macro.dbt_spark.x": macro("x", "other", package="dbt_spark")}),
         lambda shop: os.environ.update(SHOP_OTHER="x"),
         lambda shop: shop.sums["depends_on"]["nodes"].reverse(),
+        lambda shop: shop.sums["config"].update(tags=["nightly"]),
+        lambda shop: shop.sums["config"].update(group="sales", docs={}, access="public"),
     ],
 )
-def test_descriptions_and_paths_do_not_count(project, change, monkeypatch):
+def test_what_has_no_effect_on_rows_does_not_count(project, change, monkeypatch):
     monkeypatch.setenv("SHOP_OTHER", "before")
     before = project.of()
     change(project)
@@ -183,23 +178,22 @@ def test_a_source_and_a_node_without_parents(project):
 
 
 def test_a_log_is_its_names_and_bytes(tmp_path):
-    (tmp_path / "a.jsonl").write_text("one\n")
-    pattern = str(tmp_path / "*.jsonl")
-    first = digest_input(pattern, "log")
-    stat = (tmp_path / "a.jsonl").stat()
-    (tmp_path / "a.jsonl").write_text("two\n")
-    os.utime(tmp_path / "a.jsonl", ns=(stat.st_atime_ns, stat.st_mtime_ns + 1))
-    second = digest_input(pattern, "log")
-    (tmp_path / "b.jsonl").touch()
-    third = digest_input(pattern, "log")
-    (tmp_path / "b.jsonl").rename(tmp_path / "c.jsonl")
-    assert None not in (first, second, third)
-    assert len({first, second, third, digest_input(pattern, "log")}) == 4
-
-
-@pytest.mark.parametrize("path", ["s3a://bucket/log.jsonl", "/there/is/none"])
-def test_a_log_that_cannot_be_read(path):
-    assert digest_input(path, "log") is None
+    """So are dangling links and pipes, which are rejected; no other log has the same digest."""
+    log, pattern = tmp_path / "a.jsonl", str(tmp_path / "*.jsonl")
+    log.write_text("one\n")
+    seen = [digest_input(pattern, "log")]
+    modified = log.stat().st_mtime_ns
+    for change in (
+        lambda: (log.write_text("two\n"), os.utime(log, ns=(modified, modified + 1))),
+        (tmp_path / "b.jsonl").touch,
+        lambda: (tmp_path / "b.jsonl").rename(tmp_path / "c.jsonl"),
+        lambda: (tmp_path / "d.jsonl").symlink_to("nowhere"),
+        lambda: os.mkfifo(tmp_path / "e.jsonl"),
+    ):
+        change()
+        seen.append(digest_input(pattern, "log"))
+    assert None not in seen and len(set(seen)) == 6
+    assert digest_input("s3a://bucket/log.jsonl", "log") is digest_input("/there/is/none", "log") is None
 
 
 def test_a_package_is_its_files(tmp_path, monkeypatch):
@@ -211,12 +205,11 @@ def test_a_package_is_its_files(tmp_path, monkeypatch):
     def digest(name: str = "a_package_of_tests") -> str:
         return digest_package.__wrapped__(name)
 
-    seen = [digest()]
+    first = digest()
     (source.parent / "__pycache__" / "x.pyc").write_text("compiled")
-    assert digest() == seen[0]
+    assert digest() == first
     source.write_text("x = 2\n")
-    seen.append(digest())
+    second = digest()
     source.rename(source.with_name("other.py"))
     (source.parent / "__init__.py").touch()
-    seen.append(digest())
-    assert len({*seen, digest("there_is_none"), digest("nor_is_there_this")}) == 5
+    assert len({first, second, digest(), digest("there_is_none"), digest("nor_is_there_this")}) == 5

@@ -51,15 +51,23 @@ class Stand:
                 "inputs": None if has_groups else inputs,
                 "content": f"{node_id} 1",
             }
-        for name in ("versions", "changed", "rounds", "sums", "counts"):
-            self.of(name)["groups"] = groups(5)
-        self.of("lines")["groups"] = groups(3, history="l 1")
-        for name in ("town_versions", "towns"):
-            self.of(name)["groups"] = groups(2, history="t 0")
+        self.at(groups(5), "versions", "changed", "rounds", "sums", "counts")
+        self.at(groups(3, history="l 1"), "lines").at(groups(2, history="t 0"), "town_versions", "towns")
 
     def of(self, name: str) -> dict:
         """The manifest of a table."""
         return self.manifests[f"model.shop.{name}"]
+
+    def at(self, versions: dict, *names: str) -> "Stand":
+        """Set the group versions of tables."""
+        for name in names:
+            self.of(name)["groups"] = versions
+        return self
+
+    def note(self, name: str, **manifest) -> "Stand":
+        """Change the manifest of a table."""
+        self.of(name).update(manifest)
+        return self
 
     def lose(self, *names: str) -> "Stand":
         """Delete tables."""
@@ -67,9 +75,21 @@ class Stand:
             del self.manifests[f"model.shop.{name}"]
         return self
 
-    def edit(self, *names: str) -> "Stand":
-        """Change the code of nodes."""
+    def edit(self, *names: str, built: tuple = ()) -> "Stand":
+        """Change the code of nodes; tables in `built` are built with the new definitions."""
         self.parts.codes |= {f"model.shop.{name}": "other" for name in names}
+        for name in built:
+            self.of(name)["definition"] = self.parts.of(f"model.shop.{name}")
+        return self
+
+    def select(self, *names: str) -> "Stand":
+        """Build these tables only."""
+        self.selected = {f"model.shop.{name}" for name in names}
+        return self
+
+    def log(self, *contents: str) -> "Stand":
+        """Change the log; without contents it cannot be read."""
+        self.logs = dict(zip(["/somewhere"], contents, strict=False))
         return self
 
     def planner(self) -> Planner:
@@ -87,19 +107,11 @@ class Stand:
         return self.planner().plan(f"model.shop.{name}", full_refresh)
 
 
-def versions_go_on(stand: Stand, upto: int = 6) -> Stand:
-    """Change orders, and their versions accordingly."""
-    stand.of("orders")["content"] = stand.of("versions")["inputs"]["model.shop.orders"] = "orders 2"
-    stand.of("versions")["groups"] = groups(upto)
+def night(*more: dict) -> Stand:
+    """Orders have changed, and their versions go on to 6."""
+    stand = Stand(*more).note("orders", content="orders 2").at(groups(6), "versions")
+    stand.of("versions")["inputs"]["model.shop.orders"] = "orders 2"
     return stand
-
-
-def refused(stand: Stand, name: str, lacks: str) -> None:
-    """Assert that a table is refused because an input lacks rows, with the remedy in the message."""
-    with pytest.raises(PlanError) as error:
-        stand.plan(name)
-    said = f"{name} needs rows that {lacks} lacks. Build {name} with its inputs: --select +{name}"
-    assert str(error.value) == said
 
 
 def test_unchanged_tables_are_reused():
@@ -115,246 +127,157 @@ def test_unchanged_tables_are_reused():
 
 
 @pytest.mark.parametrize("name", [each["name"] for each in NODES])
-def test_full_refresh_rebuilds_a_table(name):
-    """Without a log line. A complete table needs working sets with all groups, and these have them."""
-    plan = Stand().plan(name, full_refresh=True)
-    assert (plan.action, plan.since, plan.reason) == (REBUILD, 0, "")
+def test_a_table_is_rebuilt(name):
+    """By a full refresh, if its definition has changed, which is named, or if it is missing."""
+    plans = [(Stand().plan(name, full_refresh=True), "")]
+    if name not in ("changed", "rounds"):
+        plans += [(Stand().edit(name).plan(name), "code"), (Stand().lose(name).plan(name), "")]
+    for plan, reason in plans:
+        assert (plan.action, plan.since, plan.reason) == (REBUILD, 0, reason)
 
 
-def test_full_refresh_of_a_working_set_whose_readers_stand():
-    """It has all groups, because the selected readers are rebuilt in full."""
-    stand = versions_go_on(Stand())
-    assert stand.plan("changed") == Plan(REPLACE, 5, 6, "h 0")
-    assert stand.plan("changed", full_refresh=True) == Plan(REBUILD, 0, 6, "h 0")
+REPORT = node("report", "table", "changed")
+ALONE = node("alone", WORKING_SET, "orders", "versions", versions="versions")
+OUTSIDE = node("outside", "table") | {"depends_on": {"nodes": ["source.shop.outside"]}}
+SEED = node("shops", "seed", resource_type="seed")
+OF_SEED = node("shop_sums", COMPLETE, "shops", "versions", versions="versions")
+LINES, ORDERS = "model.shop.lines", "model.shop.orders"
+NO_LOG = [{**each, "config": each["config"] | {"meta": LOG | {"log": None}}} for each in NODES[:1]]
 
 
-@pytest.mark.parametrize("name", [each["name"] for each in NODES if each["name"] not in ("changed", "rounds")])
-def test_a_changed_definition_rebuilds_and_is_named(name):
-    stand = Stand().edit(name)
-    plan = stand.plan(name)
-    assert (plan.action, plan.since, plan.reason) == (REBUILD, 0, "code")
-
-
-def test_a_changed_working_set_is_rebuilt_for_its_readers():
-    """Their definitions change with it, so they need all of its groups."""
-    stand = Stand().edit("changed")
-    assert stand.plan("changed") == Plan(REBUILD, 0, 5, "h 0", reason="code")
-    stand.of("changed").update(definition=stand.parts.of("model.shop.changed"))
-    assert stand.plan("rounds") == Plan(REBUILD, 0, 5, "h 0", reason="inputs")
-
-
-def test_a_change_of_an_input_is_named_only_where_no_other_part_changed():
-    stand = Stand().edit("lines", "orders")
-    stand.of("lines").update(definition=stand.parts.of("model.shop.lines"))
-    assert stand.plan("orders").reason == "code"
-    assert stand.plan("names").reason == "inputs"
-
-
-@pytest.mark.parametrize("name", [each["name"] for each in NODES if each["name"] not in ("changed", "rounds")])
-def test_a_table_that_is_missing_is_rebuilt_without_a_reason(name):
-    plan = Stand().lose(name).plan(name)
-    assert (plan.action, plan.since, plan.reason) == (REBUILD, 0, "")
-
-
-def test_a_missing_working_set_has_the_groups_that_readers_lack():
-    stand = Stand().lose("changed")
-    assert stand.plan("changed") == Plan(REPLACE, 5, 5, "h 0")
-    stand.of("sums")["groups"] = groups(2)
-    assert stand.plan("changed") == Plan(REPLACE, 2, 5, "h 0")
-
-
-def test_a_plain_table_follows_the_content_of_its_inputs():
-    stand = Stand()
-    stand.of("lines")["content"] = "lines 2"
-    assert stand.plan("orders") == Plan(REBUILD, inputs={"model.shop.lines": "lines 2"})
-
-
-def test_versions_continue_if_only_inputs_have_changed():
-    stand = Stand()
-    stand.of("orders")["content"] = "orders 2"
-    assert stand.plan("versions") == Plan(REPLACE, 5, 0, "h 0", {"model.shop.orders": "orders 2"})
-    del stand.of("versions")["groups"]  # for example from an earlier release
-    assert stand.plan("versions").action == REBUILD
-    stand.of("versions")["groups"] = groups(5)
-    assert stand.edit("versions").plan("versions")[0:2] == (REBUILD, 0)
-
-
-def test_a_table_of_row_versions_continues_where_the_log_has_changed():
-    stand = Stand()
-    stand.logs["/somewhere"] = "log 2"
-    assert stand.plan("lines") == Plan(REPLACE, 3, 0, "l 1", {"log": "log 2"})
-    del stand.logs["/somewhere"]  # a log that cannot be read
-    assert stand.plan("lines") == Plan(REPLACE, 3, 0, "l 1", None)
-
-
-def test_a_missing_log_is_an_input_as_well():
-    stand = Stand()
-    stand.nodes["model.shop.lines"]["config"]["meta"]["log"] = None
-    assert stand.plan("lines") == Plan(REPLACE, 3, 0, "l 1", {"log": ""})
-    stand.of("lines")["inputs"] = {"log": ""}
-    assert stand.plan("lines").action == REUSE
-
-
-@pytest.mark.parametrize("noted", [None, {"source.shop.outside": "x"}, {}])
-def test_a_reader_of_an_unknown_table_is_rebuilt(noted):
-    outside = node("outside", "table")
-    outside["depends_on"]["nodes"] = ["source.shop.outside"]
-    stand = Stand(outside)
-    stand.of("outside")["inputs"] = noted
-    assert stand.plan("outside") == Plan(REBUILD)
-
-
-def test_a_reader_of_a_table_without_content_is_rebuilt():
-    stand = Stand()
-    del stand.of("lines")["content"]
-    assert stand.plan("orders") == Plan(REBUILD)
+@pytest.mark.parametrize(
+    ("stand", "name", "plan"),
+    [
+        # Plain tables and tables of versions follow the contents of their inputs.
+        (Stand().note("lines", content="2"), "orders", Plan(REBUILD, inputs={LINES: "2"})),
+        (Stand().note("lines", content=None), "orders", Plan(REBUILD)),
+        (Stand().note("orders", content="2"), "versions", Plan(REPLACE, 5, 0, "h 0", {ORDERS: "2"})),
+        (Stand().note("orders", content="2").at(None, "versions"), "versions", Plan(REBUILD, inputs={ORDERS: "2"})),
+        (Stand().log("log 2"), "lines", Plan(REPLACE, 3, 0, "l 1", {"log": "log 2"})),
+        (Stand().log(), "lines", Plan(REPLACE, 3, 0, "l 1", None)),
+        (Stand(*NO_LOG).at(groups(3, history="l 1"), "lines"), "lines", Plan(REPLACE, 3, 0, "l 1", {"log": ""})),
+        (Stand(*NO_LOG).note("lines", inputs={"log": ""}), "lines", Plan(REUSE, 0, 3, "l 1", {"log": ""})),
+        *(
+            (Stand(OUTSIDE).note("outside", inputs=inputs), "outside", Plan(REBUILD))
+            for inputs in (None, {"source.shop.outside": "x"}, {})
+        ),
+        # A change of an input is named only where no other part changed.
+        (
+            Stand().edit("lines", "orders", built=("lines",)),
+            "orders",
+            Plan(REBUILD, inputs={LINES: f"{LINES} 1"}, reason="code"),
+        ),
+        (
+            Stand().edit("lines", "orders", built=("lines",)),
+            "names",
+            Plan(REBUILD, inputs={LINES: f"{LINES} 1"}, reason="inputs"),
+        ),
+        # A working set has the groups that its readers lack, and all groups if their definitions changed.
+        (Stand().edit("changed"), "changed", Plan(REBUILD, 0, 5, "h 0", reason="code")),
+        (Stand().edit("changed", built=("changed",)), "rounds", Plan(REBUILD, 0, 5, "h 0", reason="inputs")),
+        (Stand().lose("changed"), "changed", Plan(REPLACE, 5, 5, "h 0")),
+        (Stand().lose("changed").at(groups(2), "sums"), "changed", Plan(REPLACE, 2, 5, "h 0")),
+        (Stand().at(groups(5, since=4), "changed").at(groups(3), "counts"), "changed", Plan(REPLACE, 3, 5, "h 0")),
+        (Stand().at(groups(5, since=3), "changed").at(groups(3), "counts"), "counts", Plan(REPLACE, 3, 5, "h 0")),
+        (night(ALONE), "alone", Plan(REBUILD, 0, 6, "h 0")),
+        # Missing readers count if they are selected.
+        (night().lose("sums").select("changed"), "changed", Plan(REPLACE, 5, 6, "h 0")),
+        (night().lose("sums").select("sums"), "changed", Plan(REBUILD, 0, 6, "h 0")),
+        (night().edit("counts").select(), "changed", Plan(REBUILD, 0, 6, "h 0")),
+        # A reader of another kind needs all groups, if its table exists or is built; a view always, a test never.
+        (night(REPORT), "changed", Plan(REBUILD, 0, 6, "h 0")),
+        (night(REPORT).lose("report").select(), "changed", Plan(REPLACE, 5, 6, "h 0")),
+        *(
+            (night(node("seen", kind, "changed")).lose("seen").select(), "changed", Plan(REBUILD, 0, 6, "h 0"))
+            for kind in ("view", "ephemeral")
+        ),
+        (night(node("seen", "test", "changed", resource_type="test")), "changed", Plan(REPLACE, 5, 6, "h 0")),
+        # A history that began anew rebuilds its tables, and only those.
+        (Stand().at(groups(5, history="other 0"), "versions"), "changed", Plan(REBUILD, 0, 5, "other 0")),
+        (
+            Stand().at(groups(5, history="other 0"), "versions", "changed", "rounds"),
+            "sums",
+            Plan(REBUILD, 0, 5, "other 0"),
+        ),
+        (Stand().at(groups(5, history="other 0"), "versions"), "towns", Plan(REUSE, 0, 2, "t 0")),
+        (Stand().lose("versions").at(groups(0, history=""), "changed", "sums"), "changed", Plan(REBUILD)),
+        # A complete table is built from current inputs. Of a seed, only its file counts.
+        (Stand().edit("names", built=("names",)), "sums", Plan(REBUILD, 0, 5, "h 0", reason="inputs")),
+        (night().lose("towns").at(groups(6), "changed", "rounds", "sums"), "towns", Plan(REBUILD, 0, 2, "t 0")),
+        (
+            Stand(SEED, OF_SEED).lose("shop_sums").note("shops", definition={"code": "0", "inputs": "other"}),
+            "shop_sums",
+            Plan(REBUILD, 0, 5, "h 0"),
+        ),
+    ],
+)
+def test_a_plan(stand, name, plan):
+    assert stand.plan(name) == plan
 
 
 def test_a_night():
     """Each table is built for the versions that are later than its own, or than those of its readers."""
-    stand = versions_go_on(Stand())
-    stand.of("sums")["groups"] = groups(4)
+    stand = night().at(groups(4), "sums")
     assert stand.plan("changed") == Plan(REPLACE, 4, 6, "h 0")
-    stand.of("changed")["groups"] = groups(6, since=4)
+    assert stand.plan("changed", full_refresh=True) == Plan(REBUILD, 0, 6, "h 0")
+    stand.at(groups(6, since=4), "changed")
     assert stand.plan("changed").action == REUSE
     assert stand.plan("rounds") == Plan(REPLACE, 4, 6, "h 0")
-    stand.of("rounds")["groups"] = groups(6, since=4)
+    stand.at(groups(6, since=4), "rounds")
     assert stand.plan("sums") == Plan(REPLACE, 4, 6, "h 0")
-    refused(stand, "counts", "sums")  # a complete table of these groups that is not built yet
-    stand.of("sums")["groups"] = groups(6)
+    stand.at(groups(6), "sums")
     assert stand.plan("counts") == Plan(REPLACE, 5, 6, "h 0")
 
 
-def test_a_working_set_with_too_few_groups_is_rebuilt():
-    stand = Stand()
-    stand.of("changed")["groups"] = groups(5, since=4)
-    stand.of("counts")["groups"] = groups(3)
-    assert stand.plan("changed") == Plan(REPLACE, 3, 5, "h 0")
-    refused(stand, "counts", "changed")
-    stand.of("changed")["groups"] = groups(5, since=3)
-    assert stand.plan("counts") == Plan(REPLACE, 3, 5, "h 0")
+MIXED = node("mixed", COMPLETE, "changed", "town_versions", versions="town_versions")
 
 
-def test_readers_of_a_working_set():
-    """Missing readers count if they are selected; readers with a changed definition need all groups."""
-    stand = versions_go_on(Stand()).lose("sums")
-    stand.selected = {"model.shop.changed"}
-    assert stand.plan("changed") == Plan(REPLACE, 5, 6, "h 0")
-    stand.selected = {"model.shop.sums"}
-    assert stand.plan("changed") == Plan(REBUILD, 0, 6, "h 0")
-    stand = versions_go_on(Stand()).edit("counts")
-    stand.selected = set()
-    assert stand.plan("changed") == Plan(REBUILD, 0, 6, "h 0")
-
-
-def test_a_working_set_without_readers_has_all_groups():
-    stand = versions_go_on(Stand(node("alone", WORKING_SET, "orders", "versions", versions="versions")))
-    stand.of("alone")["groups"] = groups(5)
-    assert stand.plan("alone") == Plan(REBUILD, 0, 6, "h 0")
-
-
-def test_a_reader_of_another_kind_needs_all_groups():
-    """It counts if its table exists or is built; a view always counts, a test never."""
-    stand = versions_go_on(Stand(node("report", "table", "changed")))
-    assert stand.plan("changed") == Plan(REBUILD, 0, 6, "h 0")
-    stand.lose("report").selected.remove("model.shop.report")
-    assert stand.plan("changed") == Plan(REPLACE, 5, 6, "h 0")
-    for materialized in ("view", "ephemeral"):
-        stand = versions_go_on(Stand(node("seen", materialized, "changed")).lose("seen"))
-        stand.selected.remove("model.shop.seen")
-        assert stand.plan("changed") == Plan(REBUILD, 0, 6, "h 0")
-    stand = versions_go_on(Stand(node("seen", "test", "changed", resource_type="test")))
-    assert stand.plan("changed") == Plan(REPLACE, 5, 6, "h 0")
+@pytest.mark.parametrize(
+    ("stand", "name", "lacks"),
+    [
+        (night().at(groups(6, since=4), "changed", "rounds").at(groups(4), "sums"), "counts", "sums"),
+        (Stand().at(groups(5, since=4), "changed").at(groups(3), "counts"), "counts", "changed"),
+        (Stand().at(groups(5, history="other 0"), "versions"), "sums", "rounds"),
+        *(
+            (Stand(REPORT).lose("report").at(too_few, "changed"), "report", "changed")
+            for too_few in (groups(5, since=1), groups(4), groups(5, history="other 0"))
+        ),
+        # Otherwise its rows would be recorded under versions that describe other rows.
+        (Stand().lose("changed").note("orders", content="another"), "changed", "versions"),
+        (Stand().lose("changed").note("lines", content="another"), "changed", "orders"),
+        (Stand().lose("changed").note("versions", inputs={ORDERS: "another"}), "changed", "versions"),
+        (Stand().edit("names"), "sums", "names"),
+        (night().lose("towns"), "towns", "sums"),
+        (Stand(SEED, OF_SEED).lose("shop_sums").edit("shops"), "shop_sums", "shops"),
+    ],
+)
+def test_a_table_is_refused_if_an_input_lacks_rows(stand, name, lacks):
+    with pytest.raises(PlanError) as error:
+        stand.plan(name)
+    assert str(error.value) == f"{name} needs rows that {lacks} lacks. Build {name} with its inputs: --select +{name}"
 
 
 def test_a_plain_table_reads_a_working_set_that_has_all_groups():
-    stand = Stand(node("report", "table", "changed"))
-    assert stand.plan("report", full_refresh=True).action == REBUILD
-    for too_few in (groups(5, since=1), groups(4), groups(5, history="other 0")):
-        stand.of("changed")["groups"] = too_few
-        refused(stand.lose("report") if "model.shop.report" in stand.manifests else stand, "report", "changed")
-
-
-def test_a_working_set_of_other_groups_is_refused():
-    stand = Stand(node("mixed", COMPLETE, "changed", "town_versions", versions="town_versions")).lose("mixed")
-    with pytest.raises(PlanError, match="mixed reads changed, a working set of other groups: read a complete"):
-        stand.plan("mixed")
-
-
-def test_a_history_that_began_anew_rebuilds_its_tables():
-    stand = Stand()
-    stand.of("versions")["groups"] = groups(5, history="other 0")
-    assert stand.plan("changed") == Plan(REBUILD, 0, 5, "other 0")
-    refused(stand, "sums", "rounds")
-    for name in ("changed", "rounds"):
-        stand.of(name)["groups"] = groups(5, history="other 0")
-    assert stand.plan("sums") == Plan(REBUILD, 0, 5, "other 0")
-    assert stand.plan("towns").action == REUSE
-
-
-def test_a_complete_table_without_versions_is_rebuilt():
-    stand = Stand().lose("versions")
-    for name in ("changed", "sums"):
-        stand.of(name)["groups"] = groups(0, history="")
-    assert stand.plan("changed") == Plan(REBUILD)
-
-
-@pytest.mark.parametrize("table", ["orders", "lines", "versions"])
-def test_a_complete_table_is_not_built_from_inputs_of_another_state(table):
-    """Otherwise its rows would be recorded under versions that describe other rows."""
-    stand = Stand().lose("changed")
-    stand.of(table)["content"] = "another"
-    if table == "versions":  # whose own content only tells its version
-        stand.of("versions")["inputs"] = {"model.shop.orders": "another"}
-    with pytest.raises(PlanError, match=r"changed needs rows that (orders|versions) lacks"):
-        stand.plan("changed")
-
-
-def test_a_complete_table_is_not_built_from_inputs_of_another_definition():
-    stand = Stand().edit("names")
-    with pytest.raises(PlanError, match="sums needs rows that names lacks"):
-        stand.plan("sums")
-    stand.of("names")["definition"] = stand.parts.of("model.shop.names")
-    assert stand.plan("sums") == Plan(REBUILD, 0, 5, "h 0", reason="inputs")
-
-
-def test_a_complete_table_is_not_built_from_a_stale_table_of_other_groups():
-    stand = versions_go_on(Stand().lose("towns"))
-    refused(stand, "towns", "sums")
-    for name in ("changed", "rounds", "sums"):
-        stand.of(name)["groups"] = groups(6)
-    assert stand.plan("towns").action == REBUILD
-
-
-def test_a_seed_that_was_edited():
-    """Only its file counts; changed macros or versions do not reload it."""
-    seed = node("shops", "seed", resource_type="seed")
-    stand = Stand(seed, node("shop_sums", COMPLETE, "shops", "versions", versions="versions")).lose("shop_sums")
-    stand.of("shops")["definition"] = {"code": "0", "inputs": "other"}
-    assert stand.plan("shop_sums").action == REBUILD
-    refused(stand.edit("shops"), "shop_sums", "shops")
+    assert Stand(REPORT).plan("report", full_refresh=True).action == REBUILD
 
 
 def test_unknown_inputs_count_as_current():
     """A source, a view, a table without manifest."""
-    seen = node("seen", "view", "outside")
-    outside = node("outside", "table")
-    outside["depends_on"]["nodes"] = ["source.shop.outside"]
-    stand = Stand(outside, seen, node("asked", COMPLETE, "seen", "versions", versions="versions"))
-    stand.of("outside")["inputs"] = None
-    stand.lose("asked", "seen")
+    stand = Stand(OUTSIDE, node("seen", "view", "outside"), node("asked", COMPLETE, "seen", versions="versions"))
+    stand.note("outside", inputs=None).lose("asked", "seen")
     assert stand.plan("asked").action == REBUILD
     assert stand.lose("outside").plan("asked").action == REBUILD
 
 
 @pytest.mark.parametrize("materialized", [COMPLETE, WORKING_SET])
 @pytest.mark.parametrize("versions", [None, "gone"])
-def test_a_table_without_group_versions_is_refused(materialized, versions):
-    """The model of versions is not named, or is disabled."""
+def test_a_model_of_group_versions_that_is_not_named_or_of_other_groups(materialized, versions):
     with pytest.raises(PlanError, match="lost lacks a model of group versions: set `group_versions` in its meta"):
         Stand(node("lost", materialized, "orders", versions=versions)).lose("lost").plan("lost")
     rounds = Stand(node("lost", "fixpoint", "orders")).lose("lost").plan("lost")  # a plain table needs no versions
     assert rounds.action == REBUILD
+    with pytest.raises(PlanError, match="mixed reads changed, a working set of other groups: read a complete"):
+        Stand(MIXED).lose("mixed").plan("mixed")
 
 
 def test_group_versions_for_a_test():
@@ -363,5 +286,5 @@ def test_group_versions_for_a_test():
     assert planner.groups_of("model.shop.sums") == groups(5)
     for name in ("orders", "changed", "versions", "missing"):
         assert planner.groups_of(f"model.shop.{name}" if name != "missing" else "") == groups(0, history="")
-    stand.of("versions")["groups"] = groups(1, history="other 0")
+    stand.at(groups(1, history="other 0"), "versions")
     assert planner.groups_of("model.shop.sums") == groups(0, history=""), "its versions cannot be looked up any more"

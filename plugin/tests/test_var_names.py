@@ -4,15 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_spark_python.var_names import (
-    COMMAND_LINE,
-    PROJECT,
-    count_errors,
-    find_nearest,
-    find_read,
-    find_unknown,
-    is_near,
-)
+from dbt_spark_python import var_names
+from dbt_spark_python.var_names import COMMAND_LINE, PROJECT, count_errors, find_nearest, find_unknown, is_near
 
 KNOWN = ["order_log", "cart_log", "order_log_format", "verify_totals"]
 LETTERS = st.text("abc", max_size=5)
@@ -26,13 +19,8 @@ def places(found: list[dict]) -> dict[tuple[str, str], str]:
 @pytest.mark.parametrize(
     ("name", "nearest"),
     [
-        *(
-            ("order_logs", "order_log"),
-            ("oder_log", "order_log"),
-            ("order_lgo", "order_log"),
-            ("ORDER_LOG", "order_log"),
-        ),
-        *(("order-log", "order_log"), ("orderlog", "order_log"), ("order_log_path", "order_log")),
+        *((name, "order_log") for name in ("order_logs", "oder_log", "order_lgo", "ORDER_LOG")),
+        *((name, "order_log") for name in ("order-log", "orderlog", "order_log_path")),
         *(("order_log_fromat", "order_log_format"), ("verify", "verify_totals"), ("shops", "shop")),
     ],
 )
@@ -66,14 +54,9 @@ def test_the_command_line_has_no_scopes():
         assert places(found) == {(COMMAND_LINE, "shop"): "shop"}
 
 
-def test_of_equally_near_names_the_first():
-    assert find_nearest("log", KNOWN) == "cart_log"
-    assert find_nearest("x_log", ["a_log", "b_log"]) == "a_log"
-
-
 def test_names_that_are_read():
     code = """{{ var('a') }} {{ var( "b", none) }} {% if var('a') and variance('c') %}"""
-    assert find_read([code, None, ""]) == {"a", "b"}
+    assert var_names.find_read([code, None, ""]) == {"a", "b"}
 
 
 def slowly(one: str, other: str) -> int:
@@ -91,7 +74,10 @@ def test_errors_are_counted_by_the_definition(one, other):
     assert count_errors(one, other) == slowly(one, other)
 
 
-def test_short_names_may_have_one_error():
+def test_near_names():
+    """Short names may have one error. Of equally near names the first counts."""
+    assert find_nearest("log", KNOWN) == "cart_log"
+    assert find_nearest("x_log", ["a_log", "b_log"]) == "a_log"
     assert is_near("edit_limits", "edit_limit")
     assert not is_near("credit_limit", "edit_limit")
     assert is_near("ancestr_limits", "ancestor_limit")
