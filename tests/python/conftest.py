@@ -56,6 +56,8 @@ def pytest_unconfigure():
     gc.unfreeze()
 
 
+#: Environment variables of builds: a command would read their values as its own.
+OF_BUILDS = ("TANGLES_WAREHOUSE", "TANGLES_SCHEMA", "TANGLES_SHUFFLE_PARTITIONS", "TANGLES_SMALL_BYTES")
 #: Builds that several files share.
 SHARED = ("fixtures", "small", "odd_files", "empty")
 
@@ -78,7 +80,9 @@ def pytest_collection_modifyitems(items):
 def kernels_run_both_ways(request):
     """Tests of kernels run them compiled, and compare small calls with interpreted ones; builds run as a user's do."""
     if request.path.parent != Path(__file__).parent:
-        with both_tiers():
+        with both_tiers(), pytest.MonkeyPatch.context() as patched:
+            for name in OF_BUILDS:
+                patched.delenv(name, raising=False)
             yield
     else:
         with pytest.MonkeyPatch.context() as patched:

@@ -111,7 +111,7 @@ def test_wrong_use(warehouse, tmp_path, words, said):
 
 def test_a_pipe_is_written_in_place(warehouse, tmp_path):
     os.mkfifo(tmp_path / "rows.csv")
-    with subprocess.Popen(["cat", str(tmp_path / "rows.csv")], stdout=subprocess.PIPE) as reader:
+    with subprocess.Popen(["timeout", "60", "cat", str(tmp_path / "rows.csv")], stdout=subprocess.PIPE) as reader:
         rows_of(warehouse, AUTHORS, "--out", str(tmp_path / "rows.csv"))
         assert reader.communicate()[0].decode() == WRITTEN
     assert stat.S_ISFIFO((tmp_path / "rows.csv").stat().st_mode)
