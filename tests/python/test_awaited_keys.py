@@ -4,7 +4,7 @@ import pytest
 
 from fixtures.pzp.author import Account, Device, id_of, moot_of, to_line
 
-SELECTED = ("--select", "+set_messages", "+sets")
+SELECTED = ("--select", "+set_messages", "+sets", "+pzp_messages")
 DOMAIN = "set_v1__follows"
 
 
