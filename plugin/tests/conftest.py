@@ -27,9 +27,7 @@ FORMATS = {"iceberg": "iceberg", "delta": "delta", "rest": "iceberg"}
 def pytest_configure(config):
     """Refuse an unknown engine."""
     if ENGINE not in ("local", "sail", *FORMATS):
-        raise pytest.UsageError(
-            f"DBT_SPARK_PYTHON_TEST_ENGINE is {ENGINE!r}, but must be local, sail, iceberg, delta or rest"
-        )
+        raise pytest.UsageError(f"DBT_SPARK_PYTHON_TEST_ENGINE is {ENGINE!r}: set local, sail, {', '.join(FORMATS)}")
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects by markers
@@ -51,7 +49,6 @@ def pytest_collection_modifyitems(items):
 
 
 def of_formats_only(item) -> bool:
-    """Whether a test runs on tables of a table format only."""
     marks = {mark.name for mark in item.iter_markers()}
     return not marks.isdisjoint(FORMATS) and marks.isdisjoint(("both", "sail", "spark"))
 
@@ -70,14 +67,8 @@ class DbtProject:
         from dbt.cli.main import dbtRunner
 
         os.environ["DBT_SPARK_PYTHON_TEST_SCHEMA"] = self.schema
-        options = [
-            "--project-dir",
-            str(self.project_dir),
-            "--profiles-dir",
-            str(TESTS),
-            "--vars",
-            json.dumps(self.vars),
-        ]
+        options = ["--project-dir", str(self.project_dir), "--profiles-dir", str(TESTS)]
+        options += ["--vars", json.dumps(self.vars)]
         paths = ["--target-path", str(self.warehouse / "target" / self.schema)]
         logs = ["--log-path", str(self.warehouse / "logs" / self.schema)]
         return dbtRunner().invoke([*args, *options, *paths, *logs])
@@ -147,8 +138,13 @@ def folders(tmp_path) -> Warehouse:
 
 
 @pytest.fixture
-def nights(project, tmp_path, request):
+def schema(request) -> str:
+    return "".join(c if c.isalnum() else "_" for c in request.node.name.lower())
+
+
+@pytest.fixture
+def nights(project, tmp_path, schema):
     """The shop project with a log of its own, before its first build."""
     from shop_nights import Nights  # it reads ENGINE of this module
 
-    return Nights(project, tmp_path, "".join(c if c.isalnum() else "_" for c in request.node.name.lower()))
+    return Nights(project, tmp_path, schema)

@@ -14,3 +14,8 @@ def make_project(folder: Path, models: dict[str, str]) -> Path:
         "sources: [{name: outside, schema: plugin_outside, tables: [{name: numbers}]}]\n"
     )
     return folder
+
+
+def python_model(*lines: str, above: str = "") -> str:
+    """Return the text of a Python model with these lines."""
+    return above + "def model(dbt, spark):\n" + "".join(f"    {line}\n" for line in lines)

@@ -47,9 +47,14 @@ class Nights:
         for name in names:
             if ENGINE in FORMATS:
                 self.ask(f"drop table if exists {{{name}}}" if name != "-" else "select 1")
-                continue
-            for file in (self.built.warehouse / f"{self.built.schema}.db" / name).glob("*.parquet"):
+            for file in self.files(name):
                 file.unlink()
+
+    def files(self, name: str) -> list:
+        """The data files of a table in a folder."""
+        return (
+            [] if ENGINE in FORMATS else [*(self.built.warehouse / f"{self.built.schema}.db" / name).glob("*.parquet")]
+        )
 
     def check(self) -> None:
         """Assert that the tables equal a full build."""
@@ -67,8 +72,7 @@ class Nights:
         """Change a table as another program might."""
         if ENGINE in FORMATS:
             self.ask(f"delete from {{{name}}} where shop = 'a'")
-            return
-        for file in (self.built.warehouse / f"{self.built.schema}.db" / name).glob("*.parquet"):
+        for file in self.files(name):
             os.utime(file, ns=(0, 0))
 
     def facts(self, name: str) -> tuple:

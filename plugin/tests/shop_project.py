@@ -107,7 +107,6 @@ _MACROS = {
 
 
 def make_shop_project(folder: Path) -> Path:
-    """Write the project."""
     make_project(folder, _MODELS)
     (folder / "dbt_project.yml").write_text(
         "name: tangles\nprofile: plugin\nmodels:\n  +submission_method: session\n"
@@ -128,26 +127,15 @@ def make_shop_project(folder: Path) -> Path:
 
 
 def write_orders(path: Path, orders: list[tuple]) -> None:
-    """Write the log of orders."""
     with path.open("w", newline="") as log:
         csv.writer(log).writerows((shop or "", day, amount) for shop, day, amount in orders)
 
 
 def expected_sums(orders: list[tuple]) -> list[tuple]:
-    """The rows of `sums` in a full build."""
-    shops = {shop for shop, _, _ in orders}
-    return sorted(
-        (
-            (shop, sum(order[2] for order in orders if order[0] == shop), sum(order[0] == shop for order in orders))
-            for shop in shops
-        ),
-        key=repr,
-    )
+    amounts = {shop: [amount for other, _, amount in orders if other == shop] for shop, _, _ in orders}
+    return sorted(((shop, sum(found), len(found)) for shop, found in amounts.items()), key=repr)
 
 
 def expected_days(orders: list[tuple]) -> list[tuple]:
-    """The rows of `days` in a full build."""
     keys = {order[:2] for order in orders}
-    return sorted(
-        ((shop, day, sum(order[2] for order in orders if order[:2] == (shop, day))) for shop, day in keys), key=repr
-    )
+    return sorted(((*key, sum(order[2] for order in orders if order[:2] == key)) for key in keys), key=repr)

@@ -28,7 +28,6 @@ def node(name: str, materialized: str, *parents: str, versions: str | None = Non
 
 
 def graph(*nodes: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The nodes by their ids."""
     return {each["unique_id"]: each for each in nodes}
 
 
@@ -47,11 +46,9 @@ class Parts:
 
 
 class Simulation:
-    """A warehouse, its log, and the graph.
+    """A warehouse, its log, and the graph, whose inputs come before their readers.
 
-    Args:
-        nodes: The graph; inputs come before their readers.
-        compute: Computes the rows of a node from the rows of its inputs by short name, and from the node's code.
+    `compute` gives the rows of a node from its name, its code, and the rows of its inputs by short name.
     """
 
     def __init__(
@@ -101,7 +98,7 @@ class Simulation:
         for node_id, each in self.nodes.items():
             rows = {parent: found[parent] for parent in self._inputs_of(node_id)}
             if each["config"]["materialized"] == VERSIONS:
-                found[each["name"]] = frozenset(_digests(self._rows_of_groups(node_id, rows)).items())
+                found[each["name"]] = frozenset(_digests(self._rows(node_id, rows)).items())
             else:
                 found[each["name"]] = self._rows(node_id, rows)
         return found
@@ -125,9 +122,6 @@ class Simulation:
         given = dict(inputs) | ({"log": self.log} if self.nodes[node_id]["config"]["meta"].get("reads") else {})
         return self._compute(self.nodes[node_id]["name"], self.definitions.of(node_id)["code"], given)
 
-    def _rows_of_groups(self, node_id: str, inputs: Mapping[str, Rows]) -> Rows:
-        return self._rows(node_id, inputs)
-
     def _make(self, node_id: str, plan: Any, run: str) -> None:
         groups = {"history": plan.history, "since": plan.since, "upto": plan.upto}
         materialized = self.nodes[node_id]["config"]["materialized"]
@@ -149,7 +143,7 @@ class Simulation:
         }
 
     def _versions(self, node_id: str, inputs: Mapping[str, Rows], before: dict, version: int) -> dict:
-        now = _digests(self._rows_of_groups(node_id, inputs))
+        now = _digests(self._rows(node_id, inputs))
         first = 1 if not before and version == 1 else version
         return {
             group: before[group] if group in before and before[group][0] == now.get(group) else (now.get(group), first)

@@ -7,19 +7,12 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt_spark_python.python_model import requirements
 from dbt_spark_python.session import timeout
-from plugin_projects import make_project
+from plugin_projects import make_project, python_model
 
 SLOW = {
-    "python.py": """
-        import time
-
-
-        def model(dbt, spark):
-            dbt.config(timeout=1)
-            while True:
-                time.sleep(0.05)
-            return spark.range(1)
-    """,
+    "python.py": python_model(
+        "import time", "dbt.config(timeout=1)", "while True:", "    time.sleep(0.05)", "return spark.range(1)"
+    ),
     "engine.py": """
         import time
 
@@ -35,11 +28,7 @@ SLOW = {
             dbt.config(timeout=1)
             return spark.range(1).repartition(1).mapInArrow(wait, "id bigint")
     """,
-    "fast.py": """
-        def model(dbt, spark):
-            dbt.config(timeout=600)
-            return spark.range(1)
-    """,
+    "fast.py": python_model("dbt.config(timeout=600)", "return spark.range(1)"),
 }
 
 
@@ -53,7 +42,7 @@ def test_a_model_that_takes_too_long(project, tmp_path):
     assert said.keys() == {"python", "engine"}
     expected = "it took longer than its `timeout` of 1 seconds: raise the `timeout`"
     assert all(expected in message for message in said.values())
-    assert "models/python.py:7 in model" in said["python"]
+    assert "models/python.py:5 in model" in said["python"]
     assert made.rows("fast") == [{"id": 0}]
     assert made.failures("run", "--select", "fast") == {}  # the session still works
 

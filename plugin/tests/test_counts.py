@@ -52,13 +52,11 @@ def test_columns_with_a_single_value(spark, tmp_path):
 
 
 def hashes(frame) -> list[int]:
-    """The hash of each row over all columns."""
     return frame.select(row_hash(frame, frame.columns).alias("hash")).toArrow()["hash"].to_pylist()
 
 
 @pytest.mark.both
 def test_no_two_rows_have_one_hash(spark):
-    """Different rows have different hashes: any strings, swapped values, a null in another column, another name."""
     strings = [None, "", "-", "1:", "1:-", ",", "-,-", "0:,0:", "\u00e9", "e\u0301", '"', "{}"]
     numbers = [None, 0, -1, 1]
     rows = [(a, n, b, None if b is None else [b]) for a in strings for n in numbers for b in strings]
@@ -104,7 +102,6 @@ def test_every_difference_counts(spark, kind, values):
 
 
 def test_rows_of_a_folder(tmp_path):
-    """Files at any depth are counted, without an engine."""
     assert count_rows(tmp_path) == 0
     (tmp_path / "part=1").mkdir()
     for number, name in enumerate(("a.parquet", "part=1/b.parquet", "c.parquet")):

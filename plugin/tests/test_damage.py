@@ -23,7 +23,6 @@ def published(folders) -> Path:
 
 
 def publish(folders, *names: str) -> Path:
-    """Publish `s.t` with files of these names."""
     place = folders.private_place("s", "t")
     place.mkdir(parents=True)
     for number, name in enumerate(names):
@@ -157,28 +156,25 @@ def test_groups_of_a_manifest(folders, published, groups):
 
 
 def test_a_manifest_that_is_not_a_file(folders, published):
-    (published / MANIFEST_FILE).unlink()
-    os.mkfifo(published / MANIFEST_FILE)
-    assert "it is a pipe, not a file" in next(list_damaged(folders.root))
-    (published / MANIFEST_FILE).unlink()
-    (published / MANIFEST_FILE).mkdir()
-    assert "it is a folder, not a file" in next(list_damaged(folders.root))
-    (published / MANIFEST_FILE).rmdir()
-    with (published / MANIFEST_FILE).open("w") as file:
-        file.truncate(durable_files.MOST_BYTES + 1)
-    assert "at most 16,777,216 are read" in next(list_damaged(folders.root))
-    assert folders.published()[0].run_id is None
+    place = published / MANIFEST_FILE
+    for make, said in (
+        (lambda: os.mkfifo(place), "it is a pipe, not a file"),
+        (place.mkdir, "it is a folder, not a file"),
+        (lambda: place.write_bytes(bytes(durable_files.MOST_BYTES + 1)), "at most 16,777,216 are read"),
+    ):
+        place.rmdir() if place.is_dir() else place.unlink()
+        make()
+        assert said in next(list_damaged(folders.root))
+        assert folders.published()[0].run_id is None
     for text in ("{}", '{"run_id": null}'):
-        (published / MANIFEST_FILE).write_text(text)
+        place.write_text(text)
         assert folders.published()[0].run_id is None
 
 
-def test_file_names_are_escaped_in_messages(folders, published):
+def test_odd_files_among_the_tables(folders, published):
+    """File names are escaped in messages; a view that is no file is left out."""
     (published / "\x1b[31m\n.parquet").write_text("")
     assert all(line.isprintable() for line in list_damaged(folders.root))
-
-
-def test_a_view_that_is_no_file_is_left_out(folders):
     folders.publish_view("s", "v", "CREATE VIEW s.v AS SELECT 1")
     os.mkfifo(folders.root / "s.db" / ".views" / "w.sql")
     assert folders.views() == {("s", "v"): "CREATE VIEW s.v AS SELECT 1"}

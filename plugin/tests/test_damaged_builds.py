@@ -33,7 +33,6 @@ MODELS = {
 
 @pytest.fixture(scope="module")
 def shared(project, tmp_path_factory):
-    """The project of this file."""
     return project("damaged", make_project(tmp_path_factory.mktemp("damaged") / "p", MODELS))
 
 
@@ -46,7 +45,6 @@ def built(shared, capsys):
 
 
 def file_of(built, table):
-    """The first data file of a table, and its folder."""
     folder = built.warehouse / f"{built.schema}.db" / table
     return min(folder.glob("*.parquet")), folder
 
@@ -112,11 +110,10 @@ def test_a_pipe_keeps_no_build_waiting(built, capsys):
     assert "counted/_table.json' cannot be used: it is a pipe, not a file" in said
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000, '{"files": [[]]}'])
-def test_a_manifest_of_any_content_is_tolerated(built, text):
-    """`test_damage.py` has more of them."""
+def test_a_manifest_of_any_content_is_tolerated(built):
+    """`test_damage.py` has more contents."""
     _, folder = file_of(built, "numbers")
-    (folder / "_table.json").write_text(text)
+    (folder / "_table.json").write_text("[" * 100_000)
     built.build("--select", "counted", "python")
     built.build()
     assert len(built.rows("numbers")) == 20000

@@ -37,7 +37,6 @@ ORDERS = {
 
 
 def macro(name: str, sql: str, *calls: str, package: str = "shop") -> SimpleNamespace:
-    """A macro with the attributes that dbt's macros have."""
     return SimpleNamespace(
         unique_id=f"macro.{package}.{name}",
         macro_sql=sql,
@@ -134,7 +133,9 @@ def test_what_has_no_effect_on_rows_does_not_count(project, change, monkeypatch)
     assert changed_parts(before, project.of()) == []
 
 
-def test_a_secret_is_not_in_a_definition(project, monkeypatch):
+def test_secrets_and_sources_are_not_in_a_definition(project, monkeypatch):
+    assert project.of("source.shop.outside") == {}
+    assert project.of("model.shop.orders")["inputs"] != project.of()["inputs"]
     monkeypatch.setenv("SHOP_KEY", "a secret")
     assert "a secret" not in repr(project.of())
 
@@ -170,11 +171,6 @@ def test_a_large_seed_is_its_file(project, tmp_path):
         seen.append(project.of())
     assert len({each["code"] for each in seen}) == 3
     assert changed_parts(seen[1], seen[2]) == ["code"]
-
-
-def test_a_source_and_a_node_without_parents(project):
-    assert project.of("source.shop.outside") == {}
-    assert project.of("model.shop.orders")["inputs"] != project.of()["inputs"]
 
 
 def test_a_log_is_its_names_and_bytes(tmp_path):

@@ -27,13 +27,12 @@ def test_one_pyspark_is_an_engine(installed, is_there, fault, monkeypatch):
     assert not found or "'dbt-spark-python[engines]'" in found
 
 
-def test_a_client_alone_is_no_spark(monkeypatch):
+@pytest.mark.parametrize("module", ["pyspark.core", "pyspark.context", None])
+def test_a_client_alone_is_no_spark(monkeypatch, module):
     """Spark is present if either of two modules exists; versions differ in which one they have."""
-    for there in ({"pyspark.core"}, {"pyspark.context"}):
-        monkeypatch.setattr(engine, "find_spec", lambda name, there=there: name in there or None)
-        assert engine.find_fault_of_spark() is None
-    monkeypatch.setattr(engine, "find_spec", lambda name: None)
-    assert "has only its client" in engine.find_fault_of_spark()
+    monkeypatch.setattr(engine, "find_spec", lambda name: name == module or None)
+    found = engine.find_fault_of_spark()
+    assert found is None if module else "has only its client" in found
 
 
 def test_the_stand_in_refuses_sessions_alone(monkeypatch):

@@ -16,15 +16,13 @@ Traceback (most recent call last):
 numpy._core._exceptions._ArrayMemoryError: Unable to allocate 8.00 GiB for an array
 """
 LOST_EXECUTORS = (
-    "Job aborted due to stage failure: Task 0 in stage 7.0 failed 4 times, most recent failure: Lost task 0.3 in stage "
-    "7.0 (TID 31) (10.0.0.4 executor 5): ExecutorLostFailure (executor 5 exited caused by one of the running tasks) "
-    "Reason: Command exited with code 137\nDriver stacktrace: SQLSTATE: XXKDA"
+    "Job aborted due to stage failure: Task 0 in stage 7.0 failed 4 times, most recent failure: … ExecutorLostFailure "
+    "(executor 5 exited caused by one of the running tasks) Reason: Command exited with code 137\nDriver stacktrace: …"
 )
 UNFETCHED = (
-    "An error occurred while calling o476.saveAsTable.\n: org.apache.spark.SparkException: Job aborted due to stage "
-    "failure: ResultStage 56 (…) has failed the maximum allowable number of times: 4. Most recent failure reason: "
-    "org.apache.spark.shuffle.MetadataFetchFailedException: Missing an output location for shuffle 13 partition 0\n"
-    "\tat org.apache.spark.MapOutputTracker$.validateStatus(MapOutputTracker.scala:1983)"
+    "An error occurred while calling o476.saveAsTable.\n: … ResultStage 56 (…) has failed the maximum allowable number "
+    "of times: 4. Most recent failure reason: org.apache.spark.shuffle.MetadataFetchFailedException: Missing an output "
+    "location for shuffle 13 partition 0\n\tat org.apache.spark.MapOutputTracker$.validateStatus(…)"
 )
 CRASHED = "SparkException: Python worker exited unexpectedly (crashed). Consider setting 'spark.sql.…'"
 HEAP = "Task 1 in stage 2.0 failed 4 times …: java.lang.OutOfMemoryError: Java heap space\n\tat java.base/…"
@@ -56,7 +54,6 @@ def test_short_memory(message, begin, remedy):
 
 
 def test_short_memory_of_sail():
-    """The message has Sail's limit and its setting."""
     said = short_memory(SAIL)
     assert said.startswith("Sail reached its memory limit (Failed to allocate additional 276.8 KB")
     assert "`sail.runtime.memory_pool.greedy.max_size`" in said
@@ -72,53 +69,44 @@ def test_the_memory_of_a_container(said, is_less, tmp_path, monkeypatch):
     assert found == 1048576 if is_less else found > 2**28
 
 
+SDK = "software.amazon.awssdk"
 UNANSWERED = (
     "An error occurred while calling o75.sql.\n: org.apache.iceberg.exceptions.RuntimeIOException: Failed to refresh "
-    "the table\n\tat org.apache.iceberg.hadoop.HadoopTableOperations.refresh(HadoopTableOperations.java:126)\n"
-    "Caused by: java.net.ConnectException: getFileStatus on s3a://lake/t/runs/metadata/v0.metadata.json: "
-    "software.amazon.awssdk.core.exception.SdkClientException: Unable to execute HTTP request: Connect to "
-    "127.0.0.1:34451 [/127.0.0.1] failed: Connection refused:    software.amazon.awssdk.core.exception."
-    "SdkClientException: Unable to execute HTTP request: Connect to 127.0.0.1:34451 [/127.0.0.1] failed: Connection "
-    "refused: Connection refused\n\tat org.apache.…"
+    "the table\n\tat org.apache.…\nCaused by: java.net.ConnectException: getFileStatus on s3a://lake/t/v0.json: "
+    f"{SDK}.core.exception.SdkClientException: Unable to execute HTTP request: Connect to 127.0.0.1:34451 [/127.0.0.1] "
+    f"failed: Connection refused:    {SDK}.core.exception.SdkClientException: Unable to execute HTTP request: Connect "
+    "to 127.0.0.1:34451 [/127.0.0.1] failed: Connection refused: Connection refused\n\tat org.apache.…"
 )
 CUT_ANSWER = (
     "An error occurred while calling o75.sql.\n: java.io.UncheckedIOException: org.apache.http."
     "ConnectionClosedException: Premature end of Content-Length delimited message body (expected: 1,042; received: 0)"
-    "\n\tat software.amazon.awssdk.protocols.xml.internal.unmarshall.XmlResponseParserUtils.parse(…)\n\tat …"
+    f"\n\tat {SDK}.protocols.xml.internal.unmarshall.XmlResponseParserUtils.parse(…)\n\tat …"
 )
+LOAD = "An error occurred while calling o50.load.\n: "
+DENIED = f"{LOAD}java.nio.file.AccessDeniedException: "
 WITHOUT_CREDENTIALS = (
-    "An error occurred while calling o50.load.\n: java.nio.file.AccessDeniedException: s3a://logs/a.jsonl: "
-    "org.apache.hadoop.fs.s3a.auth.NoAuthWithAWSException: No AWS Credentials provided by "
-    "EnvironmentVariableCredentialsProvider : software.amazon.awssdk.core.exception.SdkClientException: Unable to load "
-    "credentials from system settings. Access key must be specified either via environment variable …"
+    f"{DENIED}s3a://logs/a.jsonl: org.apache.hadoop.fs.s3a.auth.NoAuthWithAWSException: No AWS Credentials provided by "
+    f"EnvironmentVariableCredentialsProvider : {SDK}.core.exception.SdkClientException: Unable to load …"
 )
 WRONG_CREDENTIALS = (
-    "An error occurred while calling o50.load.\n: java.nio.file.AccessDeniedException: s3a://logs/a: listObjects() on "
-    "s3a://logs/a: software.amazon.awssdk.services.s3.model.S3Exception: The AWS Access Key Id you provided does not "
-    "exist in our records. (Service: S3, Status Code: 403, Request ID: IGm):InvalidAccessKeyId\n\tat org.apache.…"
+    f"{DENIED}s3a://logs/a: listObjects() on s3a://logs/a: {SDK}.services.s3.model.S3Exception: The AWS Access Key Id "
+    "you provided does not exist in our records. (Service: S3, Status Code: 403, Request ID: IGm):InvalidAccessKeyId\n…"
 )
 REFUSED_HEAD = (  # the answer to a HEAD request has no text
-    "An error occurred while calling o50.load.\n: java.nio.file.AccessDeniedException: s3a://logs/a: getFileStatus on "
-    "s3a://logs/a: software.amazon.awssdk.services.s3.model.S3Exception: null (Service: S3, Status Code: 403, Request "
-    "ID: cy2, Extended Request ID: 0hc) (SDK Attempt Count: 1):null\n\tat org.apache.…"
+    f"{DENIED}s3a://logs/a: getFileStatus on s3a://logs/a: {SDK}.services.s3.model.S3Exception: null (Service: S3, "
+    "Status Code: 403, Request ID: cy2, Extended Request ID: 0hc) (SDK Attempt Count: 1):null\n\tat org.apache.…"
 )
 WITHOUT_BUCKET = (
-    "An error occurred while calling o48.load.\n: org.apache.hadoop.fs.s3a.UnknownStoreException: `s3a://nowhere/x.jsonl'"
-    ": getFileStatus on s3a://nowhere/x.jsonl: software.amazon.awssdk.services.s3.model.NoSuchBucketException: The "
-    "specified bucket does not exist (Service: S3, Status Code: 404, Request ID: U):NoSuchBucket: The …"
+    f"{LOAD}org.apache.hadoop.fs.s3a.UnknownStoreException: `s3a://nowhere/x.jsonl': getFileStatus on "
+    f"s3a://nowhere/x.jsonl: {SDK}.services.s3.model.NoSuchBucketException: The specified bucket does not exist "
+    "(Service: S3, Status Code: 404, Request ID: U):NoSuchBucket: The …"
 )
-OTHER_SCHEME = (
-    "An error occurred while calling o56.load.\n: org.apache.hadoop.fs.UnsupportedFileSystemException: No FileSystem "
-    'for scheme "s3"\n\tat org.apache.hadoop.fs.FileSystem.getFileSystemClass(…)'
-)
-WITHOUT_JAR = (
-    "An error occurred while calling o45.load.\n: java.lang.RuntimeException: java.lang.ClassNotFoundException: Class "
-    "org.apache.hadoop.fs.s3a.S3AFileSystem not found\n\tat org.apache.hadoop.conf.Configuration.getClass(…)"
-)
-WITHOUT_SDK = (
-    "An error occurred while calling o45.load.\n: java.lang.NoClassDefFoundError: software/amazon/s3/"
-    "analyticsaccelerator/request/ObjectClient\n\tat java.base/java.lang.Class.forName0(Native Method)\n\tat …"
-)
+OTHER_SCHEME = f'{LOAD}org.apache.hadoop.fs.UnsupportedFileSystemException: No FileSystem for scheme "s3"\n\tat …'
+CLASS = "org.apache.hadoop.fs.s3a.S3AFileSystem"
+WITHOUT_JAR = f"{LOAD}java.lang.RuntimeException: java.lang.ClassNotFoundException: Class {CLASS} not found\n\tat …"
+OBJECT_CLIENT = "software/amazon/s3/analyticsaccelerator/request/ObjectClient"
+WITHOUT_SDK = f"{LOAD}java.lang.NoClassDefFoundError: {OBJECT_CLIENT}\n\tat java.base/java.lang.Class…"
+NETWORK = "check the network and `fs.s3a.endpoint`"
 
 
 @pytest.mark.parametrize(
@@ -126,15 +114,15 @@ WITHOUT_SDK = (
     [
         (
             UNANSWERED,
-            "the object store does not answer for s3a://lake/t/runs/metadata/v0.metadata.json (Unable to execute HTTP "
-            "request: Connect to 127.0.0.1:34451 [/127.0.0.1] failed: Connection refused): ",
-            "check the network and `fs.s3a.endpoint`",
+            "the object store does not answer for s3a://lake/t/v0.json (Unable to execute HTTP request: Connect to "
+            "127.0.0.1:34451 [/127.0.0.1] failed: Connection refused): ",
+            NETWORK,
         ),
         (
             CUT_ANSWER,
             "the object store does not answer (Premature end of Content-Length delimited message body (expected: "
             "1,042; received: 0)): ",
-            "check the network and `fs.s3a.endpoint`",
+            NETWORK,
         ),
         (
             WITHOUT_CREDENTIALS,
@@ -159,12 +147,8 @@ WITHOUT_SDK = (
             "correct the path, or make the bucket",
         ),
         (OTHER_SCHEME, "Spark cannot read a path that begins with s3://: ", "write s3a://"),
-        (WITHOUT_JAR, "Spark lacks org.apache.hadoop.fs.s3a.S3AFileSystem, ", "add the jar hadoop-aws"),
-        (
-            WITHOUT_SDK,
-            "Spark lacks software/amazon/s3/analyticsaccelerator/request/ObjectClient, ",
-            "since Hadoop 3.5 analyticsaccelerator-s3",
-        ),
+        (WITHOUT_JAR, f"Spark lacks {CLASS}, ", "add the jar hadoop-aws"),
+        (WITHOUT_SDK, f"Spark lacks {OBJECT_CLIENT}, ", "since Hadoop 3.5 analyticsaccelerator-s3"),
     ],
 )
 def test_a_failed_request_is_explained_in_one_line(message, begin, remedy):

@@ -1,30 +1,26 @@
 """Incremental Python models: append, insert_overwrite, merge, and refused combinations."""
 
-import textwrap
-
 import pytest
 
-from plugin_projects import make_project
+from conftest import ENGINE
+from plugin_projects import make_project, python_model
 
 pytestmark = pytest.mark.both
 
 MODELS = {
-    "growing.py": """
-        def model(dbt, spark):
-            dbt.config(materialized="incremental", incremental_strategy="append")
-            first = spark.table(str(dbt.this)).count() if dbt.is_incremental else 0
-            return spark.range(first, first + 2)
-    """,
-    "replaced.py": """
-        def model(dbt, spark):
-            dbt.config(materialized="incremental", incremental_strategy="insert_overwrite")
-            return spark.range(10, 12) if dbt.is_incremental else spark.range(5)
-    """,
+    "growing.py": python_model(
+        'dbt.config(materialized="incremental", incremental_strategy="append")',
+        "first = spark.table(str(dbt.this)).count() if dbt.is_incremental else 0",
+        "return spark.range(first, first + 2)",
+    ),
+    "replaced.py": python_model(
+        'dbt.config(materialized="incremental", incremental_strategy="insert_overwrite")',
+        "return spark.range(10, 12) if dbt.is_incremental else spark.range(5)",
+    ),
 }
 
 
 def ids(built, name: str) -> list[int]:
-    """The ids of a table's rows."""
     return sorted(row["id"] for row in built.rows(name))
 
 
@@ -42,12 +38,11 @@ def test_append_and_insert_overwrite(project, tmp_path):
         assert ids(built, "replaced") == replaced
 
 
-PARTS = """
-    def model(dbt, spark):
-        dbt.config(materialized="incremental", incremental_strategy="insert_overwrite", partition_by=["part"])
-        rows = spark.range(9).selectExpr("id % 3 as part", "id")
-        return rows.where("part = 1 and id > 4") if dbt.is_incremental else rows
-"""
+PARTS = python_model(
+    'dbt.config(materialized="incremental", incremental_strategy="insert_overwrite", partition_by=["part"])',
+    'rows = spark.range(9).selectExpr("id % 3 as part", "id")',
+    'return rows.where("part = 1 and id > 4") if dbt.is_incremental else rows',
+)
 
 
 @pytest.mark.spark
@@ -57,24 +52,16 @@ def test_insert_overwrite_replaces_the_partitions_of_new_rows(project, tmp_path)
     assert built.asked("select id from parts.parts") == [(0,), (2,), (3,), (5,), (6,), (7,), (8,)]
 
 
-@pytest.mark.sail
-def test_partitions_are_refused_on_sail(project, tmp_path):
-    """The error names the cause and the remedy."""
-    made = project("parts", make_project(tmp_path / "p", {"parts.py": PARTS}))
-    assert "remove `partition_by`, or build with Spark" in made.failures("run")["parts"]
-
-
-MERGED = """
-    def model(dbt, spark):
-        dbt.config(materialized="incremental", incremental_strategy="merge", unique_key="id", file_format="delta")
-        new = "values (1, 'new'), (7, 'new') as t(id, state)"
-        return spark.sql(f"select * from {new}" if dbt.is_incremental else "select id, 'old' as state from range(3)")
-"""
+MERGED = python_model(
+    'dbt.config(materialized="incremental", incremental_strategy="merge", unique_key="id", file_format="delta")',
+    """new = "values (1, 'new'), (7, 'new') as t(id, state)" """,
+    """old = "select id, 'old' as state from range(3)" """,
+    'return spark.sql(f"select * from {new}" if dbt.is_incremental else old)',
+)
 
 
 @pytest.mark.sail  # Spark needs Delta Lake's jar, which wheels do not contain
 def test_merge(project, tmp_path):
-    """Rows with the same key are replaced, others are added; a full refresh rebuilds the table."""
     built = project("merged", make_project(tmp_path / "p", {"merged.py": MERGED})).build().build()
     sql = "select id, state from merged.merged"
     assert built.asked(sql) == [(0, "old"), (1, "new"), (2, "old"), (7, "new")]
@@ -86,21 +73,19 @@ def test_merge(project, tmp_path):
 @pytest.mark.sail
 def test_tables_of_delta_lake_are_published_whole(project, tmp_path):
     """A failed build leaves the old table; the next build replaces it, with other columns."""
-    model = """
-        def model(dbt, spark):
-            dbt.config(materialized="table", file_format="delta")
-            return spark.sql("{}")
-    """
+    model = python_model('dbt.config(materialized="table", file_format="delta")', 'return spark.sql("{}")')
     models = {"told.py": model.format("select 1 as id"), "asks.sql": "select * from {{ ref('told') }}"}
     folder = make_project(tmp_path / "p", models)
     built = project("of_delta", folder).build()
     for sql, fails in (("select raise_error('x') as id", True), ("select 2 as other", False)):
-        (folder / "models" / "told.py").write_text(textwrap.dedent(model).lstrip().format(sql))
+        (folder / "models" / "told.py").write_text(model.format(sql))
         assert bool(built.failures("run", "--select", "told")) == fails
         built.build("--select", "asks")
         assert built.asked("select * from of_delta.asks") == [(1,)] if fails else [(2,)]
 
 
-def test_merge_needs_a_format_that_supports_it(project, tmp_path):
-    made = project("no_merge", make_project(tmp_path / "p", {"merged.py": MERGED.replace("delta", "parquet")}))
-    assert "file_format is set to 'delta' or 'iceberg' or 'hudi'" in made.failures("run")["merged"]
+def test_configs_that_an_engine_or_a_format_lacks_are_refused(project, tmp_path):
+    refused = {"merged.py": MERGED.replace("delta", "parquet")} | ({"parts.py": PARTS} if ENGINE == "sail" else {})
+    said = project("refused", make_project(tmp_path / "p", refused)).failures("run")
+    assert "file_format is set to 'delta' or 'iceberg' or 'hudi'" in said["merged"]
+    assert ENGINE != "sail" or "remove `partition_by`, or build with Spark" in said["parts"]

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dbt_spark_python.input_files import find_files, glob, uri
+from dbt_spark_python.input_files import find_files, uri
 from dbt_spark_python.session import local_disk
 from dbt_spark_python.session.local_disk import reads_this_disk
 
@@ -15,13 +15,9 @@ NAMES = ("aa.jsonl", "ab.jsonl", "b.jsonl", "c[1].jsonl", "_a.jsonl", ".b.jsonl"
 @pytest.fixture
 def folder(tmp_path):
     """Some files, including hidden ones."""
-    for name in NAMES:
-        (tmp_path / name).write_bytes(b"1\n")
-    for hidden in ("_below", ".below"):
-        (tmp_path / hidden).mkdir()
-        (tmp_path / hidden / "x.jsonl").write_bytes(b"1\n")
-    (tmp_path / "below").mkdir()
-    (tmp_path / "below" / "d.jsonl").write_bytes(b"12\n")
+    for name in (*NAMES, "_below/x.jsonl", ".below/x.jsonl", "below/d.jsonl"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"12\n" if name.endswith("d.jsonl") else b"1\n")
     return tmp_path
 
 
@@ -72,20 +68,20 @@ def test_files_at_a_path(pattern, folder):
 
 @pytest.mark.parametrize(
     ("path", "cause"),
-    [("_a.jsonl", "hidden"), ("no.jsonl", "does not exist"), ("no*", "does not exist")],
+    [
+        ("{}/_a.jsonl", "hidden"),
+        ("{}/no.jsonl", "does not exist"),
+        ("{}/no*", "does not exist"),
+        ("{}/{{a,b", "does not exist"),  # a brace that is not closed
+        ("s3a://bucket/log", "on another machine.*use Spark"),
+    ],
 )
 def test_no_file(path, cause, folder):
     with pytest.raises(ValueError, match=f"some_log: .*{cause}"):
-        find_files(f"{folder}/{path}", "some_log")
-
-
-def test_other_file_systems():
-    with pytest.raises(ValueError, match=r"some_log: .*on another machine.*use Spark"):
-        find_files("s3a://bucket/log", "some_log")
+        find_files(path.format(folder), "some_log")
 
 
 def test_links(folder):
-    """Folders behind links are searched, cyclic links end, and dangling links are reported."""
     beside = folder.parent / f"{folder.name}_beside"
     beside.mkdir()
     (beside / "e.jsonl").write_bytes(b"1\n")
@@ -104,10 +100,13 @@ def test_links(folder):
         find_files(f"{folder}/g*", "some_log")
 
 
-def test_a_file_has_the_name_without_links(folder):
+def test_places_of_a_file(folder):
+    """A file has the name without links; an engine would read it once for each of several places that overlap."""
     (folder / "a").symlink_to(folder / "below")
     names = [file for file, _ in find_files(str(folder), "some_log").files]
     assert str(folder / "below" / "d.jsonl") in names and len(names) == 5
+    found = find_files(f"{folder}/{{below,below/d.jsonl}}", "some_log")
+    assert found.places == [str(folder / "below" / "d.jsonl")]
 
 
 def test_pipes_and_devices_are_not_files(folder):
@@ -122,16 +121,6 @@ def test_pipes_and_devices_are_not_files(folder):
     assert found.places == [file for file, _ in found.files]
     with pytest.raises(ValueError, match=r"some_log: pipes, sockets and devices are no files: .*z.jsonl"):
         find_files(f"{folder}/z*", "some_log")
-
-
-def test_places_that_overlap(folder):
-    """An engine would read a file once for each of these places."""
-    found = find_files(f"{folder}/{{below,below/d.jsonl}}", "some_log")
-    assert found.places == [str(folder / "below" / "d.jsonl")]
-
-
-def test_braces_that_are_not_closed(folder):
-    assert glob(f"{folder}/{{a,b") == []
 
 
 def test_uris():

@@ -44,20 +44,25 @@ sys.stdin.read()
 
 @pytest.fixture
 def secret(tmp_path):
-    """A file that other users cannot read."""
     file = tmp_path / "secret.txt"
     file.write_text(SECRET)
     file.chmod(0o600)
     return file
 
 
+@contextlib.contextmanager
+def started(code: str):
+    """The id of a process that runs this code, until the block ends."""
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        yield int(process.stdout.readline())
+        process.stdin.close()
+
+
 def test_another_user_reads_a_secret_through_an_open_port(secret):
     """Without the guard the attack succeeds, which shows that the attack of the other tests is effective."""
     pytest.importorskip("pysail")
-    with subprocess.Popen([sys.executable, "-c", OPEN], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
-        targets = port_attacks.listening(int(server.stdout.readline()))
-        said = port_attacks.ask_connect(targets, secret)
-        server.stdin.close()
+    with started(OPEN) as pid:
+        said = port_attacks.ask_connect(port_attacks.listening(pid), secret)
     assert [SECRET in answer for answer in said.values()] == [True]
 
 
@@ -65,8 +70,16 @@ def test_another_user_reads_a_secret_through_an_open_port(secret):
 def building(folder):
     """The id of a process that builds a model until the block ends; the build must then succeed."""
     project = make_project(folder / "project", {"waits.py": WAITING})
-    places = ["--project-dir", str(project), "--profiles-dir", str(TESTS)]
-    command = [sys.executable, "-m", "dbt.cli.main", "build", *places]
+    command = [
+        sys.executable,
+        "-m",
+        "dbt.cli.main",
+        "build",
+        "--project-dir",
+        str(project),
+        "--profiles-dir",
+        str(TESTS),
+    ]
     own = {"DBT_SPARK_PYTHON_TEST_WAREHOUSE": str(folder / "warehouse"), "PLACE_OF_THE_TEST": str(folder)}
     with subprocess.Popen(command, env=os.environ | own, cwd=folder, stdout=subprocess.PIPE, text=True) as build:
         until = time.monotonic() + 120
@@ -84,7 +97,6 @@ def building(folder):
 @pytest.mark.long
 @pytest.mark.sail
 def test_another_user_is_refused_during_a_build(tmp_path, secret):
-    """Another user tries each port and socket of the process while a model runs."""
     with building(tmp_path) as pid:
         said = port_attacks.ask_connect(port_attacks.listening(pid), secret)
     assert {target.partition(":")[0] for target in said} == {"127.0.0.1", "unix-abstract"}
@@ -108,16 +120,14 @@ NO_TOKEN = "Authentication error"  # py4j's answer to a call without a token
 @pytest.mark.spark
 def test_another_user_is_heard_by_a_spark_that_asks_for_no_secret():
     """Without a secret, the driver and its block manager read another user's bytes; py4j always requires its token."""
-    with subprocess.Popen([sys.executable, "-c", OF_SPARK], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as session:
-        said = port_attacks.ask_jvm(port_attacks.jvm_of(int(session.stdout.readline())))
-        session.stdin.close()
+    with started(OF_SPARK) as pid:
+        said = port_attacks.ask_jvm(port_attacks.jvm_of(pid))
     assert sum("org.apache.spark" in answer and NO_SECRET not in answer for answer in said) == 2
     assert sum(NO_TOKEN in answer for answer in said) == 1
 
 
 @pytest.mark.spark
 def test_another_user_is_refused_by_spark_during_a_build(tmp_path):
-    """On every port of the JVM."""
     with building(tmp_path) as pid:
         said = port_attacks.ask_jvm(port_attacks.jvm_of(pid))
     assert len(said) == 3
@@ -194,7 +204,6 @@ def test_a_server_that_cannot_be_replaced_is_refused(monkeypatch):
 
 
 def test_a_relay_serves_its_own_process_only():
-    """The relay closes connections of other processes."""
     closing = contextlib.closing
     with closing(local_socket.GuardedSocket()) as own, closing(relay.Relay(own.connect)) as passing:
         name = "\0" + passing.target.partition(":")[2]

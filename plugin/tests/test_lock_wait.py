@@ -34,13 +34,11 @@ def slow(tmp_path) -> Path:
 
 
 def log_of(folder: Path) -> str:
-    """Return the log of a run; empty before it has one."""
     path = folder / "logs" / "dbt.log"
     return path.read_text() if path.exists() else ""
 
 
 def span(log: str) -> tuple[datetime, datetime]:
-    """Return the times at which a run began its model and ended."""
     lines = log.splitlines()
     begin, end = ([line for line in lines if text in line] for text in ("1 of 1 START", "Finished running"))
     return tuple(datetime.strptime(found[0].split()[0], "%H:%M:%S.%f") for found in (begin, end))

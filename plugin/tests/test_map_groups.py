@@ -57,8 +57,6 @@ def test_all_rows_of_a_group_reach_one_call(spark, count_orders, schema):
 
 @pytest.mark.both
 def test_rows_in_an_order(spark):
-    """A kernel gets the rows by group and then by the order, over the borders of batches."""
-
     def tell(batches):
         """Tell each row's shop and amount, and its place in the call."""
         rows = [(row["shop"], row["amount"]) for batch in batches for row in batch.to_pylist()]
@@ -92,7 +90,6 @@ def test_a_kernel_without_a_column(spark, count_orders):
 
 @pytest.mark.spark
 def test_groups_stay_together_behind_a_join(spark):
-    """Spark splits large partitions of a join, but all rows of a group stay in one partition."""
     settings = {
         "spark.sql.autoBroadcastJoinThreshold": "-1",
         "spark.sql.adaptive.autoBroadcastJoinThreshold": "-1",
@@ -100,7 +97,6 @@ def test_groups_stay_together_behind_a_join(spark):
         "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": "10k",
         "spark.sql.adaptive.skewJoin.skewedPartitionFactor": "1",
     }
-    before = {name: spark.conf.get(name, None) for name in settings}
     orders = spark.range(0, 100_000, 1, 4).selectExpr(
         "if(id % 10 = 0, concat('shop ', id % 1000), 'large') as shop", "sha2(cast(id as string), 256) as text"
     )
@@ -118,8 +114,5 @@ def test_groups_stay_together_behind_a_join(spark):
             found = [row.shop for row in gather(several, "shop").mapInArrow(shops, "shop string").collect()]
             assert len(found) == len(set(found)) == 99
     finally:
-        for name, value in before.items():
-            if value is None:
-                spark.conf.unset(name)
-            else:
-                spark.conf.set(name, value)
+        for name in settings:
+            spark.conf.unset(name)

@@ -38,7 +38,6 @@ def test_nulls_are_put_back():
 
 @pytest.mark.both
 def test_a_function_gets_the_rows(spark):
-    """With the same columns in the same order."""
     rows = spark.createDataFrame(ROWS, COLUMNS)
     seen = "columns array<string>"
 

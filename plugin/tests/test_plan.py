@@ -31,7 +31,6 @@ NODES = [
 
 
 def groups(upto: int, since: int = 0, history: str = "h 0") -> dict:
-    """The group versions in a manifest."""
     return {"history": history, "since": since, "upto": upto}
 
 

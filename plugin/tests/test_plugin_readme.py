@@ -21,7 +21,6 @@ def test_the_profile():
 
 @pytest.mark.both
 def test_the_model(project, tmp_path):
-    """Built twice; the second build adds only new rows."""
     (model,) = re.findall(r"```python\n# models/daily\.py\n(.*?)```", README, re.S)
     folder = make_project(tmp_path / "p", {"daily.py": model, "first.sql": "select 1 as id"})
     (folder / "models" / "sources.yml").write_text("sources: [{name: shop, tables: [{name: orders}]}]\n")

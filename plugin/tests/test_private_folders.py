@@ -24,12 +24,12 @@ MODELS = {
         select id, id % 2 as part from (select explode(sequence(1, 4)) as id)
     """,
     "no_rows.sql": f"{{{{ config(materialized='table', {OWNER_ONLY}) }}}} select 1 as id where false",
+    "left_open.sql": "{{ config(materialized='table', meta={'owner_only': var('day', 1) == 2}) }} select 1 as id",
     "for_all.sql": "{{ config(materialized='table') }} select 1 as id",
 }
 
 
 def modes(folder: Path) -> dict[str, set[int]]:
-    """The modes of a table's folders and files."""
     below = [path for path in folder.rglob("*") if not path.is_symlink()]
     return {
         "folders": {path.stat().st_mode & 0o777 for path in [folder, *below] if path.is_dir()},
@@ -38,25 +38,15 @@ def modes(folder: Path) -> dict[str, set[int]]:
 
 
 def modes_of_tables(built) -> dict[str, dict[str, set[int]]]:
-    """The modes of each table of a project."""
-    tables = (built.warehouse / f"{built.schema}.db").iterdir()
-    return {place.name: modes(place) for place in tables if not place.name.startswith(".")}
+    return {place.name: modes(place) for place in (built.warehouse / f"{built.schema}.db").glob("[!.]*")}
 
 
 CLOSED = {"folders": {0o700}, "files": {0o600}}
 
 
-@pytest.fixture(params=[0o000, 0o022, 0o077], ids=oct)
-def umask(request):
-    """An umask for this process: empty, the usual one, and a strict one."""
-    before = os.umask(request.param)
-    yield request.param
-    os.umask(before)
-
-
 @pytest.mark.both
 def test_tables_of_their_owner_alone(project, tmp_path):
-    """SQL and Python tables, extended, partitioned and empty ones; other tables keep their modes."""
+    """SQL and Python tables, extended, partitioned and empty ones, and one that a build left open; no others."""
     before = os.umask(0)
     try:
         built = project("owner_only", make_project(tmp_path / "p", MODELS)).build()
@@ -66,6 +56,8 @@ def test_tables_of_their_owner_alone(project, tmp_path):
         later = modes_of_tables(built)
     finally:
         os.umask(before)
+    left_open = first.pop("left_open")
+    assert later.pop("left_open") == CLOSED != left_open
     for found in (first, later):
         for_all = found.pop("for_all")
         assert found == dict.fromkeys(["in_sql", "in_python", "growing", "in_parts", "no_rows"], CLOSED)
@@ -73,35 +65,25 @@ def test_tables_of_their_owner_alone(project, tmp_path):
     assert sorted(row["day"] for row in built.rows("growing")) == [1, 2]
 
 
-@pytest.mark.both
-def test_a_table_that_an_earlier_version_left_open(project, tmp_path):
-    """The next build restricts it even if it reuses the table."""
-    folder = make_project(tmp_path / "p", {"keys.sql": "{{ config(materialized='table') }} select 1 as id"})
-    built = project("left_open", folder).build()
-    place = built.warehouse / "left_open.db" / "keys"
-    place.chmod(0o755)
-    (folder / "models" / "keys.yml").write_text("models: [{name: keys, config: {meta: {owner_only: true}}}]")
-    built.build()
-    assert modes(place) == CLOSED
-
-
 def new_table(folders, name: str) -> None:
-    """Write a table in the engine's place, readable by all."""
     place = folders.private_place("s", name)
     place.mkdir(parents=True)
     (place / "a.parquet").write_text(name)
     (place / "a.parquet").chmod(0o644)
 
 
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077], ids=oct)
 def test_a_table_is_closed_before_it_is_public(folders, umask, monkeypatch):
     """So is its manifest, which is rewritten when a run reuses the table."""
-    seen = []
-    replace = warehouse.replace_folder
+    seen, replace, before = [], warehouse.replace_folder, os.umask(umask)
     monkeypatch.setattr(warehouse, "replace_folder", lambda new, *rest: (seen.append(modes(new)), replace(new, *rest)))
-    folders.mark_owner_only("s", "keys", True)
-    new_table(folders, "keys")
-    folders.publish("s", "keys", "first")
-    folders.record_reuse("s", "keys", "second", warehouse.Publication())
+    try:
+        folders.mark_owner_only("s", "keys", True)
+        new_table(folders, "keys")
+        folders.publish("s", "keys", "first")
+        folders.record_reuse("s", "keys", "second", warehouse.Publication())
+    finally:
+        os.umask(before)
     assert seen == [CLOSED]
     assert modes(folders.public_place("s", "keys")) == CLOSED
 

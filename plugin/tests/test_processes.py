@@ -40,7 +40,6 @@ def rows(warehouse, table, schema="s"):
 
 @pytest.fixture
 def small(tmp_path):
-    """A small dbt project."""
     return make_project(tmp_path / "project", {name: textwrap.dedent(text) for name, text in MODELS.items()})
 
 
@@ -63,18 +62,7 @@ def test_show_reads_the_views_of_an_earlier_process(small, tmp_path):
     assert "20" in dbt(small, "show", "--inline", query, warehouse=tmp_path / "warehouse")
 
 
-@pytest.mark.parametrize("name", ["a\nb", "a\udcff"])
-def test_a_path_that_engines_misread_is_refused(small, tmp_path, name):
-    """`test_warehouse.py` covers more names; here dbt prints the error."""
-    said = dbt(small, "run", code=2, warehouse=tmp_path / name)
-    (line,) = (line for line in said.splitlines() if "the warehouse cannot be" in line)
-    assert repr(str(tmp_path / name)) in line
-    assert line.endswith("in a path; use a folder without it")
-    assert not (tmp_path / name).exists()
-
-
 def test_java_is_not_searched_before_a_session_is_opened(small):
-    """A command without a session needs no JVM, whatever JAVA_HOME is."""
     nowhere = {"JAVA_HOME": "/nowhere", jvm.REAL_JAVA: ""}  # this process's own JVM is not passed on
     for command in ("deps", "parse", "list"):
         dbt(small, command, PATH="/usr/bin:/bin", **nowhere)
@@ -91,10 +79,7 @@ JAVA = """
 
 @pytest.mark.parametrize(("most", "is_small"), [(10_000, True), (-1, False)])
 def test_a_small_run_has_a_java_that_starts_fast(most, is_small, tmp_path, monkeypatch):
-    """It has the profile's small-run JVM options; a large run lacks them.
-
-    Both have the options that Spark has settings for.
-    """
+    """It has the small-run options of the profile; all runs have the options that Spark has settings for."""
     monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)  # this process's own settings are not passed on
     project = make_project(tmp_path / "project", {"java.py": JAVA})
     dbt(project, "run", warehouse=tmp_path / "warehouse", most=most)

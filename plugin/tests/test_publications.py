@@ -14,7 +14,6 @@ ORIGIN = Publication({"code": "1"}, {"model.shop.orders": "1"}, {"history": "h 0
 
 
 def write(folders, files: dict[str, str], name: str = "t") -> None:
-    """Write the files of a new table in the engine's place."""
     for file, text in files.items():
         path = folders.private_place("s", name) / file
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -22,13 +21,11 @@ def write(folders, files: dict[str, str], name: str = "t") -> None:
 
 
 def publish(folders, text: str, run: str = "run", publication: Publication | None = ORIGIN, **options):
-    """Publish a table of one file with this text, under a new file name, as engines do."""
     write(folders, {f"part-{os.urandom(8).hex()}.parquet": text})
     return folders.publish("s", "t", run, publication, **options)
 
 
 def origin_of(folders, name: str = "t") -> dict:
-    """The origin in a table's manifest."""
     noted = folders.trusted_manifest("s", name)
     return {key: noted[key] for key in ("definition", "inputs", "groups")} if noted else {}
 
@@ -49,34 +46,32 @@ def test_content_covers_bytes_and_partitions_but_not_file_names(folders):
     assert len(set(found.values())) == 4
 
 
-def test_a_manifest_tells_the_origin_of_its_table(folders):
-    publish(folders, "rows")
-    assert origin_of(folders) == ORIGIN.origin()
-    publish(folders, "rows", "second", None)
-    assert origin_of(folders) == {"definition": None, "inputs": None, "groups": None}
-
-
 def test_a_table_that_comes_out_the_same_has_not_changed(folders):
+    """The manifest has the origin of the last publication."""
     other = ORIGIN._replace(definition={"code": "2"})
-    publish(folders, "rows", "first")
-    publish(folders, "rows", "second", other)
-    (table,) = folders.published("s")
-    assert (table.run_id, table.changed_in) == ("second", "first")
-    assert origin_of(folders) == other.origin()
-    publish(folders, "other rows", "third", other)
-    (table,) = folders.published("s")
-    assert (table.run_id, table.changed_in) == ("third", "third")
+    for text, run, origin, changed_in in (
+        ("rows", "first", ORIGIN, "first"),
+        ("rows", "second", other, "first"),
+        ("other rows", "third", other, "third"),
+        ("other rows", "fourth", None, "third"),
+    ):
+        publish(folders, text, run, origin)
+        (table,) = folders.published("s")
+        assert (table.run_id, table.changed_in) == (run, changed_in)
+        assert origin_of(folders) == (origin or Publication()).origin()
 
 
 def test_a_table_with_the_same_rows_in_other_files_has_not_changed(folders):
     counts = dict.fromkeys(("rows_added", "rows_changed", "rows_removed"), 0)
-    publish(folders, "rows", "first", count=lambda: counts | {"rows_added": 2})
-    publish(folders, "swor", "second", count=lambda: counts)
-    (table,) = folders.published("s")
-    assert (table.run_id, table.changed_in, table.changes["rows_added"]) == ("second", "first", 2)
-    publish(folders, "more", "third", count=lambda: counts | {"rows_added": 1})
-    (table,) = folders.published("s")
-    assert (table.changed_in, table.changes["rows_added"]) == ("third", 1)
+    for text, run, added, changed_in in (
+        ("rows", "first", 2, "first"),
+        ("swor", "second", 0, "first"),
+        ("more", "third", 1, "third"),
+    ):
+        publish(folders, text, run, count=lambda added=added: counts | {"rows_added": added})
+        (table,) = folders.published("s")
+        assert (table.run_id, table.changed_in) == (run, changed_in)
+        assert table.changes["rows_added"] == (added or 2)
 
 
 def test_a_reused_table_has_the_run_that_reused_it(folders):

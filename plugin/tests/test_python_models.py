@@ -10,22 +10,19 @@ from dbt_spark_python.python_model import submit
 from dbt_spark_python.session import connection
 from dbt_spark_python.table_store.catalog import FolderCatalog
 from dbt_spark_python.table_store.warehouse import Warehouse
-from plugin_projects import make_project
+from plugin_projects import make_project, python_model
 
 pytestmark = pytest.mark.both
 
+ROWS = '{"id": [1, 2], "name": ["a", None], "none": [None, None]}'
 MODELS = {
     "numbers.sql": "{{ config(materialized='table') }} select id from range(10)",
-    "from_ref.py": """
-        def model(dbt, spark):
-            dbt.config(materialized="table", answer=42)
-            answer = dbt.config.get("answer")
-            return dbt.ref("numbers").selectExpr("id", f"{answer} as answer", f"'{dbt.this.identifier}' as this_name")
-    """,
-    "from_source.py": """
-        def model(dbt, spark):
-            return dbt.source("outside", "numbers")
-    """,
+    "from_ref.py": python_model(
+        "dbt.config(materialized='table', answer=42)",
+        "answer = dbt.config.get('answer')",
+        """return dbt.ref("numbers").selectExpr("id", f"{answer} as answer", f"'{dbt.this.identifier}' as name")""",
+    ),
+    "from_source.py": python_model("return dbt.source('outside', 'numbers')"),
     "interpreter.py": """
         import sys
 
@@ -40,61 +37,36 @@ MODELS = {
         def model(dbt, spark):
             return spark.range(1).repartition(1).mapInArrow(look, "python string")
     """,
-    "from_pandas.py": """
-        import pandas as pd
-
-
-        def model(dbt, spark):
-            return pd.DataFrame({"id": [1, 2], "name": ["a", None], "none": [None, None]})
-    """,
-    "from_no_rows.py": """
-        import pandas as pd
-
-
-        def model(dbt, spark):
-            return pd.DataFrame({"id": pd.Series([], dtype="int64"), "name": pd.Series([], dtype="object")})
-    """,
-    "from_arrow.py": """
-        import pyarrow as pa
-
-
-        def model(dbt, spark):
-            return pa.table({"id": [1, 2], "name": ["a", None], "none": [None, None]})
-    """,
-    "from_a_stream.py": """
+    "from_pandas.py": python_model("import pandas as pd", f"return pd.DataFrame({ROWS})"),
+    "from_no_rows.py": python_model(
+        "import pandas as pd",
+        'return pd.DataFrame({"id": pd.Series([], dtype="int64"), "name": pd.Series([], dtype="object")})',
+    ),
+    "from_arrow.py": python_model("import pyarrow as pa", f"return pa.table({ROWS})"),
+    "from_a_stream.py": f"""
         import pyarrow as pa
 
 
         class Frame:
             # as a DataFrame of polars is one
             def __arrow_c_stream__(self, requested_schema=None):
-                rows = {"id": [1, 2], "name": ["a", None], "none": [None, None]}
-                return pa.table(rows).__arrow_c_stream__(requested_schema)
+                return pa.table({ROWS}).__arrow_c_stream__(requested_schema)
 
 
         def model(dbt, spark):
             return Frame()
     """,
 }
-
 SPARK_MODELS = {
-    "job_group.py": """
-        def model(dbt, spark):
-            group = spark.sparkContext.getLocalProperty("spark.jobGroup.id")
-            return spark.createDataFrame([(group,)], "job_group string")
-    """,
-    "from_pandas_on_spark.py": """
-        import pyspark.pandas as ps
-
-
-        def model(dbt, spark):
-            return ps.DataFrame({"id": [1, 2]})
-    """,
-    "packed.py": """
-        def model(dbt, spark):
-            dbt.config(options={"compression": "gzip"}, partition_by="part", tblproperties={"it's": "mine"})
-            return spark.range(4).selectExpr("id", "id % 2 as part")
-    """,
+    "job_group.py": python_model(
+        'group = spark.sparkContext.getLocalProperty("spark.jobGroup.id")',
+        'return spark.createDataFrame([(group,)], "job_group string")',
+    ),
+    "from_pandas_on_spark.py": python_model("import pyspark.pandas as ps", 'return ps.DataFrame({"id": [1, 2]})'),
+    "packed.py": python_model(
+        """dbt.config(options={"compression": "gzip"}, partition_by="part", tblproperties={"it's": "mine"})""",
+        'return spark.range(4).selectExpr("id", "id % 2 as part")',
+    ),
 }
 
 NO_SPACE = "no space is left at PLACE: free some and run again; all published tables are intact"
@@ -133,15 +105,13 @@ def built(project, tmp_path_factory):
 def test_ref_config_and_this(built):
     rows = built.rows("from_ref")
     assert sorted(row["id"] for row in rows) == list(range(10))
-    assert {(row["answer"], row["this_name"]) for row in rows} == {(42, "from_ref")}
+    assert {(row["answer"], row["name"]) for row in rows} == {(42, "from_ref")}
 
 
-def test_source(built):
+def test_source_and_interpreter(built):
+    """Workers run the interpreter of dbt."""
     assert built.rows("from_source") == [{"id": 5}]
-
-
-def test_workers_run_this_interpreter(built):
-    assert {row["python"] for row in built.rows("interpreter")} == {sys.executable}
+    assert built.rows("interpreter") == [{"python": sys.executable}]
 
 
 @pytest.mark.parametrize("name", ["from_pandas", "from_arrow", "from_a_stream"])
@@ -157,7 +127,6 @@ def test_a_table_without_rows(built):
 
 @pytest.mark.spark
 def test_spark_only_features(project, tmp_path):
-    """Job groups, pandas on Spark, and the storage of a table."""
     built = project("of_spark", make_project(tmp_path / "p", SPARK_MODELS)).build()
     assert built.rows("job_group") == [{"job_group": "model.plugin.job_group"}]
     assert sorted(row["id"] for row in built.rows("from_pandas_on_spark")) == [1, 2]
@@ -166,11 +135,10 @@ def test_spark_only_features(project, tmp_path):
 
 
 PARTED_MODELS = {
-    "parted.py": """
-        def model(dbt, spark):
-            dbt.config(partition_by=["day", "part"])
-            return spark.range(4).selectExpr("id", "date'2026-11-23' as day", "id % 2 as part")
-    """,
+    "parted.py": python_model(
+        "dbt.config(partition_by=['day', 'part'])",
+        """return spark.range(4).selectExpr("id", "date'2026-11-23' as day", "id % 2 as part")""",
+    ),
     "parted_sql.sql": """
         {{ config(materialized='table', partition_by='part') }}
         select id, cast(id % 2 as smallint) as part from {{ ref('parted') }}
@@ -199,9 +167,12 @@ def test_partitions(project, tmp_path):
 
 def test_errors_show_the_models_file_and_line(project, tmp_path):
     """Or a remedy in one line, for example after a full disk; other models are built."""
-    code = "def fail(batches):\n    1 / 0\n    yield\n\n\ndef model(dbt, spark):\n    {}\n    return spark.range(1)\n"
-    models = {name: code.format(body) if name.endswith("py") else body for name, (body, _) in BROKEN.items()}
-    models["here.py"] = code.format("dbt.config(submission_method='session')")
+    fail = "def fail(batches):\n    1 / 0\n    yield\n\n\n"
+    models = {
+        name: python_model(body, "return spark.range(1)", above=fail) if name.endswith("py") else body
+        for name, (body, _) in BROKEN.items()
+    }
+    models["here.py"] = python_model("dbt.config(submission_method='session')", "return spark.range(1)")
     models["full_in_sql.yml"] = "models: [{name: full_in_sql, config: {materialized: table}}]"
     built = project("broken", make_project(tmp_path / "p", models))
     said = built.failures("run")
@@ -217,18 +188,13 @@ def test_errors_show_the_models_file_and_line(project, tmp_path):
 def test_packages_named_in_meta_are_shipped(project, tmp_path, monkeypatch):
     shipped = []
     monkeypatch.setattr(submit, "ship", lambda spark, packages: shipped.append(packages))
-    named = """
-        def model(dbt, spark):
-            dbt.config(meta={"ship_packages": ["numpy"]})
-            return spark.range(1)
-    """
+    named = python_model("dbt.config(meta={'ship_packages': ['numpy']})", "return spark.range(1)")
     project("shipped", make_project(tmp_path / "p", {"named.py": named})).build()
     assert shipped == [["numpy"]]
 
 
 def test_a_projects_own_write_macro(project, tmp_path):
-    """A project's own macro `py_write_table` is used unchanged."""
-    folder = make_project(tmp_path / "p", {"mine.py": "def model(dbt, spark):\n    return spark.range(3)\n"})
+    folder = make_project(tmp_path / "p", {"mine.py": python_model("return spark.range(3)")})
     (folder / "macros").mkdir()
     (folder / "macros" / "write.sql").write_text(
         "{% macro py_write_table(compiled_code, target_relation) %}\n{{ compiled_code }}\n"

@@ -1,11 +1,14 @@
 """The rows of changed groups are replaced; files of large tables without such rows stay unchanged."""
 
+import pyarrow.parquet as pq
 import pytest
 
 from dbt_spark_python.incremental import replace
 from dbt_spark_python.incremental.earlier import changed_groups, rows_of_groups
 from dbt_spark_python.incremental.replace import begin_replacement
 from dbt_spark_python.incremental.tables import ChangedGroups
+from dbt_spark_python.session import connection
+from dbt_spark_python.table_store.public_folders import Publication
 
 pytestmark = pytest.mark.both
 
@@ -41,15 +44,11 @@ class Table:
 
     def publish(self) -> None:
         """Publish the new table."""
-        from dbt_spark_python.table_store.public_folders import Publication
-
         self.catalog.warehouse.begin_writing()
         self.catalog.publish("replaced", self.name, "run", Publication())
 
     def files(self) -> dict[int, int]:
         """The rows in each data file, by inode."""
-        import pyarrow.parquet as pq
-
         place = self.catalog.warehouse.public_place("replaced", self.name)
         found = {path.stat().st_ino: pq.read_metadata(path).num_rows for path in place.glob("*.parquet")}
         return {inode: count for inode, count in found.items() if count}
@@ -76,53 +75,47 @@ class Table:
         return sorted(map(tuple, self.spark.table(f"replaced.{self.name}").collect()), key=repr)
 
 
-ALL = sorted((row for rows in ROWS.values() for row in rows), key=repr)
+def but(*shops, new=()) -> list[tuple]:
+    """The rows of all other groups, and new ones."""
+    return sorted([*(row for rows in ROWS.values() for row in rows if row[0] not in shops), *new], key=repr)
 
 
 @pytest.fixture(autouse=True)
 def large_tables(monkeypatch):
-    """Treat tables of any size as large."""
     monkeypatch.setattr(replace, "LEAST_BYTES", 0)
 
 
 @pytest.fixture
-def make_table(spark, request):
+def make_table(spark, schema):
     """Create a table for one test, in the warehouse of this process."""
-    from dbt_spark_python.session import connection
-
-    name = "".join(c if c.isalnum() else "_" for c in request.node.name.lower())
-    return lambda by="": Table(connection._catalog, spark, name, by)
+    return lambda by="": Table(connection._catalog, spark, schema, by)
 
 
 @pytest.fixture
 def table(make_table):
-    """A table of four files."""
     return make_table()
-
-
-def but(*shops) -> list[tuple]:
-    """The rows of all other groups."""
-    return [row for row in ALL if row[0] not in shops]
 
 
 def test_files_without_a_changed_group_stay(table):
     """If a group has rows in two files, both are rewritten; the counts are those of its rows."""
-    before = table.files()
-    assert table.rows() == ALL
-    assert table.replace([("a", 1, 1), ("a", 2, 20), ("a", 4, 8)], "a") == (1, 1, 1)
-    assert table.rows() == sorted([*but("a"), ("a", 1, 1), ("a", 2, 20), ("a", 4, 8)], key=repr)
+    before, new = table.files(), [("a", 1, 1), ("a", 2, 20), ("a", 4, 8)]
+    assert table.rows() == but()
+    assert table.replace([], "another") == (0, 0, 0)
+    assert (table.files(), table.rows()) == (before, but())
+    assert table.replace(new, "a") == (1, 1, 1)
+    assert table.rows() == but("a", new=new)
     assert len(before.keys() & table.files().keys()) == 2
 
     # Again: its rows are now in one file, with one row of another group.
     before = table.files()
-    assert table.replace([("c", 1, 50)], "c") == (0, 1, 0)
+    assert table.replace([("c", 1, 50)], "c", key_columns=None) is None, "changes need not be counted"
     assert len(before.keys() - table.files().keys()) == 1
-    assert table.rows() == sorted([*but("a", "c"), ("a", 1, 1), ("a", 2, 20), ("a", 4, 8), ("c", 1, 50)], key=repr)
+    assert table.rows() == but("a", "c", new=[*new, ("c", 1, 50)])
 
 
 def test_groups_that_are_gone_and_new_ones(table):
     assert table.replace([("new", 1, 9)], "c", "new", "never was") == (1, 0, 1)
-    assert table.rows() == sorted([*but("c"), ("new", 1, 9)], key=repr)
+    assert table.rows() == but("c", new=[("new", 1, 9)])
     assert table.replace([], "a", "b", "new", "d", "") == (0, 0, 7)
     assert table.rows() == []
     assert table.replace([("a", 1, 1)], "a") == (1, 0, 0)
@@ -132,60 +125,33 @@ def test_groups_that_are_gone_and_new_ones(table):
 def test_a_key_that_is_null_is_the_empty_text(table):
     before = table.files()
     assert table.replace([(None, 1, 40), ("", 2, 41)], "") == (1, 1, 0)
-    assert table.rows() == sorted([*but(None), (None, 1, 40), ("", 2, 41)], key=repr)
+    assert table.rows() == but(None, new=[(None, 1, 40), ("", 2, 41)])
     assert len(before.keys() & table.files().keys()) == 3
 
 
 def test_a_key_that_is_an_expression(table):
-    """With another type than string."""
     assert table.replace([("a", 1, 10)], "1", key="day") == (0, 1, 4)
     assert table.rows() == [("a", 1, 10), ("a", 2, 2), ("a", 3, 7)]
 
 
-def test_no_group_has_changed(table):
-    before = table.files()
-    assert table.replace([], "another") == (0, 0, 0)
-    assert table.files() == before
-    assert table.rows() == ALL
-
-
-def test_changes_need_not_be_counted(table):
-    assert table.replace([("c", 1, 50)], "c", key_columns=None) is None
-    assert table.rows() == sorted([*but("c"), ("c", 1, 50)], key=repr)
-
-
-def test_too_many_files_are_written_again(table, monkeypatch):
-    monkeypatch.setattr(replace, "MOST_FILES", 4)
+@pytest.mark.parametrize(("limit", "value"), [("MOST_FILES", 4), ("LEAST_BYTES", 1 << 20)])
+def test_a_table_of_many_files_or_few_bytes_is_written_in_full(table, monkeypatch, limit, value):
+    monkeypatch.setattr(replace, limit, value)
     before = table.files()
     assert len(before) == 4
     assert table.replace([("c", 1, 50)], "c") == (0, 1, 0)
-    assert table.rows() == sorted([*but("c"), ("c", 1, 50)], key=repr)
-    assert not before.keys() & table.files().keys()
-
-
-def test_a_small_table_is_written_in_full(table, monkeypatch):
-    monkeypatch.setattr(replace, "LEAST_BYTES", 1 << 20)
-    before = table.files()
-    assert table.replace([("c", 1, 50)], "c") == (0, 1, 0)
-    assert table.rows() == sorted([*but("c"), ("c", 1, 50)], key=repr)
+    assert table.rows() == but("c", new=[("c", 1, 50)])
     assert not before.keys() & table.files().keys()
 
 
 def test_a_table_in_partitions(make_table):
     """Every file is rewritten, and each row keeps its partition."""
     table = make_table("partitioned by (amount)")
-    assert table.rows() == ALL
+    assert table.rows() == but()
     assert table.replace([("a", 1, 1), ("a", 2, 20)], "a") == (0, 1, 1)
-    assert table.rows() == sorted([*but("a"), ("a", 1, 1), ("a", 2, 20)], key=repr)
+    assert table.rows() == but("a", new=[("a", 1, 1), ("a", 2, 20)])
     place = table.catalog.warehouse.public_place("replaced", table.name)
     assert {path.name for path in place.glob("amount=*")} == {f"amount={n}" for n in (1, 20, 3, 4, 5, 6)}
-
-
-def test_rows_of_groups(table):
-    rows = table.spark.table(f"replaced.{table.name}")
-    groups = table.spark.createDataFrame([("",), ("a",)], "group_key string")
-    assert {row.shop for row in replace.rows_of_groups(rows, "shop", groups).collect()} == {None, "a"}
-    assert {row.shop for row in replace.rows_of_groups(rows, "shop", groups, "left_anti").collect()} == {"b", "c", "d"}
 
 
 @pytest.mark.spark

@@ -34,20 +34,16 @@ def test_unsupported_versions_are_refused(found, said, monkeypatch):
         sail_server.check_installed()
 
 
-@pytest.mark.parametrize(
-    ("statement", "counts"),
-    [
-        ("create table a as select 1", True),
-        ("/* {} */\n\n  create table a as select 1", True),
-        ("-- x\ninsert into a values (1)", True),
-        ("select 'create'", False),
-        ("/* create */ select 1", False),
-        ("with a as (select 1) select * from a", False),
-        ("\n  merge into a using b on a.x = b.x when matched then delete", True),
-    ],
-)
-def test_statements_that_return_counts(statement, counts):
-    assert bool(sail._COUNTING.match(statement)) == counts
+def test_statements_that_return_counts():
+    for statement in (
+        "create table a as select 1",
+        "/* {} */\n\n  create table a as select 1",
+        "-- x\ninsert into a values (1)",
+        "\n  merge into a using b on a.x = b.x when matched then delete",
+    ):
+        assert sail._COUNTING.match(statement)
+    for statement in ("select 'create'", "/* create */ select 1", "with a as (select 1) select * from a"):
+        assert not sail._COUNTING.match(statement)
 
 
 SERVER = """
@@ -140,7 +136,6 @@ print(spark.read.parquet(sys.argv[1] + "/rows").count())
 
 @pytest.mark.long
 def test_long_statements_complete(tmp_path):
-    """Reading and writing continue beyond the client's time limit."""
     pytest.importorskip("pysail")
     done = run_python(SLOW, tmp_path)
     assert done.stdout.splitlines() == ["3", "3"], done.stderr
@@ -177,8 +172,6 @@ def test_a_process_ends_though_a_function_runs():
 @pytest.mark.both
 @pytest.mark.skipif((os.cpu_count() or 1) == 1, reason="with one core there is one partition")
 def test_rows_are_gathered_by_key_in_several_partitions(spark):
-    """A partition has all rows of its keys, and there is more than one partition."""
-
     def tell(batches):
         ids = [id for batch in batches for id in batch.column("id").to_pylist()]
         yield pa.RecordBatch.from_pydict({"ids": pa.array([ids], pa.list_(pa.int64()))})

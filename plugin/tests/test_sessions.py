@@ -52,17 +52,11 @@ MODELS = {
 @pytest.fixture
 def server(tmp_path):
     """The address of a Spark Connect server."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", SERVER],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "RUST_LOG": "error"},
-        cwd=tmp_path,
-    )
-    yield process.stdout.readline().strip()
-    process.stdin.close()
-    process.wait(30)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    quiet = {**os.environ, "RUST_LOG": "error"}
+    with subprocess.Popen([sys.executable, "-c", SERVER], env=quiet, cwd=tmp_path, **pipes) as process:
+        yield process.stdout.readline().strip()
+        process.stdin.close()
 
 
 def run(code: list[str], target: str, folder, **variables) -> subprocess.CompletedProcess:
@@ -79,52 +73,48 @@ def run(code: list[str], target: str, folder, **variables) -> subprocess.Complet
     )
 
 
-@pytest.mark.sail
-def test_a_notebooks_session_is_the_one(server, tmp_path):
-    """Models see the views of cells, and cells the tables of models; no JVM is searched."""
-    assert in_a_notebook(server, tmp_path) == ([], [[42], [43]])
+def java() -> dict[str, str]:
+    return {"JAVA_HOME": str(environment.HERE / "java_home"), jvm.REAL_JAVA: str(jvm.find())}
 
 
-@pytest.mark.spark
-def test_a_notebooks_session_that_is_no_server(tmp_path):
-    """As above, with a notebook whose JVM is already running."""
-    assert in_a_notebook("local[1]", tmp_path, **java()) == ([], [[42], [43]])
-
-
-def in_a_notebook(place: str, folder, **variables) -> tuple[list, list]:
-    """Run dbt from Python with an open session; return the failures and the session's view of the tables."""
+def check_notebook(place: str, folder, **variables) -> None:
+    """Run dbt from Python with an open session: models see the views of cells, and cells the tables of models."""
     done = run(["-c", NOTEBOOK, place], "connect", make_project(folder / "p", MODELS), **variables)
     assert done.returncode == 0, done.stdout + done.stderr
     failed, zone, rows = map(json.loads, done.stdout.splitlines()[-3:])
     assert zone == "Asia/Tokyo", "the profile's settings are made"
-    return failed, rows
+    assert (failed, rows) == ([], [[42], [43]])
 
 
-def java() -> dict[str, str]:
-    """The environment that lets a process start a JVM, also on a machine with only the packaged one."""
-    return {"JAVA_HOME": str(environment.HERE / "java_home"), jvm.REAL_JAVA: str(jvm.find())}
-
-
-@pytest.mark.long
 @pytest.mark.sail
-def test_a_server(server, tmp_path):
-    """SQL and Python models use SPARK_REMOTE, and each reads the other's table."""
-    on_a_server(server, tmp_path)
+def test_a_notebooks_session_is_the_one(server, tmp_path):
+    """No JVM is searched."""
+    check_notebook(server, tmp_path)
 
 
 @pytest.mark.spark
-def test_a_server_of_sparks_own(tmp_path):
-    """As above, with the Spark Connect server that pyspark starts itself."""
-    on_a_server("local[1]", tmp_path, **java())
+def test_a_notebooks_session_that_is_no_server(tmp_path):
+    check_notebook("local[1]", tmp_path, **java())
 
 
-def on_a_server(address: str, folder, **variables) -> None:
-    """Build a project with SQL and Python models."""
+def check_server(address: str, folder, **variables) -> None:
+    """Build a project with SQL and Python models on SPARK_REMOTE; each reads the other's table."""
     models = MODELS | {"looks.py": "def model(dbt, spark):\n    return spark.sql('select 1 as answer')\n"}
     folder = make_project(folder / "p", models)
     done = run(["-m", "dbt.cli.main", "build"], "connect", folder, SPARK_REMOTE=address, **variables)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "PASS=2" in done.stdout
+
+
+@pytest.mark.long
+@pytest.mark.sail
+def test_a_server(server, tmp_path):
+    check_server(server, tmp_path)
+
+
+@pytest.mark.spark
+def test_a_server_of_sparks_own(tmp_path):
+    check_server("local[1]", tmp_path, **java())
 
 
 SQL_ALONE = """

@@ -25,12 +25,8 @@ def program(tmp_path, monkeypatch):
 
 
 def test_a_command_is_shown_as_the_shell_finds_it(program, monkeypatch):
-    assert shlex.split(shown_command(["asked", "status", "--in", "a b"])) == [
-        "my env/bin/asked",
-        "status",
-        "--in",
-        "a b",
-    ]
+    shown = shown_command(["asked", "status", "--in", "a b"])
+    assert shlex.split(shown) == ["my env/bin/asked", "status", "--in", "a b"]
     monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
     assert shown_command(["asked", "status"]) == "asked status"
     other = program.parents[2] / "other"

@@ -6,7 +6,7 @@ import pytest
 from dbt.adapters.spark.session import Cursor
 
 from dbt_spark_python.session import connection, error_translation, small_run_profile
-from plugin_projects import make_project
+from plugin_projects import make_project, python_model
 
 PROFILE = {
     "spark.master": "local[*]",
@@ -56,11 +56,9 @@ def test_a_run_is_small_if_its_inputs_are(tmp_path, monkeypatch, variables, is_s
 
 def test_many_files_are_large(tmp_path, monkeypatch):
     monkeypatch.setattr(small_run_profile, "_MAX_FILES", 3)
-    for name in "abc":
+    for name, is_small in (("a", True), ("b", True), ("c", True), ("d", False)):
         (tmp_path / name).touch()
-    assert taken(some_log=str(tmp_path)) is not None
-    (tmp_path / "d").touch()
-    assert taken(some_log=str(tmp_path)) is None
+        assert (taken(some_log=str(tmp_path)) is not None) is is_small
 
 
 def test_profiles_without_the_keys():
@@ -69,38 +67,33 @@ def test_profiles_without_the_keys():
     assert parameters == {"spark.master": "local[*]"}
 
 
-TOLD = """
-    def model(dbt, spark):
-        names = ("spark.sql.codegen.wholeStage", "spark.sql.codegen.factoryMode")
-        return spark.createDataFrame([(name, spark.conf.get(name)) for name in names], "name string, value string")
-"""
+TOLD = python_model(
+    'names = ("spark.sql.codegen.wholeStage", "spark.sql.codegen.factoryMode")',
+    "rows = [(place, spark.conf.get(name)) for place, name in enumerate(names)]",
+    'return spark.createDataFrame(rows, "place int, value string")',
+)
 
 
 @pytest.mark.spark
 def test_a_small_run_and_a_large_one_behind_it(project, tmp_path, monkeypatch):
-    """The settings are added, and removed again for the next run."""
     folder = make_project(tmp_path / "p", {"told.py": TOLD})
 
     def told(schema):
         built = project(schema, folder)
         assert built.invoke("run").success
-        return {row["name"]: row["value"] for row in built.rows("told")}
+        return [row["value"] for row in sorted(built.rows("told"), key=lambda row: row["place"])]
 
-    assert told("small_run") == {
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    }
+    assert told("small_run") == ["false", "NO_CODEGEN"]
     monkeypatch.setenv("DBT_SPARK_PYTHON_TEST_SMALL", "-1")
-    assert told("large_run") == {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
+    assert told("large_run") == ["true", "FALLBACK"]
 
 
 def test_settings_are_removed_from_a_session_without_a_warehouse_of_folders(monkeypatch):
     """As on the targets `iceberg` and `delta`, where an orchestrator may run several commands in a process."""
     settings: dict[str, str] = {}
     session = SimpleNamespace(conf=SimpleNamespace(unset=settings.pop))
-    monkeypatch.setattr(connection, "_catalog", None)
-    monkeypatch.setattr(connection, "_set", set())
-    monkeypatch.setattr(connection, "process_session", lambda: session)
+    for name, value in (("_catalog", None), ("_set", set()), ("process_session", lambda: session)):
+        monkeypatch.setattr(connection, name, value)
     for is_small in (True, False):
         small = small_run_profile.SmallRun("", {"spark.sql.adaptive.enabled": "false"}, is_small)
         monkeypatch.setattr(connection, "_small", small)

@@ -12,7 +12,6 @@ LETTERS = st.text("abc", max_size=5)
 
 
 def places(found: list[dict]) -> dict[tuple[str, str], str]:
-    """The nearest name by place and name."""
     return {(each["place"], each["name"]): each["nearest"] for each in found}
 
 

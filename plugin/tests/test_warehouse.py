@@ -19,7 +19,6 @@ from dbt_spark_python.table_store.warehouse import Warehouse
 
 
 def write(warehouse: Warehouse, schema: str, name: str, files: dict[str, str]) -> None:
-    """Write a table in Spark's place."""
     place = warehouse.private_place(schema, name)
     place.mkdir(parents=True)
     for file, text in files.items():
@@ -55,7 +54,6 @@ def test_a_table_is_the_old_one_or_the_new_one(folders, monkeypatch, can_exchang
 
 
 def test_a_reader_always_finds_a_table(folders):
-    """While tables are published over each other, readers always find one complete table."""
     write(folders, "s", "t", {"a.parquet": "0", "b.parquet": "0"})
     folders.publish("s", "t", "0")
     seen, done = set(), threading.Event()
@@ -140,22 +138,6 @@ def test_the_folder_of_a_living_process_stays(folders, tmp_path):
     assert folders.tables.exists()
 
 
-def test_a_second_builder_is_told_who_the_first_is(folders):
-    told = in_another_process(
-        """
-        other = Warehouse(Path(sys.argv[1]))
-        other.published()
-        try:
-            other.begin_writing()
-        except WarehouseError as error:
-            print(error)
-        """,
-        str(folders.root),
-    ).stdout
-    assert f"{folders.root} is being built by process {os.getpid()} since 20" in told
-    assert "wait until that ends, let runs wait longer (spark.dbt.lock_wait in the profile), or use another" in told
-
-
 def test_a_second_builder_waits_for_the_first(folders, monkeypatch):
     """Lines tell about the wait; after the given time the error says so."""
     monkeypatch.setattr(warehouse_module, "_TELL_S", 0.1)
@@ -170,7 +152,6 @@ def test_a_second_builder_waits_for_the_first(folders, monkeypatch):
 
 
 def test_a_reader_of_a_warehouse_it_may_not_write_to(folders):
-    """It gets a folder elsewhere; an attempt to write raises an error with the cause."""
     write(folders, "s", "t", {"a.parquet": ""})
     folders.publish("s", "t", "run")
     folders.end_writing()
@@ -236,35 +217,34 @@ def test_a_half_written_folder_is_not_a_table(folders):
 
 
 def test_a_copy_to_add_to_leaves_the_public_table_alone(folders):
-    write(folders, "s", "t", {"a.parquet": "a"})
+    write(folders, "s", "t", {"a.parquet": "a", "b.parquet": "b"})
     folders.publish("s", "t", "first")
     assert folders.checkout("s", "t")
     assert not folders.checkout("s", "none")
-    copy = folders.private_place("s", "t")
-    (copy / "a.parquet").unlink()
-    (copy / "b.parquet").write_text("b")
-    assert read(folders, "s", "t") == {"a.parquet": "a"}
+    copy, public = folders.private_place("s", "t"), folders.public_place("s", "t")
+    (copy / "b.parquet").unlink()
+    (copy / "c.parquet").write_text("c")
+    assert read(folders, "s", "t") == {"a.parquet": "a", "b.parquet": "b"}
+    kept = (public / "a.parquet").stat().st_ino
     folders.publish("s", "t", "second")
-    assert read(folders, "s", "t") == {"b.parquet": "b"}
+    assert read(folders, "s", "t") == {"a.parquet": "a", "c.parquet": "c"}
+    assert (public / "a.parquet").stat().st_ino == kept
 
 
-def test_an_extended_table_keeps_its_files(folders, monkeypatch):
+def test_a_table_is_extended_under_another_name(folders, monkeypatch):
     """It is rewritten in full if it has too many files, or files that have changed since they were published."""
     write(folders, "s", "t", {"a.parquet": "a"})
     folders.publish("s", "t", "first")
     write(folders, "s", "t__next", {"b.parquet": "b"})
     assert folders.checkout("s", "t", "t__next")
     folders.private_place("s", "t__next").rename(folders.private_place("s", "t"))
-    old = (folders.public_place("s", "t") / "a.parquet").stat().st_ino
     folders.publish("s", "t", "second")
-    assert (folders.public_place("s", "t") / "a.parquet").stat().st_ino == old
     assert read(folders, "s", "t") == {"a.parquet": "a", "b.parquet": "b"}
 
-    assert folders.can_grow("S", "T")
-    assert not folders.can_grow("s", "none")
-    monkeypatch.setattr("dbt_spark_python.table_store.warehouse.MOST_FILES", 2)
-    assert not folders.can_grow("s", "t")
-    monkeypatch.undo()
+    assert folders.can_grow("S", "T") and not folders.can_grow("s", "none")
+    with monkeypatch.context() as patched:
+        patched.setattr(warehouse_module, "MOST_FILES", 2)
+        assert not folders.can_grow("s", "t")
     (folders.public_place("s", "t") / "b.parquet").write_text("others")
     assert not folders.can_grow("s", "t")
 
@@ -279,21 +259,19 @@ def test_a_view_and_a_table_take_each_others_place(folders):
     assert ([table.name for table in folders.published("s")], folders.views()) == (["x"], {})
 
 
-@pytest.mark.parametrize("name", ["a[1]", "a,b", "a*", "{a}", "a\nb", "a\x1b[31m", "a\x85", "a\udcff"])
-def test_a_path_that_engines_misread_is_refused(tmp_path, name):
-    """The message is printable and names the path; the folder is not created."""
-    with pytest.raises(WarehouseError) as refused:
-        connection.open_warehouse(str(tmp_path / name))
-    said = str(refused.value)
-    assert said.isprintable() and repr(str(tmp_path / name)) in said
-    assert said.endswith("in a path; use a folder without it")
-    assert not (tmp_path / name).exists()
-
-
-@pytest.mark.parametrize("place", ["s3a://bucket/tables", "hdfs:///tables", "file:///tables"])
-def test_a_place_that_is_not_a_folder_of_this_machine_is_refused(tmp_path, monkeypatch, place):
-    """Such a text is also the path of a folder below the current one; it is not created."""
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        *((name, "in a path; use a folder without it") for name in ("a[1]", "a,b", "a*", "{a}", "a\nb", "a\x1b[31m")),
+        *((name, "in a path; use a folder without it") for name in ("a\x85", "a\udcff")),
+        *((place, "iceberg or delta") for place in ("s3a://bucket/tables", "hdfs:///tables", "file:///tables")),
+    ],
+)
+def test_a_place_that_engines_misread_is_refused(tmp_path, monkeypatch, name, said):
+    """The message is printable and names the path. No folder is created, also not one that is named like an address."""
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(WarehouseError, match="use a local folder, or a target whose file_format is iceberg or delta"):
+    place = name if "://" in name else str(tmp_path / name)
+    with pytest.raises(WarehouseError, match=said) as refused:
         connection.open_warehouse(place)
+    assert str(refused.value).isprintable() and repr(place) in str(refused.value)
     assert list(tmp_path.iterdir()) == []

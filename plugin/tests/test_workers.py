@@ -37,16 +37,17 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory):
-    """A Python without packages."""
     place = tmp_path_factory.mktemp("bare")
     venv.create(place, with_pip=False)
     return place / "bin" / "python"
 
 
-def look(python, *names, **variables) -> dict:
+def look(python, *names, path="") -> dict:
     """The report of another Python on packages."""
     command = [python, "-c", LOOK, environment.HERE / "python_model", *names]
-    done = subprocess.run(command, env={**os.environ, **variables}, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": str(path)}, capture_output=True, text=True, check=True
+    )
     return json.loads(done.stdout)
 
 
@@ -59,11 +60,12 @@ def test_installed_and_missing_packages(bare):
 
 def test_a_package_that_is_there_and_cannot_be_imported(bare, tmp_path):
     """A package built for another platform behaves like this."""
-    (tmp_path / "broken-2.0.dist-info").mkdir()
-    (tmp_path / "broken-2.0.dist-info" / "METADATA").write_text("Name: Broken\nVersion: 2.0\n")
-    (tmp_path / "broken-2.0.dist-info" / "top_level.txt").write_text("_broken\nbroken\n")
+    of_package = tmp_path / "broken-2.0.dist-info"
+    of_package.mkdir()
+    (of_package / "METADATA").write_text("Name: Broken\nVersion: 2.0\n")
+    (of_package / "top_level.txt").write_text("_broken\nbroken\n")
     (tmp_path / "broken.py").write_text("raise ImportError('wrong ELF class')\n")
-    faults = look(bare, "Broken", PYTHONPATH=str(tmp_path))["faults"]
+    faults = look(bare, "Broken", path=tmp_path)["faults"]
     assert faults == {"Broken": "cannot be imported: ImportError: wrong ELF class"}
 
 
@@ -73,10 +75,10 @@ def test_a_package_whose_module_has_another_name(bare, tmp_path):
     of_package.mkdir()
     (of_package / "METADATA").write_text("Name: spelled-otherwise\nVersion: 1\n")
     (of_package / "RECORD").write_text("so/__init__.py,,\nspelled_otherwise-1.dist-info/METADATA,,\n")
-    faults = look(bare, "spelled-otherwise", PYTHONPATH=str(tmp_path))["faults"]
+    faults = look(bare, "spelled-otherwise", path=tmp_path)["faults"]
     assert "No module named 'so'" in faults["spelled-otherwise"]
     (tmp_path / "so.py").write_text("")
-    assert look(bare, "spelled-otherwise", PYTHONPATH=str(tmp_path))["faults"] == {}
+    assert look(bare, "spelled-otherwise", path=tmp_path)["faults"] == {}
 
 
 def test_a_run_is_refused_by_the_names_of_worker_and_packages():
@@ -89,12 +91,10 @@ def test_a_run_is_refused_by_the_names_of_worker_and_packages():
 
 
 def test_a_run_without_python_models_is_not_checked():
-    """The session is not opened either: the method does not exist."""
     workers.check(SimpleNamespace(method="pigeon"), [])
 
 
 def test_a_model_that_meets_a_module_that_is_not_there():
-    """Without the config `packages`, the error names the module instead of Spark's trace."""
     trace = "Job aborted\nTraceback (most recent call last):\nModuleNotFoundError: No module named 'numba.core'\n\n"
     said = explain(RuntimeError(trace), "models/a.py", "")
     assert said.startswith("a worker's Python has no module numba.core. Install it there")
@@ -107,7 +107,7 @@ def test_packages_are_packed_as_they_are_here(wheel, bare, tmp_path, monkeypatch
     file = tmp_path / "workers.zip"
     assert pack.main([str(file), "carried", "--", "--no-index", "--find-links", str(wheel)]) == 0
     zipfile.ZipFile(file).extractall(tmp_path / "unpacked")
-    assert look(bare, "Carried", PYTHONPATH=str(tmp_path / "unpacked"))["faults"] == {}
+    assert look(bare, "Carried", path=tmp_path / "unpacked")["faults"] == {}
 
     assert f"pyarrow=={version('pyarrow')}\n" in pack.versions()
     monkeypatch.setattr(pack, "versions", lambda: {"carried==1.4\n"})
