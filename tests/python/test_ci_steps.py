@@ -50,7 +50,6 @@ def environment(place) -> dict[str, str]:
 
 
 def is_wanted(step: dict, inputs: dict[str, str]) -> bool:
-    """Evaluate a step's condition: comparisons of inputs with texts, joined by `||`."""
     terms = step["if"].split(" || ") if "if" in step else []
     parts = [re.fullmatch(r"inputs\.([\w-]+) (==|!=) '(.*)'", term).groups() for term in terms]
     return not parts or any((inputs[name] == text) == (sign == "==") for name, sign, text in parts)
@@ -81,7 +80,6 @@ def run_action(place, begin: str = "", **given: str) -> tuple[list[str], subproc
 
 
 def obeyed(output: str) -> list[str]:
-    """List the lines that a runner takes as commands."""
     found, token = [], None
     for line in output.splitlines():
         if token:
@@ -191,7 +189,6 @@ def check_steps(place, right: str, wrong: str, conditions: str) -> None:
 
 
 def test_expectations_and_conditions_of_written_tables(place):
-    """Tables of a kit stand for those of the build."""
     story.write(place / "temp" / "tangles")
     for name, length in (("three", 3), ("two", 2)):
         (place / f"{name}.jsonl").write_text(json.dumps({"feed": story.ALICE, "sequence": length}))

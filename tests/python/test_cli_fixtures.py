@@ -29,8 +29,6 @@ def tables(fixtures) -> Tables:
 
 @pytest.fixture
 def ask(fixtures):
-    """Run `tangles` and return its exit code and answer."""
-
     def run(*words: str) -> tuple[int, dict]:
         options = ["--warehouse", str(fixtures.warehouse), "--schema", fixtures.schema, "--json"]
         result = CliRunner().invoke(main, [words[0], *options, *words[1:]])
@@ -41,7 +39,6 @@ def ask(fixtures):
 
 
 def ids_of(system: str, kind: str) -> dict[tuple[str, str], str]:
-    """Return the ids of the letters in the documents, by example."""
     return {(row["example"], row["name"]): row["id"] for row in fixture_seeds.names(system, kind)}
 
 
@@ -55,7 +52,6 @@ def node_id(example: str, name: str) -> str:
 
 
 def drawn(graph) -> set[tuple[str, str]]:
-    """Return the links of a graph."""
     return {(edge.child, edge.parent) for edge in graph.edges}
 
 
@@ -68,7 +64,6 @@ EDGES = fixture_seeds.expected("ssb", "tangle_edges")
 
 @pytest.mark.parametrize("example", sorted({row["example"] for row in EDGES}))
 def test_figures_of_tangles(tables, example):
-    """The members and their links equal the figure of the document."""
     rows = [row for row in EDGES if row["example"] == example]
     for name, root in sorted({(row["tangle_name"], row["root"]) for row in rows}):
         graph = graphs.tangle(tables, name, SSB[example, root], 1000)
@@ -254,7 +249,6 @@ def test_why_of_messages_off_their_chain(tables):
 
 
 def test_why_of_invalid_set_messages(tables):
-    """The root causes of each message are listed with their paths."""
     rows = tables.rows("select message_id, set_id, reject_reason from {set_messages} where not is_valid")
     assert len(rows) > 20
     for row in rows:
@@ -271,12 +265,6 @@ def test_why_of_nodes_above_a_rejected_node(tables):
     for row in rows:
         (base,) = why_node.explain(tables, row["node_id"], row["base_id"])["bases"]
         assert base["causes"] and all(cause["trouble"] != "previous_set_aside" for cause in base["causes"])
-
-
-def test_why_of_a_missing_message(tables, ask):
-    (missing, *_) = tables.rows("select missing_id from {tangle_missing} where not is_in_log order by 1")
-    code, answer = ask("why", missing["missing_id"])
-    assert code == 1 and answer["referred_to_by"] and answer["awaited_by"]
 
 
 def test_status(ask, fixtures):

@@ -30,7 +30,6 @@ def test_generated_pages_are_current(name):
 
 
 def test_vars_page_equals_dbt_project():
-    """Names, defaults and their order equal those of dbt_project.yml."""
     page = (ROOT / "docs" / "reference" / "vars.md").read_text()
     listed = re.findall(r"^\| `(\w+)` \| `(.+?)` \| .", page, re.M)
     defaults = yaml.safe_load((ROOT / "dbt_project.yml").read_text())["vars"]
@@ -72,7 +71,6 @@ def test_links_have_targets():
 
 @pytest.fixture(scope="module")
 def known(fixtures) -> dict[str, dict]:
-    """Read the manifest of the project."""
     return json.loads((fixtures.warehouse / "target" / fixtures.schema / "manifest.json").read_text())
 
 

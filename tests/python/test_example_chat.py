@@ -17,7 +17,6 @@ MODELS = ("timeline_events", "timeline_updates", "ssb_messages")
 
 
 def show(path, timeline: str) -> list[str]:
-    """Run the client once; return the texts that it shows."""
     words = [sys.executable, str(CHAT), str(path), timeline, "--once"]
     shown = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
     assert [int(line.split()[0]) for line in shown] == [*range(len(shown))]

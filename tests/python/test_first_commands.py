@@ -42,7 +42,6 @@ def python(wheels, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """A folder with a log of 24 messages."""
     folder = tmp_path_factory.mktemp("build")
     with (DATA / "ssb" / "small.jsonl").open("rb") as file:
         (folder / "log.jsonl").write_bytes(b"".join(next(file) for _ in range(24)))
@@ -50,7 +49,6 @@ def folder(tmp_path_factory) -> Path:
 
 
 def run(python: Path, folder: Path, *words: str) -> subprocess.CompletedProcess:
-    """Run `tangles` of an environment."""
     command = [str(python.parent / "tangles"), *words]
     given = {"cwd": folder, "env": CLEAN, "text": True, "input": EVENTS}
     return subprocess.run(command, **given, capture_output=True, check=False)

@@ -18,7 +18,6 @@ def test_committed_seeds_are_current():
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_columns_of_statements_are_described(system):
-    """The seeds' yml lists the columns of the written rows, each with a type."""
     (seed,) = yaml.safe_load((SEEDS / f"_expected_{system}__seeds.yml").read_text())["seeds"]
     statements = seed["config"]["meta"]["statements"]
     headers = {name: header.split() for name, header in SYSTEMS[system].HEADERS.items()}

@@ -6,7 +6,6 @@ import json
 import pytest
 
 import fixture_seeds
-from conftest import DATA
 from dbt_tangles.lint.records import default_reducers
 from dbt_tangles.reasons import GroupReason
 from fixtures.systems import LOGS
@@ -21,7 +20,6 @@ EVERY_KIND = pytest.mark.parametrize("kind", [*REJECTS])
 
 
 def lines_of(kind: str, folder) -> list[str]:
-    """Write the fixture log of a kind into files, and return their paths."""
     files: dict[str, list[bytes]] = {}
     for row in fixture_seeds.seed("fixture_log"):
         if row["log"] == LOGS[kind]:
@@ -48,7 +46,6 @@ def ssb_findings(tmp_path_factory):
 
 
 def test_check_errors_of_the_fixtures(fixtures, ssb_findings):
-    """Each message with a check error has a finding with this reason."""
     errors = {(row["message_id"], row["check_error"]) for row in fixtures.rows("ssb_messages") if row["check_error"]}
     assert errors and errors <= {(finding.id, finding.reason) for finding in ssb_findings}
 
@@ -94,12 +91,6 @@ def test_rejects_of_odd_files(kind, odd_files):
     found = [f for f in findings_of(kind, odd_files.folders[ODD[kind]]) if is_reject(f.reason)]
     assert as_rejects(found) == rejects_of(odd_files.built, kind)
     assert len({finding.reason for finding in found}) >= 6
-
-
-def test_small_log(small):
-    found = findings_of("ssb", DATA / "ssb" / "small.jsonl")
-    assert as_rejects(f for f in found if is_reject(f.reason)) == rejects_of(small, "ssb")
-    assert feeds_of(found) == feed_messages_of(small)
 
 
 def test_restricted_types_are_those_of_the_table(fixtures):

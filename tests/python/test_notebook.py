@@ -20,7 +20,6 @@ KEPT = json.loads(notebook.NOTEBOOK.read_text())
 
 @pytest.fixture(scope="module")
 def answers(fixtures):
-    """Run the cells over the fixtures."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TANGLES_WAREHOUSE", str(fixtures.warehouse))
         patch.setenv("TANGLES_SCHEMA", fixtures.schema)

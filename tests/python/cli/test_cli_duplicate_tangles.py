@@ -20,7 +20,6 @@ def warehouse(tmp_path) -> Warehouse:
 
 
 def change(warehouse: Warehouse, table: str, name: str, **values) -> None:
-    """Change some columns of one of the two tangles."""
     rows = pq.read_table(warehouse.folder / table).to_pylist()
     warehouse.write(table, *(row | (values if row["tangle_name"] == name else {}) for row in rows))
 
@@ -106,7 +105,6 @@ def test_status_counts_tangles_whose_writer_faults_differ(warehouse):
 
 
 def diff(a: Warehouse, b: Warehouse, *options: str) -> tuple[str, dict]:
-    """Return the answer of `tangles diff` as text, and as data by table."""
     asked = ["diff", str(a.root), str(b.root), *options]
     answer = json.loads(CliRunner().invoke(main, [*asked, "--json"]).stdout)
     return CliRunner().invoke(main, asked).stdout, {row["table"]: row for row in answer["tables"]}

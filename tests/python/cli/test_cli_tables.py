@@ -65,7 +65,6 @@ def test_tables_that_are_not_built_give_no_text(warehouse):
 
 
 def test_a_table_that_is_replaced_is_listed_again(warehouse, monkeypatch):
-    """A build replaces the folder between the listing and the reading."""
     tables = Tables(warehouse.root, "tangles")
     gone = iter([[str(warehouse.folder / "feeds" / "gone.parquet")] * 1] * 2)
     files = tables.files

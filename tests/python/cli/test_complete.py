@@ -18,7 +18,6 @@ def warehouse(tmp_path, monkeypatch):
 
 
 def offered(*words: str) -> list[str]:
-    """Return the completions of the last word."""
     found = BashComplete(main, {}, "tangles", "_TANGLES_COMPLETE").get_completions(list(words[:-1]), words[-1])
     return [each.value for each in found]
 

@@ -15,7 +15,6 @@ from dbt_tangles.cli.compare import COMPARED
 
 
 def ask(a: Warehouse, b: Warehouse, *words: str):
-    """Run `tangles diff`."""
     return CliRunner().invoke(main, ["diff", str(a.root), str(b.root), *words])
 
 
@@ -81,7 +80,6 @@ def test_roots_that_are_null(pair):
 
 
 def test_every_table_is_compared(tmp_path):
-    """Each table with a row of both replicas, and a row of one."""
     a, b = Warehouse(tmp_path / "a"), Warehouse(tmp_path / "b")
     for each in COMPARED:
         both, one = ({key: f"{key} {number}" for key in each.keys} for number in range(2))

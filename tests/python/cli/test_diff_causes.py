@@ -12,7 +12,6 @@ from dbt_tangles.cli.cli import main
 
 
 def tables(a: Warehouse, b: Warehouse) -> dict[str, dict]:
-    """Return the comparison of each table."""
     result = CliRunner().invoke(main, ["diff", str(a.root), str(b.root), "--json"])
     assert result.exit_code == 1, result.output
     return {row["table"]: row for row in json.loads(result.stdout)["tables"]}

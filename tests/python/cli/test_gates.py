@@ -41,7 +41,6 @@ def test_conditions(warehouse, name):
 
 @pytest.mark.parametrize("name", [*COUNTS])
 def test_allowed_numbers(warehouse, name):
-    """A condition fails if its count is higher than the allowed number."""
     codes = [
         warehouse.ask("status", "--fail-on", f"failed_run=2,{name}={COUNTS[name] - less}").exit_code for less in (0, 1)
     ]
@@ -51,13 +50,6 @@ def test_allowed_numbers(warehouse, name):
 def test_a_failed_run_is_allowed_only_by_name(warehouse):
     assert [warehouse.ask("status", *words).exit_code for words in ((), ("--fail-on", "rejects=3"))] == [1, 1]
     assert warehouse.ask("status", "--fail-on", "failed_run=2").exit_code == 0
-
-
-def test_several_conditions(warehouse):
-    warehouse.write("runs", run("two", 2))
-    assert warehouse.ask("status", "--fail-on", "rejects=3,forks=1, set_aside=2,failed_run").exit_code == 0
-    assert warehouse.ask("status", "--fail-on", "rejects=3,forks,set_aside=2").exit_code == 1
-    assert warehouse.json("status")["conditions"] is None
 
 
 def test_tangles_that_are_equal_count_once(tmp_path, monkeypatch):

@@ -42,7 +42,6 @@ def test_cycles_are_cut_and_drawn(parents):
 
 
 def picture(parents: dict[str, str]) -> str:
-    """Return the drawing of a graph given as strings of letters."""
     keys = {node: (node,) for node in parents}
     rows = draw(order(keys, parents), parents)
     return "\n".join(f"{row.cells} {row.node}" if row.node else row.cells for row in rows)

@@ -47,7 +47,6 @@ def test_members_have_the_names_of_their_codes(reasons: type[Reasons]):
 
 
 def test_reasons_that_are_documented():
-    """The words are those of docs/reference/reasons.md."""
     page = reasons_page.sections()
     for section, say in {"ssb": messages.ssb, "group": messages.group, "pzp": messages.pzp}.items():
         assert page[section] == [(code, say(code)) for code, _ in page[section]]

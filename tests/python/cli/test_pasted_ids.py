@@ -20,7 +20,6 @@ BASE, TIMELINE = "my base", "!room:host"
 
 
 def digest_of(sigil: str) -> str:
-    """Return the digest of a sigil as URIs write it."""
     return sigil[1:45].replace("+", "-").replace("/", "_")
 
 
@@ -47,7 +46,6 @@ ENCODED = {
 
 
 def pasted(id_: str) -> list[str]:
-    """Return an id in each form that applies to all kinds."""
     twice = quote(quote(id_, safe=""), safe="")
     return [
         *(text.format(id_) for name, text in WRAPPERS.items() if name != "Markdown" or " " not in id_),

@@ -90,7 +90,6 @@ def url_safe(digest: str) -> str:
 
 @pytest.fixture
 def of_feed(tmp_path) -> Warehouse:
-    """Three messages of one feed."""
     return write_log(tmp_path / "wh", [(f"@{FEED}.ed25519", [])] * 3)[0]
 
 
@@ -128,7 +127,6 @@ def test_keys_that_are_unknown(of_feed, tmp_path, key, length):
 
 
 def test_feeds_that_a_peer_does_not_replicate(log, tmp_path):
-    """Their messages are neither sent nor asked for."""
     assert ids(send(log, tmp_path, {"@a": -1, "@b": 0})) == ["%@b1", "%@c1"]
     assert send(log, tmp_path, {"@a": -1, "@b": -1, "@c": -1, "@z": -1}) == []
     assert send(log, tmp_path, {"@a": -1, "@z": -1}, "--ask") == []

@@ -70,7 +70,6 @@ def test_public_tables_are_the_models_of_the_marts():
 
 
 def test_internal_tables_are_no_views(warehouse):
-    """Staging tables hold secrets of private groups."""
     warehouse.write("stg_ssb__lines", {"message_id": "%secret"})
     result = warehouse.ask("sql", "select * from stg_ssb__lines")
     assert result.exit_code == 2 and "The tables are: feed_messages, feed_next, feeds, runs," in result.stderr
@@ -147,7 +146,6 @@ def test_the_configuration_is_locked(warehouse):
 
 
 def test_a_build_that_replaces_a_table(warehouse, monkeypatch):
-    """A query whose files have gone runs again on the new files."""
     replaced = []
     found = public_tables._connect
 

@@ -8,7 +8,6 @@ import pty
 import stat
 import subprocess
 import sys
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -53,7 +52,6 @@ def test_csv_and_json_lines(warehouse):
 
 
 def test_parquet(warehouse, tmp_path):
-    """The file has the rows and columns of the table."""
     out = tmp_path / "out.parquet"
     out.write_text("old")
     assert rows_of(warehouse, "from tangle_messages", "--out", str(out)) == b""
@@ -66,7 +64,6 @@ def test_parquet(warehouse, tmp_path):
 
 
 def test_every_row_is_written(warehouse, tmp_path):
-    """The limit of printed rows does not apply."""
     for form in ("csv", "JSONL", "parquet"):
         rows_of(warehouse, "from range(25000)", "--out", str(tmp_path / f"out.{form}"))
     assert (tmp_path / "out.csv").read_text().count("\n") == 25_001
@@ -103,7 +100,6 @@ def test_texts_of_logs_are_kept(tmp_path):
     ],
 )
 def test_wrong_use(warehouse, tmp_path, words, said):
-    """An error leaves no file."""
     result = warehouse.ask("sql", *words)
     assert result.exit_code == 2 and said in result.stderr and result.stdout == ""
     assert {path.name for path in tmp_path.iterdir()} == {"w'h"}
@@ -134,11 +130,6 @@ def test_the_standard_output(warehouse, tmp_path, place):
             subprocess.run(command, stdout=out, check=True)
         assert (tmp_path / mode).read_text() == f"head\n{WRITTEN}"
     assert stat.S_IFMT(os.lstat(place).st_mode) == stat.S_IFMT(before.st_mode)
-
-
-def test_a_device(warehouse):
-    assert rows_of(warehouse, AUTHORS, "--out", "/dev/null", "--format", "csv") == b""
-    assert Path("/dev/null").is_char_device()
 
 
 @pytest.mark.parametrize("place", ["stdout", pytest.param("/dev/stdout", marks=pytest.mark.long), "tty"])

@@ -18,17 +18,6 @@ def warehouse(tmp_path, monkeypatch):
     return story.write(tmp_path / "wh")
 
 
-def test_counts(warehouse):
-    answer = warehouse.json("status")
-    counts = {row["table"]: row["counts"] for row in answer["counts"]}
-    assert counts["ssb_messages"] == {"usable": 5, "bad_signature": 1}
-    assert counts["tangle_messages"] == {"member": 3, "missing_previous": 1, "previous_set_aside": 1}
-    assert counts["feeds"] == {"complete": 2} and counts["tangle_writer_faults"] == {}
-    assert "sets" in answer["missing_tables"] and "sets" not in counts
-    text = warehouse.ask("status").stdout
-    assert "5 messages in tangles: member 3, missing_previous 1, previous_set_aside 1" in text
-
-
 def test_problems_come_with_commands(warehouse):
     (missing,) = warehouse.json("status")["look_at"]
     assert (
@@ -132,7 +121,6 @@ def test_a_dead_run_counts_as_interrupted(warehouse):
 
 
 def write_results(target, run_id: str, *nodes: tuple[str, str] | tuple[str, str, str | None]) -> None:
-    """Write dbt's run_results.json of nodes with their statuses and messages."""
     target.mkdir(parents=True, exist_ok=True)
     columns = ("unique_id", "status", "message")
     rows = [{"failures": 1, **dict(zip(columns, node, strict=False))} for node in nodes]
@@ -261,7 +249,6 @@ def test_unreadable_results_are_ignored(warehouse, tmp_path, text):
     ids=["all", "changed", "some"],
 )
 def test_how_far_sql_rounds_went(warehouse, frontier, others, said):
-    """The answer has the rounds as text and as JSON; with the kernel alone, the rounds are absent."""
     tangle = {"tangle_name": "thread", "root_id": "%r"}
     depths = [{**tangle, "message_id": f"%{n}", "depth": n, "is_frontier": frontier and n == 1} for n in range(2)]
     deeper = [{**tangle, "message_id": "%2", "depth": 2}] if frontier else []

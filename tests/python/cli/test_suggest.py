@@ -22,7 +22,6 @@ ODD = HOSTILE.replace("\x00", "") + "'\\ $(reboot) `x`"
 
 
 def pasted(command: str, cwd, env: dict | None = None) -> list[str]:
-    """Return the words that a shell reads from a command."""
     program = "import json, sys; print(json.dumps(sys.argv[1:]))"
     script = f'tangles() {{ {shlex.quote(sys.executable)} -c {shlex.quote(program)} "$@"; }}; {command}'
     done = subprocess.run(["bash", "-c", script], cwd=cwd, env=env, capture_output=True, text=True, check=True)

@@ -32,7 +32,6 @@ def built(tmp_path):
 
 
 def ask(warehouse, *words):
-    """Return the answer as data, its exit code, and the answer as text."""
     command = ["status", "--verify", "--warehouse", str(warehouse), *words]
     text, data = CliRunner().invoke(main, command), CliRunner().invoke(main, [*command, "--json"])
     assert text.exit_code == data.exit_code

@@ -12,16 +12,6 @@ def warehouse(tmp_path_factory):
     return story.write(tmp_path_factory.mktemp("ask") / "wh")
 
 
-def test_a_member(warehouse):
-    answer = warehouse.json("why", A1)
-    assert answer["is_verified"] and answer["is_well"] and answer["feed"]["in_chain"]
-    (tangle,) = answer["tangles"]
-    assert (tangle["follows"], tangle["followed_by"], tangle["depth"]) == ([story.ROOT], [A2], 1)
-    assert answer["feed"]["follows"] == story.ROOT
-    text = warehouse.ask("why", A1).stdout
-    assert "verified" in text and "member, depth 1, position 1" in text and "next message of the feed" not in text
-
-
 def test_concurrent_messages_are_counted(tmp_path):
     """Thread A to E, section 2: neither D follows C nor C follows D, and the order of both is a convention."""
     warehouse = story.write_diamond(tmp_path / "wh")
@@ -32,31 +22,6 @@ def test_concurrent_messages_are_counted(tmp_path):
     assert ["concurrent with 1 member:" in text for text in texts.values()] == [False, False, True, True]
     assert ["by convention" in text for text in texts.values()] == [False, False, False, True]
     assert f"by convention (time, then id) and not by cause it stands behind {c}" in " ".join(texts[d].split())
-
-
-def test_a_missing_message_lists_the_messages_that_await_it(warehouse):
-    answer = warehouse.json("why", B2)
-    (tangle,) = answer["tangles"]
-    assert answer["is_verified"] and not answer["is_well"]
-    assert (tangle["set_aside_reason"], tangle["blocked_by"]) == ("previous_set_aside", [GONE])
-    (cause,) = tangle["causes"]
-    assert (cause["id"], cause["trouble"], cause["path"], cause["unlocks"]) == (GONE, "missing", [B2, B1, GONE], 2)
-    assert tangle["next"] == {"previous": [A2], "depth": 3}
-    assert answer["feed"]["next"]["sequence"] == 3
-    text = warehouse.ask("why", B2).stdout
-    order = [
-        text.index(part)
-        for part in ("set aside", f"root cause: {GONE}", f"{B2}\n", f"{B1}\n", "get the missing messages")
-    ]
-    assert text.count(GONE) == 2 and order[0] < order[1] < order[4]
-
-
-def test_a_message_that_is_not_verified(warehouse):
-    answer = warehouse.json("why", BAD)
-    assert (answer["is_verified"], answer["rule"]) == (False, "bad_signature")
-    assert answer["meaning"].startswith("The author did not sign")
-    text = warehouse.ask("why", BAD).stdout
-    assert "not verified: bad_signature" in text and f"next message of the feed: sequence 3, previous {B2}" in text
 
 
 def test_an_ambiguous_prefix_lists_the_ids(warehouse):
@@ -74,14 +39,6 @@ def test_a_whole_id_is_never_ambiguous(tmp_path):
     assert several.exit_code == 2 and several.stderr.endswith("x09 (message)\n")
 
 
-def test_an_awaited_id(warehouse):
-    result = warehouse.ask("why", GONE[:4])
-    assert result.exit_code == 1 and GONE in result.stdout
-    answer = warehouse.json("why", GONE)
-    assert [row["id"] for row in answer["referred_to_by"]] == [B1]
-    assert answer["awaited_by"][0]["unlocks"] == 2 and answer["near"] == []
-
-
 def test_an_unknown_id(warehouse):
     result = warehouse.ask("why", "%a1x")
     assert result.exit_code == 1
@@ -89,16 +46,8 @@ def test_an_unknown_id(warehouse):
     assert warehouse.json("why", "%a1x")["near"][0]["id"] == A1
 
 
-def test_an_id_that_lost_its_sigil(warehouse, tmp_path):
-    assert warehouse.json("why", A1[1:])["id"] == warehouse.json("why", "a1")["id"] == A1
-    assert warehouse.ask("why", "a").exit_code == 2
-    other = story.write(tmp_path / "wh").write("pzp_messages", {"message_id": "a1z", "is_usable": True})
-    assert other.json("why", "a1")["kind"] == "pzp"
-
-
 @pytest.mark.parametrize("given", ["@ali", "ssb:feed/ed25519/ali", "ssb:feed/classic/alice"])
 def test_a_feed(warehouse, given):
-    """A feed is explained as a whole."""
     result = warehouse.ask("why", given)
     assert result.exit_code == 0
     assert "feed: complete, 3 messages up to sequence 3, verified up to 3\n" in result.stdout
@@ -127,7 +76,6 @@ def test_beginnings_of_feeds(warehouse):
 
 
 def test_an_id_of_something_else(warehouse):
-    """The answer names the command that shows it."""
     warehouse.write("autobase_bases", {"base_id": "rooms/7", "status": "ok"})
     result = warehouse.ask("why", "rooms/7")
     assert result.exit_code == 1 and "the beginning of a base" in result.stdout

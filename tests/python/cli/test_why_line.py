@@ -63,7 +63,6 @@ def test_what_is_no_line_stays_an_id(warehouse, tmp_path):
 
 
 def test_copies(warehouse):
-    """Each copy lists the places of the others."""
     places = [(LOG, 1), (LOG, 4), ("file:///old/c.jsonl", 1)]
     for file, line in places:
         (row,) = warehouse.json("why", "--line", f"{file}:{line}")["lines"]
@@ -98,7 +97,6 @@ def test_lines_and_files_that_are_not_there(warehouse):
 
 
 def test_several_files_of_a_name(tmp_path):
-    """Files of the same name all match, and each gives its own message."""
     warehouse = story.write(tmp_path / "wh")
     ids = {"/x/a.jsonl": A1, "/y/a.jsonl": B1, "/y/ba.jsonl": A2}
     warehouse.write("stg_ssb__lines", *({**place(1, file=f"file://{f}"), "message_id": id_} for f, id_ in ids.items()))

@@ -22,31 +22,6 @@ def entry(id_: str, depth: int, reason: str | None = None, **columns) -> dict:
     }
 
 
-def test_a_pzp_message(warehouse):
-    """Set <- m1; gone <- m2 <- m3."""
-    usable = {"account": "acc", "domain": "set_v1__x", "is_usable": True, "is_signature_valid": True}
-    ids = ["set", "m1", "m2", "m3"]
-    warehouse.write("pzp_messages", *({"message_id": id_, **usable} for id_ in ids))
-    lost = "no_known_prev"
-    warehouse.write("set_messages", entry("set", 0), entry("m1", 1), entry("m2", 2, lost), entry("m3", 3, lost))
-    warehouse.write(
-        "set_links", {"set_id": "set", "message_id": "m1", "other_id": "set", "kind": "prev", "is_known": True}
-    )
-    prev = {"m1": ["set"], "m2": ["gone"], "m3": ["m2"]}
-    warehouse.write("int_set_entries", *({"set_id": "set", "message_id": id_, "prev": of} for id_, of in prev.items()))
-    warehouse.write("set_next", {"set_id": "set", "depth": 2, "prev": ["m1"], "should_supersede": []})
-    (fine,) = warehouse.json("why", "m1")["sets"]
-    assert fine["is_valid"] and [link["other_id"] for link in fine["follows"]] == ["set"]
-    answer = warehouse.json("why", "m3")
-    (row,) = answer["sets"]
-    assert answer["kind"] == "pzp" and not answer["is_well"]
-    assert [(cause["id"], cause["trouble"], cause["path"]) for cause in row["causes"]] == [
-        ("gone", "missing", ["m3", "m2", "gone"])
-    ]
-    text = warehouse.ask("why", "m3").stdout
-    assert "not valid: no_known_prev" in text and "to publish it again, use depth 2 and prev m1" in text
-
-
 AWAITED = ("unknown_account_tips", ["tip"])
 
 
@@ -141,42 +116,6 @@ def test_a_message_that_is_in_no_set(warehouse, columns, reason, has_items):
     assert answer["meaning"] in text and ("adds and deletes items as in a set" in text) is has_items
 
 
-def test_a_node(warehouse):
-    """a:1 <- b:1; c:1 <- gone:1; c:2 follows c:1."""
-    a, b, c, gone = (letter * 64 for letter in "abce")
-    warehouse.write(
-        "autobase_nodes",
-        *(
-            {"base_id": base, "node_id": f"{w}:1", "writer": w, "length": 1, "role": "indexing"}
-            for w in (a, b)
-            for base in "xy"
-        ),
-    )
-    reject = {"base_id": "x", "source_file": "log", "line": 3}
-    warehouse.write(
-        "autobase_rejects",
-        {**reject, "node_id": f"{c}:1", "reason": "unknown_writer"},
-        {**reject, "node_id": f"{c}:2", "reason": "previous_set_aside"},
-    )
-    link = {"base_id": "x", "kind": "head", "is_known": True, "is_before_start": False}
-    warehouse.write(
-        "autobase_links",
-        {**link, "node_id": f"{b}:1", "head_id": f"{a}:1"},
-        {**link, "node_id": f"{c}:1", "head_id": f"{gone}:1", "is_known": False},
-        {**link, "node_id": f"{c}:2", "head_id": f"{c}:1", "kind": "previous"},
-    )
-    answer = warehouse.json("why", f"{c[:5]}:2")
-    (base,) = answer["bases"]
-    assert answer["kind"] == "node" and not base["is_used"]
-    assert base["causes"][0]["path"] == [f"{c}:2", f"{c}:1", f"{gone}:1"]
-    used = warehouse.json("why", f"{a}:1")
-    assert [base["base_id"] for base in used["bases"]] == ["x", "y"] and used["is_well"]
-    assert [base["base_id"] for base in warehouse.json("why", f"{a}:1", "--in", "y")["bases"]] == ["y"]
-    result = warehouse.ask("why", f"{a}:1", "--in", "z")
-    assert result.exit_code == 1
-    assert "in the base, indexing" in warehouse.ask("why", "bb:1").stdout
-
-
 def test_an_unsettled_node(warehouse):
     """The reason, the missing writers, and the next nodes that would settle it."""
     a, b, c = (letter * 64 for letter in "abc")
@@ -219,31 +158,16 @@ def test_an_event_behind_an_event_that_it_does_not_follow(warehouse):
     assert "by convention" not in warehouse.ask("why", "one").stdout
 
 
-def test_an_event(warehouse):
-    warehouse.write("timeline_events", event("one"), event("two", missing_causes=["gone"], line=2), event("one", "u"))
-    link = {"timeline_id": "t", "kind": "given"}
-    warehouse.write(
-        "timeline_links",
-        {**link, "event_id": "two", "cause_id": "one", "is_known": True},
-        {**link, "event_id": "two", "cause_id": "gone", "is_known": False},
-    )
-    warehouse.write(
-        "timeline_rejects",
-        {
-            "source_file": "/logs/e.jsonl",
-            "line": 3,
-            "timeline_id": "t",
-            "event_id": "two",
-            "reason": "duplicate",
-            "detail": "d",
-        },
-    )
-    answer = warehouse.json("why", "tw")
-    (timeline,) = answer["timelines"]
-    assert timeline["follows"] == ["gone", "one"] and timeline["missing_causes"] == ["gone"]
-    assert answer["rejects"][0]["reason"] == "duplicate"
-    assert [row["timeline_id"] for row in warehouse.json("why", "one")["timelines"]] == ["t", "u"]
-    assert [row["timeline_id"] for row in warehouse.json("why", "one", "--in", "u")["timelines"]] == ["u"]
+def test_an_event_of_which_all_lines_are_rejected(warehouse):
+    """It is found; so is an event that another one lists, which is not in the log."""
+    warehouse.write("timeline_events", event("two", missing_causes=["gone"], line=2), event("two", "u"))
+    link = {"timeline_id": "t", "kind": "given", "is_known": False}
+    warehouse.write("timeline_links", {**link, "event_id": "two", "cause_id": "gone"})
+    reject = {"source_file": "/logs/e.jsonl", "line": 3, "timeline_id": "t", "event_id": "one", "reason": "cycle"}
+    warehouse.write("timeline_rejects", reject)
+    result = warehouse.ask("why", "on")
+    assert result.exit_code == 0 and "line rejected: cycle" in result.stdout
+    assert [row["timeline_id"] for row in warehouse.json("why", "tw", "--in", "u")["timelines"]] == ["u"]
     assert [row["id"] for row in warehouse.json("why", "gone")["referred_to_by"]] == ["two"]
 
 

@@ -54,16 +54,6 @@ def test_lists_and_charts_have_equal_tangles_once(out):
     assert sum(row["well"] + row["troubled"] for row in glance["depths"]) == 3
 
 
-def test_tangles_that_differ_are_both_listed(warehouse, tmp_path):
-    different = cli_story.write_twins(tmp_path / "wh")
-    rows = pq.read_table(different.folder / "tangles").to_pylist()
-    different.write(
-        "tangles", *(row | ({"depth": 9, "tips": []} if row["tangle_name"] == "thread" else {}) for row in rows)
-    )
-    index = shard(make(different), "index")["kinds"]["tangle"]
-    assert index["total"] == 2 and [part["also"] for part in index["parts"]] == [[], []]
-
-
 @needs_chromium
 def test_an_address_with_the_other_name_leads_to_the_tangle(out):
     page = text(dump(out, address("tangle", f"ssb:legacy_thread:{ROOT}")))

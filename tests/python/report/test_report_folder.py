@@ -60,7 +60,6 @@ def test_clean():
 
 
 def files(out) -> dict[str, bytes]:
-    """Return all files below a folder, by name."""
     return {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
 
 

@@ -16,7 +16,6 @@ def links(view: dict, kind: str) -> set:
 
 
 def said(out, name: str, view: dict, id_: str) -> str:
-    """Return the answer of `tangles why` for a node."""
     number = [each["id"] for each in view["nodes"]].index(id_)
     pieces = [piece for _, *line in shard(out, f"{name}-why")[str(number)] for piece in line]
     return " ".join(piece if isinstance(piece, str) else piece[0] for piece in pieces)

@@ -14,7 +14,6 @@ OTHER = cli_story.sigil("other record")
 
 
 def record(root: str, status: str = "reduced", **columns) -> dict:
-    """Make a row of `records`."""
     lists = {name: [] for name in ("tips", "conflicting_fields", "malformed_messages", "unresolved_merges")}
     row = {"tangle_name": "thread", "root_id": root, "status": status, "is_conflicted": False, "left_out_count": 0}
     return row | lists | columns

@@ -16,7 +16,6 @@ KEY = "q" * 43 + "="
 
 
 def reject(file: str, line: int, reason: str, **columns) -> dict:
-    """Make a row of `ssb_rejects`."""
     return {"source_file": file, "line": line, "reason": reason, **columns}
 
 

@@ -4,7 +4,6 @@ import random
 
 import pytest
 
-from dbt_tangles.algorithms.timeline.replica import Replica
 from dbt_tangles.report.edit_playback import ReplayError, undo, window
 
 
@@ -42,17 +41,6 @@ def test_the_replay_ends_in_the_published_order(seed, most):
             assert now.pop(each["from_position"] - low) == each["event_id"]
         now.insert(each["to_position"] - low, each["event_id"])
     assert now == order[low:]
-
-
-def test_each_step_equals_a_replica():
-    edits, order = stream(7, 30)
-    replica = Replica()
-    for each in edits:
-        if each["op"] == "ins":
-            replica.on_insert(each["to_position"], each["event_id"])
-        else:
-            replica.on_move(each["from_position"], each["to_position"])
-    assert replica.order() == order and undo(order, edits, 0) == []
 
 
 def test_a_batch_that_touches_too_much():

@@ -56,7 +56,6 @@ def out(warehouse):
 
 
 def parts(out, chunk: str = "search-0") -> list[str]:
-    """Return the numbers, ids and texts of a chunk."""
     return gzip.decompress(base64.b64decode(shard(out, chunk))).decode().split(search_index._PART)
 
 
@@ -73,7 +72,6 @@ def test_the_index_has_every_row_that_is_counted(warehouse, out):
 
 
 def number(digits: str) -> int:
-    """Read a number in base 64."""
     value = 0
     for digit in digits:
         value = value * 64 + bytes(search_locators._DIGITS).index(ord(digit))
@@ -90,7 +88,6 @@ def test_numbers(entry):
 
 @pytest.fixture(scope="module")
 def in_chunks(warehouse, tmp_path_factory):
-    """A report with several chunks and locators."""
     out = tmp_path_factory.mktemp("chunks") / "report"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(search_index, "_CHUNK", 5)
@@ -150,11 +147,6 @@ def test_ids_are_shortened():
         and shorten("25VBuVGczWf256X2Hdz7KrrX3XXkmJ7VFnv7keLWhvqG") == "25VBuVGczWf2"
     )
     assert shorten("room") == "room"
-
-
-def test_without_tables(tmp_path):
-    names = shard(make(cli_story.Warehouse(tmp_path / "wh")), "search")
-    assert names["total"] == names["count"] == names["chunks"] == 0
 
 
 @needs_chromium

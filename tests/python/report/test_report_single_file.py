@@ -19,7 +19,6 @@ def warehouse(tmp_path_factory):
 
 @pytest.fixture
 def file(warehouse, tmp_path):
-    """The report as one file, in a folder of its own."""
     result = warehouse.ask("report", "--single-file", "--out", str(tmp_path / "mail"))
     assert result.exit_code == 0 and "left out" not in result.output, result.output
     assert [path.name for path in tmp_path.iterdir()] == ["mail.html"]

@@ -22,7 +22,6 @@ SIZES = [(1400, 900), (820, 1180), (390, 844)]
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory):
-    """A report with each kind of page."""
     return make(story.write_each_page(tmp_path_factory.mktemp("structure") / "wh"))
 
 
