@@ -13,6 +13,7 @@ from changes_oracle import changes
 from log_files import write
 
 
+@pytest.mark.long
 def test_clock_limit_and_quorum_degrees(project, tmp_path):
     """Bases above `clock_limit` have only the observer `all`, without clocks; `quorum_degrees` limits the degrees."""
     bases, lines = random_bases(range(100, 130))
@@ -133,6 +134,7 @@ def links_are_those_of_the_oracle(project, bases):
     assert found == expected
 
 
+@pytest.mark.long
 def test_fixtures_under_consensus_rule_design(project):
     """Under `consensus_rule: design`, the views of the fixtures equal the statements of the document."""
     built = project("bases_by_design", consensus_rule="design")

@@ -50,8 +50,8 @@ def run_small(name: str, *words: str) -> tuple[list[dict], list[report.Goal]]:
     ("name", "scale", "parts"),
     [
         ("graphs", "0.0002", {None}),
-        ("timelines", "0.003", {"order", "peer", "growth", "shapes"}),
-        ("sets", "0.01", {"kernel", "growth", "peer"}),
+        pytest.param("timelines", "0.003", {"order", "peer", "growth", "shapes"}, marks=pytest.mark.long),
+        pytest.param("sets", "0.01", {"kernel", "growth", "peer"}, marks=pytest.mark.long),
         ("autobase", "0.01", {"kernel", "kernel_growth", "stalled", "stalled_growth"}),
     ],
 )
@@ -66,6 +66,7 @@ def run_on_sail(name: str, *words: str) -> tuple[int, str, Path]:
     return done.returncode, done.stderr, report.RESULTS / f"{name}-sail.json"
 
 
+@pytest.mark.long
 @pytest.mark.sail
 def test_all_models_and_their_limits_are_measured():
     code, said, file = run_on_sail("limit", "--scale", "0.0002")

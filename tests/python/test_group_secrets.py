@@ -12,6 +12,8 @@ from group_kit import feed, fingerprint_of
 from leaks import everything_in, forms, read, run_alone, spellings
 from secret_stories import NETWORK_KEY, PASSPHRASE, secret_log
 
+pytestmark = pytest.mark.long
+
 SCHEMA = "secrets"
 SPELT = b64encode(NETWORK_KEY).decode()
 

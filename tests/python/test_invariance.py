@@ -118,11 +118,13 @@ def overlapping(project, tmp_path_factory):
     return run(project, "overlapping", write_files(folder, first=LINES, second=LINES[len(LINES) // 2 :], copy=LINES))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("table", TABLES[3:])
 def test_overlapping_logs(table, small, overlapping):
     assert contents(overlapping, table) == contents(small, table)
 
 
+@pytest.mark.long
 def test_overlapping_lines_are_counted(small, overlapping):
     """Messages differ only in their number of lines; each rejected line is counted."""
     expected = [json.loads(line) for line in (DATA / "ssb" / "small.expect_messages.jsonl").open()]

@@ -212,6 +212,7 @@ def test_every_reason_is_documented_of_claims(claimed):
     assert check_reasons(claimed[1])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("table", TABLES)
 def test_order_files_and_partitions(table, claimed, shuffled):
     expected = contents(claimed[1], table)
@@ -245,5 +246,6 @@ def test_every_command(signed, tmp_path):
     ask_everything(*signed, tmp_path / "report")
 
 
+@pytest.mark.long
 def test_every_command_of_claims(claimed, tmp_path):
     ask_everything(*claimed, tmp_path / "report")

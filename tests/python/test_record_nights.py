@@ -12,7 +12,8 @@ SELECTED = ("--select", "+records", "+record_fields", "+tangle_messages", "--exc
 TABLES = ("records", "record_fields", "tangle_messages", "tangles")
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [1, 2])
 def test_records_do_not_depend_on_order_or_nights(project, tmp_path, seed):
     lines = random_lines(150, seed)
     given = {"ssb_log": str(tmp_path / "log.jsonl"), "tangle_types": TYPES, "log_timeline": False}

@@ -66,7 +66,8 @@ def check(built, log: LetteredLog) -> None:
     assert sorted(fields[log.ids["P"], "editors"]["set_by"]) == sorted([log.ids["P"], log.ids["S"]])
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [0, 1])
 def test_verdicts_do_not_depend_on_order_or_nights(project, tmp_path, log, seed):
     """The root may come after the messages that it refuses."""
     lines = random.Random(seed).sample(log.lines, len(log.lines))

@@ -115,7 +115,6 @@ def test_copies_of_a_line_are_counted(count, tmp_path):
     """Of a sound event, all but the first are duplicates; more than 100 equal findings are one."""
     path = tmp_path / "log.jsonl"
     path.write_bytes((event("a") * count + b"{}\n" * count) * 2)
-    assert lint(path).stdout.endswith(f" [{2 * count} times]\n")
     answer = json.loads(lint(path, "--json", "--limit", "1000").stdout)
     assert answer["logs"][0]["lines"] == 4 * count
     assert [(f["line"], f["reason"], f["line_count"]) for f in answer["findings"]] == [
