@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `tests/run.sh quick` is the part of `make test` that runs pytest: tests without an engine, builds on Sail and the
-# plugin's tests on Sail, and on Spark the tests of the complete build of the fixtures. `tests/run.sh long` is
+# plugin's tests on Sail, and on Spark the complete build of the fixtures with all data and unit tests. `tests/run.sh long` is
 # `make test-long`: tests marked `long`, searches of properties with more examples, all else on Spark, table formats
 # and an object store. The end of the output lists the result of each session of pytest, its failed tests, and the 40
 # slowest tests and fixtures. Without a wheel of Sail for the platform, all tests run on Spark.
@@ -28,12 +28,12 @@ if ! .venv/bin/python -c 'import pysail' 2> /dev/null; then
 elif [ "$1" = quick ]; then
   on_sail on_sail -m 'not long'
   plugin_on_sail -m 'not long' &
-  session fixtures_on_spark . "$pytest" -m on_fixtures
+  session examples_on_spark . "$pytest" tests/python/test_unit_tests.py
   wait
 else
   on_sail long_on_sail -m 'long or hypothesis' --hypothesis-profile=long
   { plugin_on_sail -m long && session plugin_on_spark plugin "$pytest" -m 'spark or both'; } &
-  session on_spark . "$pytest" -m '(spark or both) and not on_fixtures'
+  session on_spark . "$pytest" -m 'spark or both or on_fixtures'
   wait
   session on_formats . tests/formats/run.sh
 fi

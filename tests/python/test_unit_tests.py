@@ -1,4 +1,4 @@
-"""The unit tests of models pass on each engine."""
+"""The data tests of the fixtures, which their build runs, and the unit tests of models pass on each engine."""
 
 
 def passed(project, *selected: str) -> set[str]:
