@@ -68,7 +68,12 @@ def test_results_do_not_depend_on_order_or_batches(rows, batch_rows, rng):
     assert reduced(rows, 1) == expected
 
 
-@pytest.mark.parametrize("seed", range(3))
+def seeds(quick: int, every: int) -> list:
+    """Return the seeds of a search; those after the first few are for long tests."""
+    return [*range(quick), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(quick, every))]
+
+
+@pytest.mark.parametrize("seed", seeds(3, 8))
 def test_groups_with_more_than_a_word_of_feeds(seed):
     rng = random.Random(seed)
     rows = []
@@ -90,7 +95,7 @@ def test_groups_with_more_than_a_word_of_feeds(seed):
     assert reduced(rows, 1000) == expected
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", seeds(6, 30))
 def test_groups_with_many_tips(seed):
     """Every epoch but the root is a tip; the sets are small, so many include one another."""
     rng = random.Random(seed)
@@ -105,7 +110,7 @@ def test_groups_with_many_tips(seed):
     assert {row["preference"] for row in epochs.values()} == {"many_tips"}
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", seeds(2, 6))
 def test_feeds_added_to_more_epochs_than_a_word_has_bits(seed):
     """Two feeds in a long group with forks: their adds fill several words, which they share."""
     rng = random.Random(seed)
