@@ -264,6 +264,16 @@ def test_tests_look_at_changed_groups(project, logs):
     assert failed_tests(built, "test") == {"rows_of_feed_messages"}
 
 
+def test_runs_have_their_vars_and_whether_a_data_test_failed(project):
+    types = [{"tangle_name": "page", "description": "C:\\new 'pages'"}]
+    built = project("a_failed_test", tangle_types=types).run("--select", "tangle_types")
+    mark(built, "tangle_types", "previous_rule")
+    assert not built.invoke_parsed("build", "--select", "tangle_types").success
+    runs = sorted(built.rows("runs"), key=lambda row: row["started_at"])
+    assert [row["status"] for row in runs] == ["success", "error"]
+    assert [json.loads(dict(row["vars"])["tangle_types"]) for row in runs] == [types, types]
+
+
 @pytest.mark.parametrize(
     ("selected", "compared"),
     [
