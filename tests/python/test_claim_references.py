@@ -16,7 +16,7 @@ from log_files import selection_of
 
 pytestmark = pytest.mark.both
 
-SELECTED = selection_of("tangle_missing", "tangles", "tangle_next", "int_timeline_arrivals", "feed_messages")
+SELECTED = selection_of("tangle_missing", "tangles", "tangle_next", "int_timeline_arrivals", "feeds")
 SEALED = "%p4nQoGMRlNK65eO7hMVFcW4FGFoqqdsMtxUQbqG0ZfU=.sha256"
 DIRECT, BEHIND = (
     "%qLMWyhN3IfxBpbBb1Qe1Smyrofi6xDnzOrJMKWgkexM=.sha256",
@@ -33,7 +33,7 @@ class SealedRoot:
         """Write the messages."""
         author, envelope = Author.from_seed("sealed root"), box(b"root")
         root = author.publish(envelope, 1)
-        self.id = root["key"]
+        self.id, self.author = root["key"], root["value"]["author"]
         first = author.publish(self._post({"root": self.id, "previous": [self.id]}), 2)
         second = author.publish(self._post({"root": self.id, "previous": [first["key"]]}), 3)
         self.replies = [first["key"], second["key"]]
@@ -67,6 +67,7 @@ class Night:
             if not row["is_encrypted"]
         }
         self.timelines = {row["timeline_id"] for row in built.rows("int_timeline_arrivals", ["timeline_id"])}
+        self.opaque = {row["author"]: row["opaque_count"] for row in built.rows("feeds")}
         self.said = {
             "status": self.ask("status"),
             "ask": self.ask("send", "--ask"),
@@ -162,3 +163,4 @@ def test_a_decrypted_export_settles_it(nights):
     assert night.tangles["thread", ROOT.id]["root_status"] == "present"
     assert "sealed (" not in night.said["aside"] + night.said["sealed"] + night.said["root"]
     assert "sealed in this export" not in night.said["status"] + night.said["drawn"]
+    assert [each.opaque[ROOT.author] for each in nights] == [1, 0]
