@@ -10,6 +10,10 @@ _END = r" *(?:: *software\.|: *\w+$|$)"
 # Patterns of errors and their explanations; the first match counts.
 _EXPLAINED = [
     (
+        re.compile(rf"{_PLACE}.*?SdkClientException: (Unable to execute HTTP request: .+?){_END}", re.M),
+        f"the object store does not answer for {{0}} ({{1}}): check the network and `fs.s3a.endpoint`, {_AGAIN}",
+    ),
+    (
         re.compile(rf"AccessDeniedException: {_PLACE}.*?: (No AWS Credentials.*?){_END}", re.M),
         "the object store refuses {0} ({1}): set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment, or "
         f"another provider of credentials, {_AGAIN}",
@@ -18,10 +22,6 @@ _EXPLAINED = [
         re.compile(rf"AccessDeniedException: {_PLACE}.*?S3Exception: (?:null )?(.*?\(Service: S3, Status Code: 403)"),
         "the object store refuses {0}: {1}): check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment, and "
         f"the rights that the store gives them, {_AGAIN}",
-    ),
-    (
-        re.compile(rf"{_PLACE}.*?SdkClientException: (.+?){_END}", re.M),
-        f"the object store does not answer for {{0}} ({{1}}): check the network and `fs.s3a.endpoint`, {_AGAIN}",
     ),
     (
         # An answer that ends early: the SDK's own error, to which Hadoop adds no path.
