@@ -27,15 +27,10 @@ build: $(READY)
 
 # `test` is for each change: lint, proofs, tests without an engine and on Sail, and the fixtures on Spark. `test-long` has
 # the other tests: on Spark, nights and kills, table formats, an object store, and longer searches (tests/run.sh).
-test: $(VENV)/ready-for-tests lint proof
-	tests/run.sh quick
-
-test-long: $(VENV)/ready-for-tests
-	tests/run.sh long
-
-$(VENV)/ready-for-tests: $(VENV)/installed requirements-sail.lock
+test: lint proof
+test test-long: $(VENV)/installed
 	@$(MAKE) --no-print-directory $(VENV)/sail || echo "no Sail here: all tests run on Spark"
-	@touch $@
+	tests/run.sh $(if $(filter test-long,$@),long,quick)
 
 # The project that installs this one, as docs/how-to/package.md has it; its tables go to integration_tests/target/warehouse.
 integration: export TANGLES_WAREHOUSE := target/warehouse

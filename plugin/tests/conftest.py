@@ -32,12 +32,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects by markers
 def pytest_collection_modifyitems(items):
-    """Skip tests that need the other engine; of a table format, run only the tests with its mark.
-
-    Tests of a file stay in one process.
-    """
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(item.path.stem))
+    """Skip tests that need the other engine; of a table format, run only the tests with its mark."""
     if ENGINE in FORMATS:
         items[:] = [item for item in items if item.get_closest_marker(ENGINE)]
         return

@@ -86,17 +86,6 @@ def check_notebook(place: str, folder, **variables) -> None:
     assert (failed, rows) == ([], [[42], [43]])
 
 
-@pytest.mark.sail
-def test_a_notebooks_session_is_the_one(server, tmp_path):
-    """No JVM is searched."""
-    check_notebook(server, tmp_path)
-
-
-@pytest.mark.spark
-def test_a_notebooks_session_that_is_no_server(tmp_path):
-    check_notebook("local[1]", tmp_path, **java())
-
-
 def check_server(address: str, folder, **variables) -> None:
     """Build a project with SQL and Python models on SPARK_REMOTE; each reads the other's table."""
     models = MODELS | {"looks.py": "def model(dbt, spark):\n    return spark.sql('select 1 as answer')\n"}
@@ -106,15 +95,17 @@ def check_server(address: str, folder, **variables) -> None:
     assert "PASS=2" in done.stdout
 
 
-@pytest.mark.long
 @pytest.mark.sail
-def test_a_server(server, tmp_path):
-    check_server(server, tmp_path)
+@pytest.mark.parametrize("check", [check_notebook, pytest.param(check_server, marks=pytest.mark.long)])
+def test_a_session_on_a_server_of_sail(check, server, tmp_path):
+    """No JVM is searched."""
+    check(server, tmp_path)
 
 
 @pytest.mark.spark
-def test_a_server_of_sparks_own(tmp_path):
-    check_server("local[1]", tmp_path, **java())
+@pytest.mark.parametrize("check", [check_notebook, check_server])
+def test_a_session_on_spark_itself(check, tmp_path):
+    check("local[1]", tmp_path, **java())
 
 
 SQL_ALONE = """

@@ -40,7 +40,7 @@ POLL = 0.02
 
 
 def parse(argv: Sequence[str]):
-    """Parse the command line; return the work, whose result is what ended unexpectedly."""
+    """Parse the command line; return the work, whose result is a list of unexpected ends."""
     parser = argparse.ArgumentParser(prog="python -m tests.cluster faults", description=__doc__.splitlines()[0])
     parser.add_argument("faults", nargs="*", metavar="FAULT", help=f"{', '.join(FAULTS)} (default: all)")
     options = parser.parse_args(argv)
@@ -49,7 +49,7 @@ def parse(argv: Sequence[str]):
 
 
 def run(faults: Sequence[Fault]) -> list[str]:
-    """Build undisturbed on `local`, then on a cluster with each fault; return what ended unexpectedly."""
+    """Build undisturbed on `local`, then on a cluster with each fault; return the unexpected ends."""
     shutil.rmtree(FOLDER, ignore_errors=True)
     wanted = FOLDER / "local" / "warehouse"
     command = command_for([model for fault in faults for model in fault.models])
@@ -62,7 +62,7 @@ def run(faults: Sequence[Fault]) -> list[str]:
 
 
 def tell(fault: Fault, work: Callable[[], list[str]]) -> list[str]:
-    """Say what ended unexpectedly in the work with a fault; return these lines."""
+    """Print the unexpected ends of the work with a fault; return these lines."""
     say(f"{fault.name}: {fault.description}")
     try:
         said = work()

@@ -70,7 +70,7 @@ def pytest_collection_modifyitems(items):
         shared = [name for name in SHARED if name in item.fixturenames]
         item.add_marker(pytest.mark.xdist_group(shared[0] if shared else item.path.stem))
         if "fixtures" in shared:
-            item.add_marker(pytest.mark.on_fixtures)
+            item.add_marker(pytest.mark.both)
         if item.get_closest_marker(left_out):
             item.add_marker(pytest.mark.skip(reason=f"about {left_out}: TANGLES_TEST_ENGINE is {ENGINE}"))
     items.sort(key=lambda item: (SHARED[0] not in item.fixturenames, item.path.parent != Path(__file__).parent))

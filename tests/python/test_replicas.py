@@ -1,4 +1,4 @@
-"""Two replicas that exchange only what `tangles send` lists end with the same tables."""
+"""Two replicas that exchange only the messages that `tangles send` lists end with the same tables."""
 
 import json
 import random
@@ -54,13 +54,13 @@ class Replica:
         return result.stdout
 
     def answer(self, known: str, *words: str) -> list[dict]:
-        """Ask what a peer lacks, or what to ask it for, given only what it says of itself."""
+        """Ask which messages a peer lacks, or which to ask it for, given only its own statement."""
         said = self.folder.parent / "said.json"
         said.write_text(known)
         return [json.loads(line) for line in self.ask("--to", str(said), *words, "--json").splitlines()]
 
     def send_to(self, peer: "Replica") -> list[dict]:
-        """List what the peer lacks, and check that it can apply each message in this order."""
+        """List the messages that the peer lacks, and check that it can apply each message in this order."""
         clock = peer.ask("--clock")
         held, sent = dict(json.loads(clock)["clock"]), self.answer(clock)
         for row in sent:
