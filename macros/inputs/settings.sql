@@ -13,6 +13,7 @@
         'graph_limit': 'positive',
         'rows_in_memory': 'positive',
         'tangle_types': 'tangle types',
+        'private_groups': 'boolean',
         'set_ghost_span': 'positive',
         'consensus_rule': ['autobase', 'design'],
         'quorum_degrees': 'positive',
@@ -22,5 +23,6 @@
         'edit_command_limit': 'count',
         'max_previous': 'positive or none',
         'count_changes': 'boolean',
+        'test_private_models': 'boolean',
     }) }}
 {% endmacro %}

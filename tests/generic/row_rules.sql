@@ -1,6 +1,7 @@
 {#-
 Every rule for the rows of a model, checked by one query. A failure is a rule and a row: `broken_rule` and `failing_row`
 (the row as JSON). A rule may have a `where`: it then counts for the rows of which that condition is true.
+Tests of private models run where `is_tested` says so.
 
 primary_key: The columns of the grain, or `{columns: [...], where: ...}`. Nulls count as values.
 not_null: Columns that are never null.
@@ -10,6 +11,7 @@ holds: Conditions that are true of every row, by a name for the log: SQL, or `{e
     that is null fails.
 -#}
 {% test row_rules(model, primary_key=none, not_null=[], unique=[], accepted_values={}, holds={}) %}
+{{ config(enabled=tangles.is_tested()) }}
 
 {%- set keys = ([primary_key] if primary_key else []) + unique %}
 {%- set rules = tangles.list_column_rules(not_null, accepted_values, holds) %}

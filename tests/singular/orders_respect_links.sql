@@ -1,4 +1,4 @@
-{{ config(meta={'group_versions': 'int_tangle_versions', 'group_key': 'root_id'}) }}
+{{ config(enabled=has_log('ssb_log'), meta={'group_versions': 'int_tangle_versions', 'group_key': 'root_id'}) }}
 
 -- Whatever follows a message comes after it, in depth and in both causal orders.
 select

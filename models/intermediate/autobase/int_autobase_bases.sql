@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('autobase_log')) }}
+
 {#- Of several different lines about one base, the least is taken, so that the order of lines does not matter. -#}
 with base_lines as (
     select

@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('autobase_log')) }}
+
 {#- Each base has a root that stands for everything before this log. The first nodes of a base follow this root; nodes
     without their base therefore have a missing previous. -#}
 with nodes as (

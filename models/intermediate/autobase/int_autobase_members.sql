@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('autobase_log')) }}
+
 {#- The lists of a base's writers stand on one of its rows: on every row they would take writers x nodes of space. -#}
 with indexer_logs as (
     select

@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('autobase_log')) }}
+
 {#- Equal lines of one node are one row. Two different nodes of one writer and length are an equivocation: both are set
     aside, with every node that follows them. -#}
 with distinct_nodes as (

@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('autobase_log')) }}
+
 {#- A base can state the confirmed length of each writer's log. Where it states lengths but leaves a writer out, that
     writer's log starts at its first node. -#}
 with bases as (

@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('autobase_log')) }}
+
 -- Every later node of a log with a node that is set aside would be set aside as well.
 select distinct
     nodes.base_id,

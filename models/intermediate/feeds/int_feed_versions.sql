@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('ssb_log')) }}
+
 with messages as (
     select
         author,

@@ -1,3 +1,5 @@
+{{ config(enabled=has_groups()) }}
+
 with epochs_and_excludes as (
     select
         group_id,

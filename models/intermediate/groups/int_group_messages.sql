@@ -1,3 +1,5 @@
+{{ config(enabled=has_groups()) }}
+
 with claims as (
     select
         messages.message_id,

@@ -1,3 +1,5 @@
+{{ config(enabled=has_groups()) }}
+
 {#- The rows hold fingerprints in place of the keys of epochs, which are secret. Keys break ties between epochs, and
     different keys can be made with the same fingerprint, so the digest also covers the whole key. -#}
 with keys as (

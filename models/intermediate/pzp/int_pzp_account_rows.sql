@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('pzp_log')) }}
+
 {#- For each account: its messages, the ids that belong to other accounts, and the keys that signed for it. -#}
 with signing_keys as (
     select distinct

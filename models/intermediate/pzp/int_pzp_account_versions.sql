@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('pzp_log')) }}
+
 with rows_of_accounts as (
     select
         account_id,

@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('pzp_log')) }}
+
 {#- Verdicts on keys wait for missing messages of the account. A usable message outside the account's tangle can never
     become a message of the account, so verdicts do not wait for it. -#}
 with named as (

@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('pzp_log')) }}
+
 {#- Several lines can have one id: the data is present or erased, and anyone can sign the same metadata with another
     key. A line signed by a key of the account comes before a line of another key, and a line with data before one
     without. -#}

@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('ssb_log')) }}
+
 {#- A feed is a tangle too: its chain, with the first message as root. -#}
 with roots as (
     select

@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('ssb_log')) }}
+
 -- The members of each tangle of a record type, with their contents. Larger tangles are too large for the kernel, too.
 {% set member_limit = 10000 -%}
 

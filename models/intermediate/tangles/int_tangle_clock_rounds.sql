@@ -1,4 +1,5 @@
 {{ config(
+    enabled=has_log('ssb_log'),
     materialized='fixpoint',
     meta={
         'result_columns': ['tangle_name', 'root_id', 'message_id', 'author', 'sequence'],

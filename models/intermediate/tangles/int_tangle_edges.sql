@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('ssb_log')) }}
+
 {#- explode() in the select list: with a lateral view some engines copy the whole list for each of its entries. -#}
 select
     tangle_name,

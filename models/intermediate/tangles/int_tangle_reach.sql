@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('ssb_log')) }}
+
 with members as (
     select
         depths.tangle_name,

@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('ssb_log')) }}
+
 -- The input rows of each root, as texts: its claims, whether the log has the root and shows its content, the feed that
 -- begins with it, and the contents and strategies of records.
 with types as (

@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('ssb_log')) }}
+
 with set_aside_links as (
     select
         tangle_name,

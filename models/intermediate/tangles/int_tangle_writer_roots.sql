@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('ssb_log')) }}
+
 {% set restricted = list_restricted_types() -%}
 
 with types as (

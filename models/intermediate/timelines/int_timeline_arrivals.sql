@@ -1,4 +1,6 @@
-{%- set lines = ref('stg_events__lines') if is_enabled('staging.events.stg_events__lines') else select_no_rows({
+{{ config(enabled=has_log('ssb_log', 'event_log')) }}
+
+{%- set lines = ref('stg_events__lines') if has_log('event_log') else select_no_rows({
     'source_file': 'string', 'line': 'bigint', 'timeline_id': 'string', 'event_id': 'string',
     'causes': 'array<string>', 'author': 'string', 'arrival': 'bigint', 'detail': 'string'
 }) -%}
@@ -8,7 +10,7 @@
 
 -- Timelines of the SSB log hold messages only.
 with taken as (
-    {%- if has_message_timelines() %}
+    {%- if has_log('ssb_log') %}
     select {{ tangle_timeline_id() }} as timeline_id
     from {{ ref('tangle_messages') }}
     where is_member
@@ -36,7 +38,7 @@ events as (
     left anti join taken on lines.timeline_id = taken.timeline_id
     where lines.detail is null and {{ is_changed('lines.timeline_id', ref('int_timeline_versions')) }}
 )
-{%- if has_message_timelines() %},
+{%- if has_log('ssb_log') %},
 
 placed as (
     select
@@ -211,7 +213,7 @@ select
     source_file,
     line
 from events
-{%- if has_message_timelines() %}
+{%- if has_log('ssb_log') %}
 
 union all
 

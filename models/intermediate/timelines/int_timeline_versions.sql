@@ -1,4 +1,6 @@
-{%- set has_events = is_enabled('staging.events.stg_events__lines') -%}
+{{ config(enabled=has_log('ssb_log', 'event_log')) }}
+
+{%- set has_events = has_log('event_log') -%}
 {%- set lines = ref('stg_events__lines') if has_events else select_no_rows({
     'source_file': 'string', 'line': 'bigint', 'timeline_id': 'string', 'event_id': 'string',
     'causes': 'array<string>', 'author': 'string', 'arrival': 'bigint', 'detail': 'string'
@@ -13,7 +15,7 @@ with events as (
     from {{ lines }}
     where detail is null
 ),
-{%- if has_message_timelines() %}
+{%- if has_log('ssb_log') %}
 
 -- The members of a tangle follow from its version; their causes also from the verified chains of feeds.
 tangles as (
@@ -44,7 +46,7 @@ log_messages as (
 
 inputs as (
     select * from events
-    {%- if has_message_timelines() %}
+    {%- if has_log('ssb_log') %}
 
     union all
 

@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('autobase_log')) }}
+
 with settled as (
     select
         followed.base_id,

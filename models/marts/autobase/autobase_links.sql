@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('autobase_log')) }}
+
 with links as (
     select
         nodes.base_id,

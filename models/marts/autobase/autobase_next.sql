@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('autobase_log')) }}
+
 {#- The next node follows all heads of the base; they are the same for every writer. -#}
 with heads as (
     select

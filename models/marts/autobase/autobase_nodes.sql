@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('autobase_log')) }}
+
 with members as (
     select * from {{ ref('int_autobase_members') }}
 ),

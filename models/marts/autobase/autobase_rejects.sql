@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('autobase_log')) }}
+
 with lines as (
     select
         *,

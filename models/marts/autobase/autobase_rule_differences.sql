@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('autobase_log')) }}
+
 select
     base_id,
     position_from,

@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('autobase_log')) }}
+
 select
     seen.base_id,
     seen.observer,

@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('ssb_log')) }}
+
 select
     links.message_id,
     links.author,

@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('ssb_log')) }}
+
 -- A new message on a forked feed would be one more branch of the fork.
 select
     author,

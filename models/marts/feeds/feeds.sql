@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('ssb_log')) }}
+
 with links as (
     select * from {{ ref('int_feed_links') }}
 ),

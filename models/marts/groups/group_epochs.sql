@@ -1,3 +1,5 @@
+{{ config(enabled=has_groups()) }}
+
 with results as (
     select * from {{ ref('int_group_results') }}
     where row_kind = 'epoch'

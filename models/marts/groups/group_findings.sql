@@ -1,3 +1,5 @@
+{{ config(enabled=has_groups()) }}
+
 {#- Lists of messages are cut, as a hostile group can make them long; message_count has the full number. -#}
 {% set message_limit = 100 -%}
 

@@ -1,3 +1,5 @@
+{{ config(enabled=has_groups()) }}
+
 select
     group_id,
     epoch_id,

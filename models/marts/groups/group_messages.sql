@@ -1,3 +1,5 @@
+{{ config(enabled=has_groups()) }}
+
 with epochs as (
     select
         group_id,

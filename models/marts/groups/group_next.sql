@@ -1,3 +1,5 @@
+{{ config(enabled=has_groups()) }}
+
 {#- Two tangles with this many tips fit into a message with 16 recipients, sealed or not. Other tips remain for a later
     message. -#}
 {% set tip_limit = 24 -%}

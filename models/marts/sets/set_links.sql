@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('pzp_log')) }}
+
 with members as (
     select
         set_id,

@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('pzp_log')) }}
+
 select
     messages.set_id,
     messages.message_id,

@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('pzp_log')) }}
+
 with totals as (
     select
         set_id,

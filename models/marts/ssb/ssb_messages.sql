@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('ssb_log')) }}
+
 {#- Two different texts can share an id, which hashes only the low bytes. The usable text with the least digest is the
     message; the lines of the other text are rejects. With verify_signatures off, the claimed id alone decides. -#}
 {% set same_text = 'message_id, text_digest' if var('verify_signatures') else 'message_id' -%}

@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('ssb_log')) }}
+
 with types as (
     {{ select_tangle_types() }}
 ),

@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('ssb_log')) }}
+
 select
     levels.tangle_name,
     levels.root_id,

@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('ssb_log')) }}
+
 select
     missing.tangle_name,
     missing.root_id,

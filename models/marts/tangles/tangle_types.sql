@@ -1,1 +1,3 @@
+{{ config(enabled=has_log('ssb_log')) }}
+
 {{ select_tangle_types() }}

@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('ssb_log')) }}
+
 -- Join keys start with message ids: Spark sorts by the first key, and most tangles share a name.
 with all_clocks as (
     select * from {{ ref('tangle_clocks') }}

@@ -1,4 +1,6 @@
-{%- set lines = ref('stg_events__lines') if is_enabled('staging.events.stg_events__lines') else select_no_rows({
+{{ config(enabled=has_log('ssb_log', 'event_log')) }}
+
+{%- set lines = ref('stg_events__lines') if has_log('event_log') else select_no_rows({
     'source_file': 'string', 'line': 'bigint', 'line_digest': 'binary', 'timeline_id': 'string',
     'event_id': 'string', 'reject_reason': 'string', 'detail': 'string'
 }) -%}

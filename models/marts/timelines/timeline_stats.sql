@@ -1,3 +1,5 @@
+{{ config(enabled=has_log('ssb_log', 'event_log')) }}
+
 with arrivals as (
     select
         timeline_id,

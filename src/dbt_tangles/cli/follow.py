@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 import click
 
 from dbt_tangles.algorithms.timeline.replica import Command, EditError
+from dbt_tangles.cli.logs_of_tables import explain_absence
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_json_line, with_tables
 from dbt_tangles.cli.page import escape_line, quantity
 from dbt_tangles.cli.sqlite_replica import LockedError, SqliteReplica
@@ -97,7 +98,7 @@ def _look(warehouse: str, schema: str, replica: SqliteReplica, timeline: str) ->
     tables = Tables(warehouse, schema)
     for name in ("timeline_events", "timeline_updates"):
         if not tables.has(name):
-            raise CommandError(f"{tables.folder}: {name} is not built; build it with all tables that it reads")
+            raise CommandError(f"{tables.folder}: {explain_absence(tables, name)}")
     return bring_up_to_date(tables, replica, timeline)
 
 

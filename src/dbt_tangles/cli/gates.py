@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import click
 
+from dbt_tangles.cli.logs_of_tables import explain_absence
 from dbt_tangles.cli.page import BAD, GOOD, STRONG, Page
 from dbt_tangles.cli.runs import is_building
 from dbt_tangles.cli.tables import CommandError, Tables
@@ -120,7 +121,8 @@ def _check(tables: Tables, name: str, allowed: int, condition: Condition) -> dic
     built = [table for table in condition.tables if tables.has(table)]
     if not built:
         raise CommandError(
-            f"{tables.folder}: --fail-on {name} finds no table to check; build one of {', '.join(condition.tables)}"
+            f"{tables.folder}: --fail-on {name} finds no table to check:"
+            f" {'; '.join(explain_absence(tables, table) for table in condition.tables)}"
         )
     count, first = 0, []
     for table in built:

@@ -7,6 +7,7 @@ from typing import Any, TextIO
 
 import click
 
+from dbt_tangles.cli.logs_of_tables import lacking
 from dbt_tangles.cli.page import DIM, Page, escape_line, print_json, to_json_text
 from dbt_tangles.cli.tables import CommandError, Tables
 
@@ -92,7 +93,7 @@ def print_json_line(answer: dict) -> None:
 
 def print_answer(tables: Tables, answer: dict, write: Callable[[Page, dict], None], as_json: bool) -> None:
     """Print an answer and the tables that it lacks."""
-    missing = sorted(tables.missing)
+    missing = lacking(tables)
     if as_json:
         print_json_answer({**answer, "missing_tables": missing})
         return

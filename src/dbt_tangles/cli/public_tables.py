@@ -13,6 +13,7 @@ from typing import TypeVar
 import duckdb
 
 from dbt_tangles.cli.init import project_folder
+from dbt_tangles.cli.logs_of_tables import explain_absence
 from dbt_tangles.cli.tables import SETTINGS, CommandError, Tables
 
 _TRIES = 20
@@ -56,7 +57,10 @@ def ask(tables: Tables, query: str, read: Callable[[duckdb.DuckDBPyConnection], 
         try:
             return read(_connect(files))
         except duckdb.CatalogException as error:
-            raise CommandError(f"{error}\nThe tables are: {', '.join(files)}") from error
+            absent = [
+                explain_absence(tables, name) for name in public_names() if name not in files and name in str(error)
+            ]
+            raise CommandError("\n".join([str(error), *absent, f"The tables are: {', '.join(files)}"])) from error
         except (duckdb.Error, ValueError, OverflowError) as error:
             # DuckDB reports a file that has gone in several ways, so the files themselves are asked.
             if not tries_left or all(map(os.path.exists, chain.from_iterable(files.values()))):

@@ -7,6 +7,7 @@ from typing import TextIO
 import click
 
 from dbt_tangles.cli import replication
+from dbt_tangles.cli.logs_of_tables import explain_absence
 from dbt_tangles.cli.options import FOUND, as_json, name_of, print_json_answer, print_json_line, with_tables
 from dbt_tangles.cli.page import escape_line, quantity
 from dbt_tangles.cli.suggest import Ask, suggest
@@ -41,7 +42,7 @@ def command(peer_file: TextIO | None, ask: bool, clock: bool, as_json: bool, war
     tables = Tables(warehouse, schema)
     for name in ("feeds", "feed_messages", "ssb_messages"):
         if not tables.has(name):
-            raise CommandError(f"{tables.folder}: {name} is not built; build it with all tables that it reads")
+            raise CommandError(f"{tables.folder}: {explain_absence(tables, name)}")
     if clock:
         print_json_answer({"clock": replication.own_clock(tables)})
         return FOUND

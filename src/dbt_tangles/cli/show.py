@@ -7,6 +7,7 @@ import click
 
 from dbt_tangles.cli import complete, formats, graphs, subjects, terminal_graph
 from dbt_tangles.cli.graph import Graph
+from dbt_tangles.cli.logs_of_tables import lacking
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, limit_option, print_answer, with_tables
 from dbt_tangles.cli.page import Page, escape_line
 from dbt_tangles.cli.subjects import Subject
@@ -56,8 +57,8 @@ def command(given: str, kind: str | None, form: str, as_json: bool, limit: int, 
         click.echo(escape_line(f"tangles: no {wanted} matches {given}"), err=True)
         if others := subjects.other_names(tables, given):
             click.echo(escape_line(f"tangles on this root: {', '.join(others)}"), err=True)
-        if tables.missing:
-            click.echo(f"tables that are not built: {', '.join(sorted(tables.missing))}", err=True)
+        if missing := lacking(tables):
+            click.echo(f"tables that are not built: {', '.join(missing)}", err=True)
         return NOT_FOUND
     graph = _read(tables, given, found, limit)
     if form == "json" or as_json:

@@ -18,6 +18,7 @@ _NAME = re.compile(r"\{(\w+)\}")
 #: The same pattern as in macros/inputs/check_vars.sql.
 _SCHEMA = re.compile(r"(?=.*[a-z_])[a-z0-9_]{1,128}")
 _TRIES = 20
+_NO_TABLE = "._"  # The folder of no table: names of tables do not begin so
 #: Settings of every DuckDB connection.
 SETTINGS = {
     "autoinstall_known_extensions": False,
@@ -89,25 +90,55 @@ class Tables:
     def folders(self) -> list[Path]:
         """List the folders of all tables: those of this schema and those that its builds wrote to other schemas."""
         own = (path for path in self.folder.iterdir() if path.is_dir() and path.name[0] not in "._")
-        return sorted({*own, *self._elsewhere.values()})
+        return sorted({*own, *self._elsewhere})
+
+    @cached_property
+    def given_vars(self) -> set[str] | None:
+        """The vars of the logs and parts that the builds were given; None for the fixtures, or if unknown."""
+        current = [run for run in self._runs if run["tables"] and not run["is_stale"]]
+        if not all(run["logs"] for run in current):
+            return None
+        return {name for run in current for name in (*run["logs"], *["private_groups"] * run["has_groups"])} or None
 
     def _place_of(self, name: str) -> Path:
         own = self.folder / name
-        # `runs` itself, and tables that it does not list elsewhere, are in the schema.
-        return own if name == "runs" else self._elsewhere.get(name, own)
+        # `runs` itself, and tables that it does not list, are in the schema.
+        return own if name == "runs" else self._places.get(name, own)
 
     @cached_property
-    def _elsewhere(self) -> dict[str, Path]:
+    def _elsewhere(self) -> list[Path]:
         """The folders of tables that builds wrote to other schemas of the warehouse, as dbt's `+schema` does."""
-        found: dict[str, Path] = {}
+        return [place for place in self._places.values() if place.parent != self.folder]
+
+    @cached_property
+    def _places(self) -> dict[str, Path]:
+        """The folders of the tables that `runs` lists.
+
+        Once a log is built, the tables of an earlier run on the fixtures that no later run replaced do not count.
+        """
+        found = {}
+        for run in self._runs:
+            for schema, _, name in (table.rpartition(".") for table in run["tables"]):
+                place = self.folder.parent / f"{schema}.db" / name
+                if run["is_stale"]:
+                    found[name] = self.folder / _NO_TABLE
+                elif _SCHEMA.fullmatch(schema) and _NAME.fullmatch(f"{{{name}}}") and place.is_dir():
+                    found[name] = place
+        return found
+
+    @cached_property
+    def _runs(self) -> list[dict]:
+        """The runs in their order; `is_stale` is a run on the fixtures before a run on logs."""
         with contextlib.suppress(CommandError):  # A command that reads `runs` reports the error.
-            if not self.files("runs"):
-                return found
-            for row in self.rows("select unnest(tables) as name from {runs} order by started_at"):
-                schema, _, name = row["name"].rpartition(".")
-                if _SCHEMA.fullmatch(schema) and _NAME.fullmatch(f"{{{name}}}"):
-                    found[name] = self.folder.parent / f"{schema}.db" / name
-        return {name: place for name, place in found.items() if place.parent != self.folder and place.is_dir()}
+            if self.files("runs"):
+                return self.rows(
+                    """select tables, coalesce([each.var for each in inputs], []) as logs,
+                    'ssb_log' in logs and vars['private_groups'] = 'true' as has_groups,
+                    len(logs) = 0 and coalesce(bool_or(len(logs) > 0 and len(tables) > 0) over (
+                        order by started_at rows between 1 following and unbounded following
+                    ), false) as is_stale from {runs} order by started_at"""
+                )
+        return []
 
     def has(self, name: str) -> bool:
         """Whether a table exists; a missing one is added to `missing`."""
@@ -219,9 +250,6 @@ class Pair(Tables):
         return (self.a if whose == "a" else self.b).files(table)
 
     def has(self, name: str) -> bool:
-        """Whether a table of one replica exists."""
-        if self.files(name):
-            return True
+        """Whether a table of one replica exists; a missing one is added to `missing` of the replica."""
         whose, _, table = name.partition("__")
-        self.missing.add(f"{table} of {whose.upper()}")
-        return False
+        return (self.a if whose == "a" else self.b).has(table)

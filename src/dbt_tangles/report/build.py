@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dbt_tangles import queries
 from dbt_tangles.cli.duplicate_tangles import TablesOnce
+from dbt_tangles.cli.logs_of_tables import lacking
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report import (
     bases,
@@ -109,7 +110,7 @@ def _write(folder: Folder, tables: Tables, once: TablesOnce, limits: Limits, tel
         "index",
         {
             "built": glance_data["runs"][0]["started_at"] if glance_data["runs"] else None,
-            "missing": sorted(tables.missing),
+            "missing": lacking(tables),
             "limits": limits._asdict(),
             "queries": queries.by_place(),
             "places": links.places(),

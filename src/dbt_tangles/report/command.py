@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
+from dbt_tangles.cli.logs_of_tables import lacking
 from dbt_tangles.cli.options import FOUND, with_tables
 from dbt_tangles.cli.page import escape_line, quantity
 from dbt_tangles.cli.tables import Tables
@@ -65,10 +66,8 @@ def command(out: str, limit: int, nodes: int, is_single: bool, warehouse: str, s
             shards = quantity(folder.shards, "shard{|s}")
             said = f"{folder.path / 'index.html'}: {shards}, {folder.bytes / 1e6:,.1f} MB of data"
     click.echo(escape_line(said))
-    if tables.missing:
-        click.echo(
-            f"tables that are not built, so the report lacks their rows: {', '.join(sorted(tables.missing))}", err=True
-        )
+    if missing := lacking(tables):
+        click.echo(f"tables that are not built, so the report lacks their rows: {', '.join(missing)}", err=True)
     return FOUND
 
 
