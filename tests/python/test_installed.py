@@ -14,7 +14,14 @@ from dbt_projects import installing, with_vars
 from dbt_tangles.cli.cli import main
 
 LOGS = {"ssb": "ssb_log", "pzp": "pzp_log", "autobase": "autobase_log", "events": "event_log"}
-MODELS = {"mine.sql": "select message_id from {{ ref('tangle_messages') }}"}
+#: The folders of models that each log enables; `tables` and `runs` are always enabled.
+ENABLED = {
+    "ssb": {"ssb", "feeds", "tangles", "groups", "timelines"},
+    "pzp": {"pzp", "sets"},
+    "autobase": {"autobase"},
+    "events": {"events", "timelines"},
+}
+MODELS = {"mine.sql": "select run_id from {{ ref('tangles', 'runs') }}"}
 
 
 def parse(project: DbtProject):
@@ -29,9 +36,11 @@ def enabled(manifest, kind: str) -> set[str]:
     return {node.name for node in manifest.nodes.values() if node.resource_type == kind and node.config.enabled}
 
 
-def path_of(manifest, system: str) -> str:
-    """Return the path that a staging model reads."""
-    return manifest.nodes[f"model.tangles.stg_{system}__lines"].config.meta[LOGS[system]]
+def models_in(*folders: str) -> set[str]:
+    """Names of the models of some folders, and of those that need no log."""
+    files = (path for top in ("models", "python_models") for path in (ROOT / top).rglob("*"))
+    models = {path for path in files if path.suffix in (".sql", ".py")}
+    return {path.stem for path in models if path.parent.name in {*folders, "tables", "runs"}}
 
 
 def lines_of_fixtures(manifest) -> set[str]:
@@ -56,12 +65,12 @@ WAYS = {
     "way", [way if "for this one" in way else pytest.param(way, marks=pytest.mark.long) for way in WAYS]
 )
 def test_with_a_log_there_are_no_fixtures(way, project, tmp_path):
-    """Each way to name a log: the staging model reads it, and all fixtures are disabled."""
+    """Each way to name a log: the staging model reads it, and the fixtures and models of other logs are disabled."""
     system, make = WAYS[way]
     folder, variables = make(tmp_path / "p", {LOGS[system]: "/logs/*.jsonl"})
     manifest = parse(project(f"ways_{[*WAYS].index(way)}", folder, **variables))
-    paths = {each: path_of(manifest, each) for each in LOGS}
-    assert paths == {**dict.fromkeys(LOGS, ""), system: "/logs/*.jsonl"}
+    assert manifest.nodes[f"model.tangles.stg_{system}__lines"].config.meta[LOGS[system]] == "/logs/*.jsonl"
+    assert enabled(manifest, "model") - {"mine"} == models_in(*ENABLED[system])
     assert enabled(manifest, "seed") == lines_of_fixtures(manifest) == set()
     assert not [name for name in enabled(manifest, "test") if name.startswith("documents_")]
 
@@ -89,11 +98,16 @@ def test_the_seeds_are_enabled_by_one_expression():
 
 
 def test_another_project_without_a_log_has_no_fixtures(project, tmp_path):
-    """A project that installs this one without a log gets empty tables."""
+    """A project that installs this one without a log gets the tables of runs."""
     installed = project("no_log", installing(tmp_path / "p", MODELS))
     manifest = parse(installed)
     assert enabled(manifest, "seed") == lines_of_fixtures(manifest) == set()
-    assert {path_of(manifest, system) for system in LOGS} == {""}
+    assert enabled(manifest, "model") - {"mine"} == models_in()
+
+
+def test_private_groups_are_a_part_of_their_own(project):
+    manifest = parse(project("no_groups", ssb_log="/logs", private_groups=False))
+    assert enabled(manifest, "model") == models_in(*ENABLED["ssb"] - {"groups"})
 
 
 def test_a_build_in_another_project(project, tmp_path):
@@ -104,7 +118,7 @@ def test_a_build_in_another_project(project, tmp_path):
     }
     models = {"mine.sql": "select message_id from {{ ref('ssb_messages') }}"}
     built = project("installed", installing(tmp_path / "p", models, **settings))
-    selected = ("+ssb_messages", "+ssb_rejects", "+pzp_messages", "+autobase_bases", "mine")
+    selected = ("+ssb_messages", "+ssb_rejects", "mine")
     built.build("--select", *selected, "--indirect-selection", "buildable")
 
     tables = DbtProject(built.warehouse, "installed_x")
@@ -112,7 +126,7 @@ def test_a_build_in_another_project(project, tmp_path):
     assert files == {"small.jsonl"}
     count = len(tables.rows("ssb_messages"))
     assert count > 100
-    assert [tables.rows(name) for name in ("stg_tables__lines", "pzp_messages", "autobase_bases")] == [[], [], []]
+    assert tables.rows("stg_tables__lines") == []
     assert len(built.rows("mine")) == count
 
     said = (built.warehouse / "logs" / built.schema / "dbt.log").read_text()
@@ -129,12 +143,13 @@ def test_a_build_in_another_project(project, tmp_path):
 def test_other_projects_cannot_read_private_models(model, project, tmp_path):
     """Staging holds secrets; the models between staging and the marts have no contract."""
     read = f"select * from {{{{ ref('{model}') }}}}"
-    result = project(f"private_{model}", installing(tmp_path / "p", {"mine.sql": read})).invoke("parse")
+    folder = installing(tmp_path / "p", {"mine.sql": read})
+    result = project(f"private_{model}", folder, ssb_log="/logs").invoke("parse")
     assert not result.success
     assert f"attempted to reference node model.tangles.{model}, which is not allowed" in str(result.exception)
 
     models = {"mine.sql": "{{ config(group='tangles') }} " + read, "other.sql": "select 1 as one"}
-    grouped = project(f"grouped_{model}", installing(tmp_path / "grouped", models))
+    grouped = project(f"grouped_{model}", installing(tmp_path / "grouped", models), ssb_log="/logs")
     result = grouped.invoke("run", "--select", "other")
     assert not result.success
     said = str(result.exception) + "".join(str(each.message) for each in result.result or [])

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from conftest import ROOT, DbtProject
 from dbt_projects import installing
 from dbt_tangles.cli.cli import main
-from integration_kit import HERE, PARTS, installed_in, integrating, with_dependents, without
+from integration_kit import HERE, installed_in, integrating
 
 
 def project_in(folder: Path, warehouse: Path, schema: str) -> DbtProject:
@@ -279,7 +279,8 @@ def test_folders_take_the_settings_of_the_installing_project(settled):
     assert of["int_tangle_edges"].config.tags == ["intermediate", "ssb", "logs"]
     assert of["feeds"].config.materialized == "view"
     assert of["timelines_hold_every_message"].config.severity == "warn"
-    assert not [node for node in of.values() if node.resource_type in ("seed", "exposure")]
+    others = {node.name for node in of.values() if node.resource_type in ("seed", "exposure")}
+    assert others == {"commands_on_ssb", "commands_on_timelines"}
 
 
 @pytest.mark.long
@@ -296,33 +297,11 @@ def test_tests_before_their_tables_are_refused_in_one_line(settled):
     assert "flags: {indirect_selection: buildable}" in said
 
 
-@pytest.mark.parametrize(
-    "part", ["tangles", *(pytest.param(part, marks=pytest.mark.long) for part in PARTS if part != "tangles")]
-)
-def test_each_part_can_be_switched_off(part, project, tmp_path):
-    """Exactly the part and its dependents are disabled, with their tests, unit tests and exposures."""
-    folder = installing(tmp_path / "p", models={"tangles": without(part)})
-    left = ours(manifest_of(project("without", folder)))
-    off = {
-        (layer, folder) for each in with_dependents(part) for layer, names in PARTS[each][0].items() for folder in names
-    }
-    models = {node.name: tuple(node.fqn[1:3]) for node in left if node.resource_type == "model"}
-    ours_at_all = {
-        path.stem: path.relative_to(ROOT).parts[1:3]
-        for folder in ("models", "python_models")
-        for path in (ROOT / folder).rglob("*.*")
-        if path.suffix in (".sql", ".py")
-    }
-    lost = ours_at_all.keys() - models.keys()
-    assert lost == {name for name, place in ours_at_all.items() if place in off}
-    assert not [node.name for node in left for each in node.depends_on.nodes if each.split(".")[-1] in lost]
-
-
 @pytest.mark.long
 def test_events_alone(project, tmp_path):
-    """A project without an SSB log runs ten models to get timelines of events."""
+    """A project without an SSB log runs few models to get timelines of events."""
     settings = {
-        "models": {"tangles": without("ssb", "pzp", "autobase", "runs"), "installer": {"+file_format": "parquet"}},
+        "models": {"installer": {"+file_format": "parquet"}},
         "vars": {"tangles": {"event_log": {"ref": "event_lines"}}},
     }
     line = '{"timeline": "t", "event": "e%d", "after": [%s], "arrival": %d}'
@@ -334,7 +313,8 @@ def test_events_alone(project, tmp_path):
         "int_timeline_arrivals",
         "int_timeline_order",
         "int_timeline_versions",
-        *(path.stem for path in (ROOT / "models" / "marts" / "timelines").glob("*.sql")),
+        "int_run_inputs",
+        *(path.stem for part in ("timelines", "runs") for path in (ROOT / "models" / "marts" / part).glob("*.sql")),
     }
     events = built.rows("timeline_events", ["event_id", "rank"])
     assert {(row["event_id"], row["rank"]) for row in events} == {("e1", 0), ("e2", 1), ("e3", 2)}
@@ -349,7 +329,7 @@ def test_a_var_name_that_dbt_would_pass_to_tangles_is_refused(changed):
     assert "flags: {require_ref_searches_node_package_before_root: true}" in said
 
 
-def test_a_reference_to_a_disabled_part_is_refused(changed):
+def test_a_model_with_the_name_of_a_disabled_model_is_refused(changed):
     """Dbt applies the yml of our disabled model to the installing project's model."""
     said = refused(changed(models={"sets.sql": "select 1 as item"}).invoke("run", "--select", "own_vars"))
     assert "model.integration.sets has the name of a disabled model of tangles" in said
@@ -416,17 +396,3 @@ def is_part(some, whole) -> bool:
     if isinstance(some, list):
         return isinstance(whole, list) and all(each in whole for each in some)
     return some == whole
-
-
-def test_the_parts_agree_with_the_documentation():
-    """The table in docs/how-to/package.md lists each part, its folders and the parts that it requires."""
-    text = (ROOT / "docs" / "how-to" / "package.md").read_text()
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| **")]
-    documented = {row[0].strip("*"): row[2:] for row in rows}
-    assert documented == {
-        part: [
-            ", ".join(f"`{layer}.{folder}`" for layer, folders in places.items() for folder in folders),
-            ", ".join(needs),
-        ]
-        for part, (places, needs) in PARTS.items()
-    }

@@ -5,8 +5,7 @@ import pytest
 import manifests
 
 OTHER = {
-    **{log: f"/logs/{log}" for log in manifests.LOGS[1:]},
-    **{"ssb_log": None, "ssb_log_format": "pretty", "unpack_limit": 7, "log_timeline": False, "count_changes": False},
+    **{"ssb_log_format": "pretty", "unpack_limit": 7, "log_timeline": False, "count_changes": False},
     **{"ancestor_limit": 6, "clock_limit": 5, "graph_limit": 9, "rows_in_memory": 2, "max_previous": 3},
     **{"edit_limit": 4, "edit_command_limit": 8, "edit_batch_size": 0, "verify_signatures": False},
     **{"consensus_rule": "design", "quorum_degrees": 2, "set_ghost_span": 9},
@@ -27,12 +26,13 @@ def contents(nodes) -> dict[str, dict]:
 @pytest.mark.parametrize(("first", "then"), [({}, OTHER), (OTHER, {})], ids=["given later", "given before"])
 def test_a_shared_manifest_equals_a_parsed_one(project, monkeypatch, first, then):
     """Every var that is inserted afterwards differs from its value in the shared manifest."""
-    assert OTHER.keys() == manifests.IN_META | manifests.IN_META_WITH_LOGS
+    assert OTHER.keys() == (manifests.IN_META | manifests.IN_META_WITH_LOGS) - {*manifests.LOGS}
+    before, after = ({log: f"/{folder}/{log}" for log in manifests.LOGS} for folder in ("before", "after"))
     monkeypatch.setattr(manifests, "_parsed", {})
-    before = manifests.manifest_for(project("shared", **{"ssb_log": "/logs/before", **first}))
-    other = project("shared_with_others", **{"ssb_log": "/logs/after", **then})
+    earlier = manifests.manifest_for(project("shared", **before, **first))
+    other = project("shared_with_others", **after, **then)
     shared = manifests.manifest_for(other)
     assert len(manifests._parsed) == 1
     parsed = other.invoke("parse", "--no-partial-parse", "--no-write-json").result
-    assert contents(shared.nodes) == contents(parsed.nodes) != contents(before.nodes)
+    assert contents(shared.nodes) == contents(parsed.nodes) != contents(earlier.nodes)
     assert shared.disabled.keys() <= parsed.disabled.keys()

@@ -1,4 +1,4 @@
-{{ config(enabled=has_log('autobase_log'), meta={'group_versions': 'int_base_versions', 'group_key': 'base_id'}) }}
+{{ config(meta={'group_versions': 'int_base_versions', 'group_key': 'base_id'}) }}
 
 -- Each quorum holds distinct indexers, more than half of them, so any two quorums of a base have a writer in common.
 select

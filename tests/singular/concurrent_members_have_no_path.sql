@@ -1,4 +1,4 @@
-{{ config(enabled=has_log('ssb_log'), meta={'group_versions': 'int_tangle_versions', 'group_key': 'root_id'}) }}
+{{ config(meta={'group_versions': 'int_tangle_versions', 'group_key': 'root_id'}) }}
 
 -- Tangles with pairs of ancestors: concurrent members occur in no pair, and neither does a broken tie.
 with members as (

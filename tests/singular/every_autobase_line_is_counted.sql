@@ -1,5 +1,3 @@
-{{ config(enabled=has_log('autobase_log')) }}
-
 -- Lines of the autobase log = lines behind nodes that are in a base + lines about bases that count + rejected lines.
 with all_lines as (
     select

@@ -1,5 +1,3 @@
-{{ config(enabled=has_log('event_log')) }}
-
 -- Lines of the event log = events that are not tangle members + rejected lines.
 with all_lines as (
     select count(*) as line_count

@@ -1,5 +1,3 @@
-{{ config(enabled=has_log('ssb_log')) }}
-
 -- The tangle of a feed has the verified chain for its members, and the latest message for its only tip.
 select
     feeds.author,

@@ -1,4 +1,4 @@
-{{ config(enabled=has_log('ssb_log'), meta={'group_versions': 'int_tangle_versions', 'group_key': 'root_id'}) }}
+{{ config(meta={'group_versions': 'int_tangle_versions', 'group_key': 'root_id'}) }}
 
 -- Whatever follows a message comes after it, in depth and in both causal orders.
 select

@@ -1,4 +1,4 @@
-{{ config(enabled=has_log('ssb_log', 'event_log'), meta={'group_versions': 'int_timeline_versions', 'group_key': 'timeline_id'}) }}
+{{ config(meta={'group_versions': 'int_timeline_versions', 'group_key': 'timeline_id'}) }}
 
 -- Timelines are linear extensions: whatever an event follows has a lower rank and an earlier position, and what is not
 -- known is not there. A rank is one above the highest cause's, and the order is by rank, then id. A broken tie is a

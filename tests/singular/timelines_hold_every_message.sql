@@ -1,5 +1,3 @@
-{{ config(enabled=has_log('ssb_log')) }}
-
 -- The log's timeline holds every usable message, once; without it, or where it is too large, none.
 with usable as (
     select message_id

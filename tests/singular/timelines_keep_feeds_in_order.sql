@@ -1,4 +1,4 @@
-{{ config(enabled=has_log('ssb_log'), meta={'group_versions': 'int_timeline_versions', 'group_key': 'timeline_id'}) }}
+{{ config(meta={'group_versions': 'int_timeline_versions', 'group_key': 'timeline_id'}) }}
 
 -- In a tangle's timeline no message stands before one that its author wrote earlier. Left out: feeds that contradict
 -- the tangle's own links, and forks of more than 16 messages.

@@ -1,4 +1,4 @@
-{{ config(enabled=has_log('ssb_log'), meta={'group_versions': 'int_timeline_versions', 'group_key': 'timeline_id'}) }}
+{{ config(meta={'group_versions': 'int_timeline_versions', 'group_key': 'timeline_id'}) }}
 
 -- A tangle's timeline holds its members; feeds can only raise them above their depth.
 with members as (

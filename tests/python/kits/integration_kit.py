@@ -12,36 +12,6 @@ from dbt_projects import write
 
 HERE = ROOT / "integration_tests"
 
-#: The folders of each part below staging, intermediate and marts; and the parts that it requires.
-PARTS = {
-    "ssb": ({"staging": ["ssb"], "intermediate": ["feeds"], "marts": ["ssb", "feeds"]}, []),
-    "tangles": ({"intermediate": ["tangles"], "marts": ["tangles"]}, ["ssb"]),
-    "groups": ({"intermediate": ["groups"], "marts": ["groups"]}, ["tangles"]),
-    "pzp": ({"staging": ["pzp"], "intermediate": ["pzp"], "marts": ["pzp"]}, []),
-    "sets": ({"intermediate": ["sets"], "marts": ["sets"]}, ["pzp"]),
-    "autobase": ({"staging": ["autobase"], "intermediate": ["autobase"], "marts": ["autobase"]}, []),
-    "events": ({"staging": ["events"]}, []),
-    "timelines": ({"intermediate": ["timelines"], "marts": ["timelines"]}, []),
-    "runs": ({"intermediate": ["runs"], "marts": ["runs"]}, []),
-}
-
-
-def with_dependents(*parts: str) -> set[str]:
-    """Return the given parts and the parts that require them."""
-    found = set(parts)
-    while more := {part for part, (_, needs) in PARTS.items() if found & {*needs}} - found:
-        found |= more
-    return found
-
-
-def without(*parts: str) -> dict:
-    """Return the settings below `models: tangles:` that disable some parts and the parts that require them."""
-    settings: dict = {}
-    for part in with_dependents(*parts):
-        for layer, folders in PARTS[part][0].items():
-            settings.setdefault(layer, {}).update({folder: {"+enabled": False} for folder in folders})
-    return settings
-
 
 def integrating(folder: Path, change=lambda settings: None, models: dict[str, str] | None = None) -> Path:
     """Copy the project and install its packages.

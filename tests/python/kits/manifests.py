@@ -1,7 +1,7 @@
 """This project as dbt parses it, shared by builds of tests: parsing takes dbt as long as a small build.
 
 A build's schema is in names and settings alone, and most vars are in the `meta` of models under the var's own name:
-these are inserted afterwards. For each choice of the other vars, and with or without logs, dbt parses once.
+these are inserted afterwards. For each choice of the other vars and of the logs that are given, dbt parses once.
 """
 
 import json
@@ -33,9 +33,10 @@ def manifest_for(project: "DbtProject") -> Manifest:
         AssertionError: It cannot be parsed.
     """
     logs = {log: project.vars.get(log) or "" for log in LOGS}
-    in_meta = IN_META | IN_META_WITH_LOGS if any(logs.values()) else IN_META
+    are_given = [log for log, path in logs.items() if path]
+    in_meta = IN_META | IN_META_WITH_LOGS if are_given else IN_META
     decisive = {name: value for name, value in project.vars.items() if name not in in_meta}
-    key = json.dumps([decisive, any(logs.values())], sort_keys=True)
+    key = json.dumps([decisive, are_given], sort_keys=True)
     if key not in _parsed:
         plain = replace(project, vars=decisive | {log: path or None for log, path in logs.items()})
         result = plain.invoke("parse", "--no-partial-parse", "--no-write-json")
