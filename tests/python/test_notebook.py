@@ -177,7 +177,7 @@ def test_it_runs_on_a_small_log(small, monkeypatch):
     monkeypatch.setenv("TANGLES_SCHEMA", small.schema)
     again = json.loads(notebook.NOTEBOOK.read_text())
     space = notebook.execute(again)
-    assert len(space["lies"]) > 0 and len(space["sets"]) == 0
+    assert len(space["lies"]) > 0 and "sets" not in space
     assert len(pictures(again)) == 5
 
 
