@@ -7,7 +7,9 @@
         or flags.WHICH not in ['build', 'run', 'seed', 'retry'] or flags.EMPTY or flags.SAMPLE -%}
         {{ return({'action': 'rebuild', 'since': 0}) }}
     {%- endif -%}
-    {{ return(adapter.plan(graph.nodes, model.unique_id, selected_resources, should_full_refresh())) }}
+    {{ return(adapter.plan(
+        graph.nodes, model.unique_id, selected_resources, should_full_refresh(), var('incremental_from')
+    )) }}
 {% endmacro %}
 
 

@@ -22,6 +22,7 @@
         'edit_limit': 'count',
         'edit_command_limit': 'count',
         'max_previous': 'positive or none',
+        'incremental_from': 'count',
         'count_changes': 'boolean',
         'test_private_models': 'boolean',
     }) }}

@@ -15,7 +15,7 @@ from dbt_spark_python.incremental.plan import (
 )
 from simulated_runs import Parts, graph, node
 
-LOG = {"reads": {"paths": ["log"]}, "log": "/somewhere"}
+LOG = {"reads": {"paths": ["log"]}, "log": "/somewhere", "row_versions": True}
 NODES = [
     node("lines", VERSIONS, meta=LOG),
     node("orders", "table", "lines"),
@@ -40,7 +40,7 @@ class Stand:
     def __init__(self, *more: dict) -> None:
         self.nodes = graph(*NODES, *more)
         self.parts, self.selected, self.logs = Parts(self.nodes), set(self.nodes), {"/somewhere": "log 1"}
-        self.manifests = {}
+        self.manifests, self.small_lines = {}, set()
         for node_id, each in self.nodes.items():
             inputs = {parent: f"{parent} 1" for parent in each["depends_on"]["nodes"]}
             has_groups = each["config"]["materialized"] in (COMPLETE, WORKING_SET, "fixpoint")
@@ -91,6 +91,11 @@ class Stand:
         self.logs = dict(zip(["/somewhere"], contents, strict=False))
         return self
 
+    def small(self, *names: str) -> "Stand":
+        """Let these tables of lines be small."""
+        self.small_lines = {f"model.shop.{name}" for name in names}
+        return self
+
     def planner(self) -> Planner:
         """Return a planner for the current state."""
         return Planner(
@@ -99,6 +104,7 @@ class Stand:
             lambda each: self.manifests.get(each["unique_id"], {}),
             self.selected,
             lambda path, name: self.logs.get(path),
+            lambda node_ids: {*node_ids} <= self.small_lines,
         )
 
     def plan(self, name: str, full_refresh: bool = False) -> Plan:
@@ -226,6 +232,21 @@ def test_a_night():
     assert stand.plan("sums") == Plan(REPLACE, 4, 6, "h 0")
     stand.at(groups(6), "sums")
     assert stand.plan("counts") == Plan(REPLACE, 5, 6, "h 0")
+
+
+def test_small_logs_are_built_in_full():
+    """The lines keep their checks; versions get a history of their own, and their groups follow."""
+    stand = Stand(node("messages", COMPLETE, "lines", versions="lines")).log("log 2")
+    assert stand.plan("lines").action == REPLACE
+    stand.at(groups(4, history="l 1"), "lines").note("orders", content="orders 2").at(
+        groups(3, history="l 1"), "messages"
+    )
+    for is_small, action in ((False, REPLACE), (True, REBUILD)):
+        stand.small(*["lines"] * is_small)
+        assert (stand.plan("versions").action, stand.plan("messages").action) == (action, action)
+    assert stand.log("log 3").plan("lines").action == REPLACE
+    stand.note("versions", inputs={"model.shop.orders": "orders 2"})
+    assert stand.plan("versions").action == REUSE
 
 
 MIXED = node("mixed", COMPLETE, "changed", "town_versions", versions="town_versions")

@@ -40,6 +40,18 @@ def others(lines: list[bytes]) -> dict[str, list[bytes]]:
     return {"b.jsonl": shuffled, "d.jsonl": files["c.jsonl"]}
 
 
+def test_a_small_log_is_built_in_full(project, tmp_path):
+    """The checks of its lines are kept; all tables equal those of one build."""
+    given = variables(tmp_path)
+    grown = project("small_nights", **given, incremental_from=1_000_000)
+    for state in (halves, more):
+        write(tmp_path, {kind: state(LINES[kind]) for kind in KINDS})
+        grown.run()
+    assert differing(grown, project("small_at_once", **given).run()) == []
+    assert {row["version"] for row in grown.rows("stg_ssb__lines", ["version"])} == {1, 2}
+    assert {row["version"] for row in grown.rows("int_tangle_versions", ["version"])} == {1}
+
+
 @pytest.mark.parametrize(
     ("states", "later"),
     [

@@ -56,9 +56,12 @@ class PlannedRuns(metaclass=AdapterMeta):
         self._logged_reasons: set[str] = set()  # reasons that were logged
         # Whether few groups have changed, by the arguments of `are_few_changed`.
         self._few_changed: dict[tuple[str, str, int], bool] = {}
+        self._row_counts: dict[str, int] = {}  # by the table's name
 
     @available
-    def plan(self, nodes: Mapping[str, Any], node_id: str, selected: list[str], full_refresh: bool) -> dict[str, Any]:
+    def plan(
+        self, nodes: Mapping[str, Any], node_id: str, selected: list[str], full_refresh: bool, incremental_from: int = 0
+    ) -> dict[str, Any]:
         """Decide how the command treats a node; see `incremental.plan`.
 
         Args:
@@ -66,13 +69,15 @@ class PlannedRuns(metaclass=AdapterMeta):
             node_id: The node's id.
             selected: The ids of the nodes that the command builds.
             full_refresh: Rebuild the node in any case.
+            incremental_from: Tables of groups are rebuilt in full if they are made from fewer lines than this: rows of
+                tables with `row_versions` in their meta.
 
         Returns:
             The fields of the plan. Every node is rebuilt if tables lack manifests.
         """
         with self._planning:
             if node_id not in self._plans:
-                self._plans[node_id] = self._make_plan(nodes, node_id, selected, full_refresh)
+                self._plans[node_id] = self._make_plan(nodes, node_id, selected, full_refresh, incremental_from)
             return self._plans[node_id]._asdict()
 
     @available
@@ -327,7 +332,9 @@ class PlannedRuns(metaclass=AdapterMeta):
         are_few = self.are_few_changed(columns["versions"], columns["column"], since)
         return ChangedGroups(**columns, since=since, are_few=are_few)
 
-    def _make_plan(self, nodes: Mapping[str, Any], node_id: str, selected: list[str], full_refresh: bool) -> Plan:
+    def _make_plan(
+        self, nodes: Mapping[str, Any], node_id: str, selected: list[str], full_refresh: bool, incremental_from: int
+    ) -> Plan:
         tables, node = self._tables, nodes[node_id]
         if tables is None:
             return Plan(REBUILD)
@@ -335,7 +342,11 @@ class PlannedRuns(metaclass=AdapterMeta):
             self._definitions = Definitions(nodes, self._macro_resolver.macros, self._vars_of, tables.engine)
             self._selected = set(selected)
             digest = digest_input if reads_this_disk(tables.session) else _leave_undigested
-            self._planner = Planner(nodes, self._definitions, self._manifest_of, self._selected, digest)
+
+            def is_small(node_ids: list[str]) -> bool:
+                return sum(self._count_rows(nodes[each]) for each in node_ids) < incremental_from
+
+            self._planner = Planner(nodes, self._definitions, self._manifest_of, self._selected, digest, is_small)
         if node["resource_type"] == NodeType.Test:
             if tables.passes is None:
                 return Plan(REBUILD)
@@ -345,6 +356,13 @@ class PlannedRuns(metaclass=AdapterMeta):
         if is_rebuilt and tables.exists(*_key(node["schema"], node["alias"])):
             return plan._replace(reason=tables.evidence)
         return plan
+
+    def _count_rows(self, node: Mapping[str, Any]) -> int:
+        """Count the rows of a table, which does not change any more during the command."""
+        name = ".".join(self._table_read(node))
+        if name not in self._row_counts:
+            self._row_counts[name] = int(self.execute(f"select count(*) from {name}", fetch=True)[1].rows[0][0])
+        return self._row_counts[name]
 
     def _manifest_of(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
         key = self._table_read(node)

@@ -10,6 +10,9 @@ group versions has one row per group, with the version at which the rows of that
 * A working set has the rows of the groups that its readers still lack: groups with a later version than the oldest
   version that any complete table downstream was built from.
 
+Where the log is small, a full build costs less than the search for changed groups. The table of group versions
+is then rebuilt with a history of its own, so that all tables of its groups are rebuilt, too.
+
 A plan depends only on the definitions of nodes and on the manifests of tables, never on a record of earlier runs. This
 module imports neither dbt nor Spark.
 """
@@ -57,6 +60,7 @@ class Planner:
             since they were published.
         selected: The ids of the nodes that the command builds.
         digest_input: Digests a log by its path and name; returns None if the log cannot be read.
+        is_small: Whether the tables with these ids have so few rows together that readers are rebuilt in full.
     """
 
     def __init__(
@@ -66,9 +70,10 @@ class Planner:
         manifest_of: Callable[[Mapping[str, Any]], Mapping[str, Any]],
         selected: set[str],
         digest_input: Callable[[str, str], str | None],
+        is_small: Callable[[list[str]], bool] = lambda node_ids: False,
     ) -> None:
         self._nodes, self._definitions, self._manifest_of = nodes, definitions, manifest_of
-        self._selected, self._digest_input = selected, digest_input
+        self._selected, self._digest_input, self._is_small = selected, digest_input, is_small
         self._ids = {node["name"]: node_id for node_id, node in nodes.items() if node["resource_type"] == "model"}
         self._children: dict[str, list[str]] = {}
         self._current: set[str] = set()  # nodes found current; each is built before the nodes that read it are planned
@@ -108,7 +113,8 @@ class Planner:
         if inputs is not None and inputs == manifest.get("inputs"):
             return Plan(REUSE, inputs=inputs, **_group_versions(manifest))
         groups = _group_versions(manifest)
-        if self._nodes[node_id]["config"]["materialized"] == VERSIONS and groups["history"]:
+        is_continued = self._nodes[node_id]["config"]["materialized"] == VERSIONS and groups["history"]
+        if is_continued and not self._has_small_inputs(node_id):
             return Plan(REPLACE, since=groups["upto"], history=groups["history"], inputs=inputs)
         return Plan(REBUILD, inputs=inputs)
 
@@ -171,13 +177,38 @@ class Planner:
         if self._kind(node_id) == COMPLETE:
             if built is not None and built["upto"] == upto:
                 return Plan(REUSE, upto=upto, history=history)
-            if built is not None:
+            if built is not None and not self._has_small_inputs(node_id):
                 return Plan(REPLACE, built["upto"], upto, history)
             return Plan(REBUILD, 0, upto, history, reason=reason)
         needed = 0 if full_refresh else self._oldest_needed(node_id, history)
         if built is not None and built["upto"] == upto and built["since"] <= needed:
             return Plan(REUSE, built["since"], upto, history)
         return Plan(REPLACE if needed else REBUILD, needed, upto, history, reason="" if needed else reason)
+
+    def _has_small_inputs(self, node_id: str) -> bool:
+        """Whether the lines behind a node are few; False for the table of lines itself, whose checks are kept.
+
+        A working set follows its versions, and so do its readers. Only lines are versions without working sets.
+        """
+        versions_id = self.versions_id(node_id)
+        if self._has_lines(node_id) or versions_id is not None and not self._has_lines(versions_id):
+            return False
+        waiting, seen = [node_id], set()
+        while waiting:
+            for parent in self._parents(waiting.pop()):
+                if parent not in seen:
+                    seen.add(parent)
+                    waiting.append(parent)
+        lines = sorted(filter(self._has_lines, seen))
+        return bool(lines) and self._is_small(lines)
+
+    def _has_lines(self, node_id: str) -> bool:
+        """Whether each row of a table is a group of its own, with its version."""
+        return (
+            bool((self._nodes[node_id]["config"].get("meta") or {}).get("row_versions"))
+            if node_id in self._nodes
+            else False
+        )
 
     def _built_versions(self, node_id: str, manifest: Mapping[str, Any], history: str) -> dict[str, Any] | None:
         """Return the versions that a table was built from, if the table can be continued."""
