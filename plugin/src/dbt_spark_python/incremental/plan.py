@@ -191,7 +191,7 @@ class Planner:
         A working set follows its versions, and so do its readers. Only lines are versions without working sets.
         """
         versions_id = self.versions_id(node_id)
-        if self._has_lines(node_id) or versions_id is not None and not self._has_lines(versions_id):
+        if self._has_lines(node_id) or not (versions_id is None or self._has_lines(versions_id)):
             return False
         waiting, seen = [node_id], set()
         while waiting:
@@ -204,11 +204,8 @@ class Planner:
 
     def _has_lines(self, node_id: str) -> bool:
         """Whether each row of a table is a group of its own, with its version."""
-        return (
-            bool((self._nodes[node_id]["config"].get("meta") or {}).get("row_versions"))
-            if node_id in self._nodes
-            else False
-        )
+        config = self._nodes[node_id]["config"] if node_id in self._nodes else {}
+        return bool((config.get("meta") or {}).get("row_versions"))
 
     def _built_versions(self, node_id: str, manifest: Mapping[str, Any], history: str) -> dict[str, Any] | None:
         """Return the versions that a table was built from, if the table can be continued."""
