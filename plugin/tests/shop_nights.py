@@ -4,6 +4,7 @@ import json
 import os
 
 from conftest import ENGINE, FORMATS
+from dbt_spark_python.table_store import manifest
 from shop_project import expected_days, expected_sums, make_shop_project, write_orders
 
 FIRST = [("a", 1, 5), ("a", 2, 6), ("b", 1, 7), ("c", 3, 8), (None, 1, 9)]
@@ -66,7 +67,7 @@ class Nights:
         if ENGINE in FORMATS:
             properties = dict(self.ask(f"show tblproperties {{{name}}}"))
             return json.loads(bytes.fromhex(properties["dbt_spark_python.manifest"]))
-        return json.loads((self.built.warehouse / f"{self.built.schema}.db" / name / "_table.json").read_text())
+        return manifest.read(self.built.warehouse / f"{self.built.schema}.db" / name)
 
     def alter(self, name: str) -> None:
         """Change a table as another program might."""

@@ -10,7 +10,6 @@ import pytest
 
 from dbt_spark_python.table_store import durable_files, manifest, warehouse
 from dbt_spark_python.table_store.damage import explain, is_damaged, list_damaged, record_damage
-from dbt_spark_python.table_store.manifest import MANIFEST_FILE
 
 ROWS = pa.table({"id": range(1000)})
 ORIGIN = warehouse.Publication({"code": "1"})
@@ -70,7 +69,7 @@ def test_a_damaged_table_is_rebuilt_and_its_folder_is_kept(folders, published):
     assert [table.run_id for table in folders.published()] == ["run"]
     assert list(list_damaged(folders.root)) == []
     kept = published.parent / ".damaged" / "t"
-    assert sorted(path.name for path in kept.iterdir()) == [MANIFEST_FILE, "a.parquet", "b.parquet"]
+    assert sorted(path.name for path in kept.iterdir()) == ["a.parquet", "b.parquet"]
 
 
 def test_flipped_bits_are_found_by_all_bytes_and_remembered(folders, published):
@@ -141,9 +140,9 @@ WRONG = [{"upto": "5"}, {"upto": None}, {"upto": 5.0}, {"since": True}, {"histor
     ],
 )
 def test_a_manifest_of_any_content_is_tolerated(folders, published, text, said):
-    (published / MANIFEST_FILE).write_text(text)
+    manifest.path_of(published).write_text(text)
     (line,) = list_damaged(folders.root)
-    assert line.startswith(f"'{published / MANIFEST_FILE}' cannot be used: ")
+    assert line.startswith(f"'{manifest.path_of(published)}' cannot be used: ")
     assert said in line
     (table,) = folders.published()
     assert (table.run_id, folders.trusted_manifest("s", "t")) == (None, {})
@@ -156,7 +155,7 @@ def test_groups_of_a_manifest(folders, published, groups):
 
 
 def test_a_manifest_that_is_not_a_file(folders, published):
-    place = published / MANIFEST_FILE
+    place = manifest.path_of(published)
     for make, said in (
         (lambda: os.mkfifo(place), "it is a pipe, not a file"),
         (place.mkdir, "it is a folder, not a file"),
@@ -200,6 +199,7 @@ def test_a_table_is_synced_before_it_is_published(folders, monkeypatch):
         # Files linked from the published table were synced when that table was published.
         assert [path for path in before if path.endswith(".parquet")] == [str(new / "day=1" / f"{run}.parquet")]
         assert before.index(str(new / "day=1")) < before.index(str(new))
-        assert before.index(str(new / MANIFEST_FILE)) < before.index(str(new))
-        assert json.loads((folders.public_place("s", "t") / MANIFEST_FILE).read_text())["run_id"] == run
+        place = folders.public_place("s", "t")
+        assert str(place.parent / manifest.FOLDER / place.name) in before
+        assert manifest.read(place)["run_id"] == run and len([*manifest.path_of(place).parent.iterdir()]) == 1
         assert after == [str(folders.public_place("s", "t").parent)]

@@ -5,6 +5,7 @@ import os
 import pytest
 
 from dbt_spark_python.session import connection
+from dbt_spark_python.table_store import manifest
 from plugin_projects import make_project
 
 pytestmark = pytest.mark.both
@@ -101,19 +102,20 @@ def test_a_build_of_other_tables_says_which_is_damaged(built, capsys):
 def test_a_pipe_keeps_no_build_waiting(built, capsys):
     _, folder = file_of(built, "numbers")
     os.mkfifo(folder / "part-9.parquet")
-    os.mkfifo(folder.parent / "counted" / "_table.json.new")
-    (folder.parent / "counted" / "_table.json").unlink()
-    os.mkfifo(folder.parent / "counted" / "_table.json")
+    path = manifest.path_of(folder.parent / "counted")
+    os.mkfifo(path.with_suffix(".new"))
+    path.unlink()
+    os.mkfifo(path)
     built.build()
     said = capsys.readouterr().out
     assert "part-9.parquet' is a pipe, not a file" in said
-    assert "counted/_table.json' cannot be used: it is a pipe, not a file" in said
+    assert f"'{path}' cannot be used: it is a pipe, not a file" in said
 
 
 def test_a_manifest_of_any_content_is_tolerated(built):
     """`test_damage.py` has more contents."""
     _, folder = file_of(built, "numbers")
-    (folder / "_table.json").write_text("[" * 100_000)
+    manifest.path_of(folder).write_text("[" * 100_000)
     built.build("--select", "counted", "python")
     built.build()
     assert len(built.rows("numbers")) == 20000

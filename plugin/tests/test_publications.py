@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from dbt_spark_python.incremental import adapter_methods
+from dbt_spark_python.table_store import manifest
 from dbt_spark_python.table_store.public_folders import Publication
 
 ORIGIN = Publication({"code": "1"}, {"model.shop.orders": "1"}, {"history": "h 0", "since": 1, "upto": 2})
@@ -109,10 +110,10 @@ CHANGES = {
     "a file is rewritten": lambda folder, file: file.write_text("ROWS and rows"),
     "a file's time is changed": lambda folder, file: os.utime(file, ns=(0, 0)),
     "the folder is moved": lambda folder, file: folder.rename(folder.with_name("elsewhere")),
-    "the manifest is removed": lambda folder, file: (folder / "_table.json").unlink(),
-    "the manifest is cut": lambda folder, file: (folder / "_table.json").write_text('{"definition": "'),
-    "damage is recorded": lambda folder, file: (folder / "_table.json").write_text(
-        json.dumps(json.loads((folder / "_table.json").read_text()) | {"damaged": {file.name: "is damaged"}})
+    "the manifest is removed": lambda folder, file: manifest.path_of(folder).unlink(),
+    "the manifest is cut": lambda folder, file: manifest.path_of(folder).write_text('{"definition": "'),
+    "damage is recorded": lambda folder, file: manifest.path_of(folder).write_text(
+        json.dumps(manifest.read(folder) | {"damaged": {file.name: "is damaged"}})
     ),
 }
 

@@ -27,6 +27,11 @@ def tables(fixtures) -> Tables:
     return Tables(fixtures.warehouse, fixtures.schema)
 
 
+def test_a_public_folder_holds_parquet_files_only(tables):
+    """polars refuses a folder with files of two kinds."""
+    assert {file.suffix for folder in tables.folders() for file in folder.rglob("*")} == {".parquet"}
+
+
 @pytest.fixture
 def ask(fixtures):
     def run(*words: str) -> tuple[int, dict]:

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from dbt_spark_python.table_store import manifest
 from dbt_spark_python.table_store.integrity import digest_content, digest_files, list_files
 from dbt_tangles.formats.ssb.canonical import canonical_text
 from dbt_tangles.formats.ssb.ids import message_id
@@ -147,11 +148,13 @@ def mark(built, table: str, column: str, value: object = "marked") -> None:
         file.with_name(f".{file.name}.crc").unlink(missing_ok=True)  # Spark's checksum of the old bytes
         file.unlink()
         pq.write_table(rows.set_column(at, column, pa.array([value] * len(rows), kind)), file)
-    manifest = json.loads((place / "_table.json").read_text())
+    path = manifest.path_of(place)
+    noted = json.loads(path.read_text())
+    path.unlink()
     files = list_files(place)
     digests = digest_files(place, files)
-    manifest |= {"files": files, "digests": digests, "content": digest_content(digests)}
-    (place / "_table.json").write_text(json.dumps(manifest))
+    noted |= {"files": files, "digests": digests, "content": digest_content(digests)}
+    manifest.path_of(place).write_text(json.dumps(noted))
 
 
 def test_cached_lines_and_unchanged_groups_stay(project, logs, capsys):

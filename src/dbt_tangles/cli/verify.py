@@ -68,4 +68,4 @@ def write_found(page: Page, found: dict) -> None:
         selected = [f"{name}+" for name in tables]
         page.line((shlex.join(["dbt", "build", "--full-refresh", "--select", *selected]), ID), indent=2)
     if found["unknown"]:
-        page.line((f"not verified, because `_table.json` has no digests: {', '.join(found['unknown'])}", DIM))
+        page.line((f"not verified, because their manifests have no digests: {', '.join(found['unknown'])}", DIM))

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 import cli_story as story
 from cli_kit import assert_harmless
+from dbt_spark_python.table_store import manifest
 from dbt_spark_python.table_store.warehouse import Warehouse
 from dbt_tangles.cli.cli import main
 from log_files import flip_bit
@@ -88,10 +89,10 @@ def test_other_damage(built):
 
 def test_a_manifest_that_says_something_else(built):
     for name, text in (("feeds", "[" * 100_000), ("tangles", '{"files": "x"}')):
-        (built / "tangles.db" / name / "_table.json").write_text(text)
+        manifest.path_of(built / "tangles.db" / name).write_text(text)
     found, code, text = ask(built)
     assert (code, found["damaged"], found["unknown"]) == (0, [], ["feeds", "tangles"])
-    assert "not verified, because `_table.json` has no digests: feeds, tangles" in text
+    assert "not verified, because their manifests have no digests: feeds, tangles" in text
 
 
 def test_a_pipe_in_place_of_a_file_does_not_block(tmp_path):

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from conftest import ROOT
+from dbt_spark_python.table_store import manifest
 
 
 class Build:
@@ -75,5 +76,4 @@ class Build:
 
     def stamp(self, table: str) -> str | None:
         """Return the run that built a table."""
-        path = self.warehouse / f"{self.schema}.db" / table / "_table.json"
-        return json.loads(path.read_text())["run_id"] if path.exists() else None
+        return manifest.read(self.warehouse / f"{self.schema}.db" / table).get("run_id")

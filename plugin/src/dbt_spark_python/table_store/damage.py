@@ -29,7 +29,7 @@ def list_damaged(root: Path) -> Iterator[str]:
             )
         elif wrong:
             yield (
-                f"{str(folder / manifest.MANIFEST_FILE)!r} cannot be used: {wrong}. The table "
+                f"{str(manifest.path_of(folder))!r} cannot be used: {wrong}. The table "
                 f"{name_of(folder)} can be read, but its origin is unknown: the next build that selects it rebuilds it"
             )
 

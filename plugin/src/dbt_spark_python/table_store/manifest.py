@@ -1,18 +1,22 @@
 """The manifest of a published table: the run that built it, its inputs, and its files or its snapshot.
 
-In a warehouse of folders it is the file `_table.json`; tables of Iceberg and Delta Lake have it in a property. A
-manifest with an unexpected type of value is ignored: the table's origin is then unknown, and the next build rebuilds
+In a warehouse of folders it is a file `<schema>.db/.manifests/<table>/<key>.json`, so that the table's own folder holds
+data only; tables of Iceberg and Delta Lake have it in a property. The key is a digest of the names of the table's files.
+A new table has new names, so its manifest is written before the table moves to its place, and counts from that moment.
+A manifest with an unexpected type of value is ignored: the table's origin is then unknown, and the next build rebuilds
 the table.
 """
 
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from dbt_spark_python.table_store import durable_files
+from dbt_spark_python.table_store.integrity import data_files
 
-MANIFEST_FILE = "_table.json"  # Parquet readers skip names that begin with an underscore.
+FOLDER = ".manifests"  # beside the tables of a schema
 
 
 def _is_text(value: Any) -> bool:
@@ -56,15 +60,33 @@ _KEYS = {
 }
 
 
+def path_of(folder: Path) -> Path:
+    """Return the path of the manifest of a published table.
+
+    If the names of the table's files have changed since, it is the latest manifest of a table in this place.
+    """
+    path = _path(folder, (file.relative_to(folder).as_posix() for file in data_files(folder)))
+    if path.exists() or not path.parent.is_dir():
+        return path
+    return max(path.parent.glob("*.json"), key=lambda each: each.lstat().st_mtime_ns, default=path)
+
+
+def _path(folder: Path, files: Iterable[str]) -> Path:
+    key = hashlib.sha256(json.dumps(sorted(files)).encode()).hexdigest()[:32]
+    return folder.parent / FOLDER / folder.name / f"{key}.json"
+
+
 def load(folder: Path) -> tuple[dict[str, Any], str | None]:
-    """Read the manifest of a table's folder.
+    """Read the manifest of a published table.
 
     Returns:
         Its content, empty if it cannot be used; and the reason why it cannot be used. A missing manifest is empty
         without a reason.
     """
+    if not folder.is_dir():
+        return {}, None
     try:
-        found = durable_files.read_object(folder / MANIFEST_FILE)
+        found = durable_files.read_object(path_of(folder))
     except (FileNotFoundError, NotADirectoryError):
         return {}, None
     except OSError as error:
@@ -89,23 +111,33 @@ def _check(found: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
 
 
 def read(folder: Path) -> dict[str, Any]:
-    """Return the content of the manifest of a table's folder; empty if it cannot be used."""
+    """Return the content of the manifest of a published table; empty if it cannot be used."""
     return load(folder)[0]
 
 
-def write(folder: Path, manifest: Mapping[str, Any], draft: Path) -> None:
-    """Write the manifest of a table's folder; a reader gets the old or the new one, complete.
-
-    When the warehouse publishes a table, it syncs the manifest together with the table's files. A later manifest
-    records that a run reused the table, and is not synced: if a power cut leaves it empty, the next build rebuilds the
-    table.
+def write(folder: Path, manifest: Mapping[str, Any], draft: Path, is_new: bool = False) -> None:
+    """Write the manifest of a table; a reader gets the old or the new one, complete.
 
     Args:
-        folder: The table's folder.
+        folder: The table's public folder.
         manifest: Its content.
         draft: A temporary path on the same file system.
+        is_new: The table is about to be published: the manifest is synced. A later manifest records that a run reused
+            the table, and is not synced: if a power cut leaves it empty, the next build rebuilds the table.
 
     Raises:
         OSError: It cannot be written.
     """
-    durable_files.write_text(folder / MANIFEST_FILE, json.dumps(manifest), draft, sync=False)
+    path = _path(folder, manifest["files"]) if is_new else path_of(folder)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    durable_files.write_text(path, json.dumps(manifest), draft, sync=is_new)
+    if is_new:
+        durable_files.sync_folder(path.parent)
+
+
+def remove_older(folder: Path) -> None:
+    """Remove the manifests of earlier tables in the place of a published table."""
+    path = path_of(folder)
+    for each in path.parent.glob("*.json"):
+        if each != path:
+            each.unlink(missing_ok=True)

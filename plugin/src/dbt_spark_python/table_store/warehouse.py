@@ -4,7 +4,8 @@ Spark writes the new tables of a process into the process's own folder. A finish
 one step, so a public folder always holds one complete table, old or new. A killed process leaves only its own folder,
 and the next process removes it. This module imports neither Spark nor dbt.
 
-    <warehouse>/shop.db/orders/        the table `shop.orders`; `_table.json` has its run, time and inputs
+    <warehouse>/shop.db/orders/        the table `shop.orders`: its data files alone
+    <warehouse>/shop.db/.manifests/    the run, time, inputs and files of each table (`manifest`)
     <warehouse>/shop.db/.views/        views, as the statements that create them
     <warehouse>/shop.db/.damaged/      the last damaged folder of each table that was rebuilt
     <warehouse>/.passed/               tests that passed, with their inputs (dbt_spark_python.incremental.passes)
@@ -28,7 +29,6 @@ from dbt_spark_python.table_store.atomic_swap import replace_folder, restore_fol
 from dbt_spark_python.table_store.errors import WarehouseError, translate_os_errors
 from dbt_spark_python.table_store.integrity import data_files, digest_content, digest_files, find_faults, list_files
 from dbt_spark_python.table_store.locks import FileLock
-from dbt_spark_python.table_store.manifest import MANIFEST_FILE
 from dbt_spark_python.table_store.private_folders import restrict
 from dbt_spark_python.table_store.process_folder import ProcessFolder, describe_process, utc_now
 from dbt_spark_python.table_store.public_folders import (
@@ -36,6 +36,7 @@ from dbt_spark_python.table_store.public_folders import (
     PublishedTable,
     as_published,
     find_table,
+    is_delta,
     read_trusted_manifest,
 )
 
@@ -165,6 +166,7 @@ class Warehouse:
         new, place = self.private_place(schema, name), self.public_place(schema, name)
         aside = place.with_name(f"{_ASIDE}{place.name}")
         with self._translate_errors(f"publish {schema}.{name}"):
+            remove_marks(new)
             before, files = manifest.read(place), list_files(new)
             faults, digests = find_faults(place, before), digest_files(new, files, before)
             content = digest_content(digests)
@@ -183,12 +185,13 @@ class Warehouse:
                 "digests": digests,
                 "columns": columns,
             }
-            manifest.write(new, entries, self.draft_path())
+            manifest.write(place, entries, self.draft_path(), is_new=True)
             if self.is_owner_only(schema, name):
                 restrict(new)
             durable_files.sync_tree(new, _synced(before, files))
             replace_folder(new, place, aside)
             durable_files.sync_folder(place.parent)
+            manifest.remove_older(place)
         for old in (new, aside):
             if faults and old.is_dir():
                 self._set_aside(old, schema, name)
@@ -337,9 +340,16 @@ class Warehouse:
         return translate_os_errors(self.root, doing)
 
 
+def remove_marks(folder: Path) -> None:
+    """Remove checksums and marks that Spark writes beside data files: some readers of folders do not skip them."""
+    if not is_delta(folder):
+        for file in [path for path in folder.rglob("*") if path.name.startswith(("_", ".")) and path.is_file()]:
+            file.unlink()
+
+
 def link_folder(folder: Path, copy: Path) -> None:
-    """Copy a table's folder by links into a folder that may exist; the manifest is left out."""
-    shutil.copytree(folder, copy, copy_function=_link, dirs_exist_ok=True, ignore=_hidden)
+    """Copy a table's folder by links into a folder that may exist."""
+    shutil.copytree(folder, copy, copy_function=_link, dirs_exist_ok=True)
 
 
 def _synced(before: Mapping[str, Any], files: Mapping[str, list[int]]) -> set[str]:
@@ -353,7 +363,3 @@ def _link(source: str, target: str) -> None:
         os.link(source, target)
     except OSError:  # the file system does not support links
         shutil.copy2(source, target)
-
-
-def _hidden(folder: str, names: list[str]) -> list[str]:
-    return [name for name in names if name == MANIFEST_FILE]
