@@ -8,7 +8,7 @@
         {{ return({'action': 'rebuild', 'since': 0}) }}
     {%- endif -%}
     {{ return(adapter.plan(
-        graph.nodes, model.unique_id, selected_resources, should_full_refresh(), var('incremental_from')
+        graph.nodes, model.unique_id, selected_resources, should_full_refresh(), var('incremental_from', 0)
     )) }}
 {% endmacro %}
 

@@ -28,7 +28,7 @@ def tables(fixtures) -> Tables:
 
 
 def test_a_public_folder_holds_parquet_files_only(tables):
-    """polars refuses a folder with files of two kinds."""
+    """Polars refuses a folder with files of two kinds."""
     assert {file.suffix for folder in tables.folders() for file in folder.rglob("*")} == {".parquet"}
 
 
