@@ -203,6 +203,15 @@ def test_a_server_that_cannot_be_replaced_is_refused(monkeypatch):
         listeners.check_unreachable()
 
 
+STRANGER = """
+import socket, sys
+with socket.socket(socket.AF_UNIX) as stranger:
+    stranger.settimeout(5)
+    stranger.connect("\\0" + sys.argv[1])
+    print(stranger.recv(1))
+"""
+
+
 def test_a_relay_serves_its_own_process_only():
     closing = contextlib.closing
     with closing(local_socket.GuardedSocket()) as own, closing(relay.Relay(own.connect)) as passing:
@@ -216,8 +225,7 @@ def test_a_relay_serves_its_own_process_only():
                 assert server.recv(5) == b"asked"
                 server.sendall(b"answered")
             assert (client.recv(8), client.recv(1)) == (b"answered", b"")
-        code = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect('\\0' + sys.argv[1]); print(s.recv(1))"
-        done = run_python(code, name[1:])
+        done = run_python(STRANGER, name[1:])
         assert done.stdout == "b''\n", done.stderr
 
 

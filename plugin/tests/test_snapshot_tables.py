@@ -166,28 +166,6 @@ def test_changed_rows_are_not_counted_against_a_snapshot_that_is_too_old(catalog
         assert (table.changed_in, table.changes, table.snapshot) == ("second", None, "2")
 
 
-def test_after_maintenance_a_manifest_names_the_new_snapshot(catalog):
-    """The commits between the two snapshots are deleted by later maintenance."""
-    assert catalog.tables().maintain("s", "t", 7)
-    assert catalog.manifest()["content"] == "1"  # no file was compacted
-    execute, catalog.snapshots = catalog.execute, [("2", "1")]
-
-    def compact(sql: str) -> list[tuple]:
-        if "rewrite_data_files" in sql:
-            catalog.properties["current-snapshot-id"] = "2"
-        return execute(sql)
-
-    catalog.execute = compact
-    assert catalog.tables().maintain("s", "t", 7)
-    catalog.snapshots = []
-    noted = catalog.manifest()
-    assert (noted["content"], noted["snapshot"], noted["run_id"]) == ("1", "2", "first")
-    assert (noted["changed_in"], noted["inputs"]) == ("first", ORIGIN.inputs)
-    catalog.execute, catalog.properties["current-snapshot-id"] = execute, "3"  # by another program
-    assert catalog.tables().maintain("s", "t", 7)
-    assert catalog.manifest() == {}
-
-
 @pytest.mark.parametrize(
     ("properties", "days", "of_commits"),
     [({}, 7, 30), ({"delta.deletedFileRetentionDuration": "interval 7 days"}, 7, None), ({}, 90, 90)],
@@ -273,14 +251,6 @@ def test_the_keys_of_few_changed_groups_are_broadcast(catalog):
     words = replacing(catalog, are_few=True)
     assert "select /*+ broadcast(changed) */ `shop`, `a``b` from `s`.`t` as kept left anti join (" in words
     assert "select /*+ broadcast(changed) */ __file, " in " ".join(" ".join(catalog.statements).split())
-
-
-def test_a_table_of_delta_lake_is_searched_for_files_by_its_own_column(catalog):
-    catalog.properties = {"delta.minReaderVersion": "3"}
-    groups = ChangedGroups("shop", "`s`.`versions`", "group_key", 3)
-    catalog.tables().begin_replacement(("s", "t"), groups).finish("new", None)
-    assert catalog.statements[-1].strip().startswith("insert into `s`.`t` replace where true")
-    assert any("select _metadata.file_path as __file" in sql for sql in catalog.statements)
 
 
 def test_a_table_whose_files_must_stay_is_dropped_without_them():
