@@ -111,7 +111,6 @@ def test_a_pipe_keeps_no_build_waiting(built, capsys):
 
 
 def test_a_manifest_of_any_content_is_tolerated(built):
-    """`test_damage.py` has more contents."""
     _, folder = file_of(built, "numbers")
     (folder / "_table.json").write_text("[" * 100_000)
     built.build("--select", "counted", "python")

@@ -178,7 +178,6 @@ def test_a_guarded_socket_accepts_its_own_connection_only():
 
 
 def test_a_filter_that_is_ignored_is_noticed(monkeypatch):
-    """Some systems accept a filter and ignore it."""
     monkeypatch.setattr(local_socket, "_DROP", local_socket._PASS)
     with pytest.raises(local_socket.GuardError, match="does not heed the filter"):
         local_socket.GuardedSocket()
@@ -262,7 +261,6 @@ def test_an_open_port_needs_consent_in_the_profile(settings, said, tmp_path):
 
 
 def test_modes_with_ports_for_workers_are_refused(tmp_path, monkeypatch):
-    """Every user of the machine can connect to these ports."""
     pytest.importorskip("pysail")
     monkeypatch.delenv("SAIL_MODE", raising=False)
     said = r"in the mode 'local-cluster' Sail opens ports.*spark.dbt.sail.open_port"

@@ -158,7 +158,6 @@ GROWN = """
 @pytest.mark.iceberg
 @pytest.mark.delta
 def test_only_the_new_rows_of_an_extended_table_are_written(nights):
-    """A rebuild ignores the earlier rows."""
     model = nights.built.project_dir / "models" / "grown.py"
     model.write_text(textwrap.dedent(GROWN))
     nights.run()
@@ -173,7 +172,6 @@ def test_only_the_new_rows_of_an_extended_table_are_written(nights):
 
 @pytest.mark.sail
 def test_empty_tables_are_not_continued(nights):
-    """`--empty` builds such tables, to try the code of models."""
     nights.run()
     nights.change(("a", 3, 1))
     nights.run("--empty")
@@ -243,7 +241,6 @@ def change_orders(nights: Nights, chance: random.Random) -> None:
 @pytest.mark.both
 @pytest.mark.iceberg
 def test_any_nights_end_in_the_tables_of_a_full_build(nights, monkeypatch):
-    """With partial and failing runs and with lost tables."""
     chance = random.Random(7)
     nights.run()
     for _ in range(8 if ENGINE == "sail" else 4):

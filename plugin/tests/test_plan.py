@@ -261,7 +261,6 @@ def test_a_plain_table_reads_a_working_set_that_has_all_groups():
 
 
 def test_unknown_inputs_count_as_current():
-    """A source, a view, a table without manifest."""
     stand = Stand(OUTSIDE, node("seen", "view", "outside"), node("asked", COMPLETE, "seen", versions="versions"))
     stand.note("outside", inputs=None).lose("asked", "seen")
     assert stand.plan("asked").action == REBUILD

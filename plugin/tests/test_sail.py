@@ -164,7 +164,6 @@ except TimeoutError:
 
 @pytest.mark.sail
 def test_a_process_ends_though_a_function_runs():
-    """The function belongs to a timed-out model."""
     done = run_python(LEFT_RUNNING, timeout=40)
     assert (done.returncode, done.stdout) == (0, "took too long\n"), done.stderr
 

@@ -137,7 +137,6 @@ def test_a_table_whose_rows_stay_equal_keeps_the_run_of_its_last_change():
 
 
 def test_changed_rows_are_counted_against_the_current_snapshot(catalog, monkeypatch):
-    """After a compaction the noted snapshot has the same rows, but may have been deleted."""
     asked = []
     catalog.properties["current-snapshot-id"] = "2"
     catalog.snapshots = [("2", "1")]
@@ -195,7 +194,6 @@ def test_spark_withholds_no_manifest(catalog):
 
 
 def test_the_format_of_a_table_is_read_with_its_manifest_and_when_it_is_published():
-    """Tables of formats without snapshots get no manifest; a table that is missing is not asked for."""
     catalog = Catalog()
     assert catalog.tables("other").manifest_of("s", "t") == {}
     assert catalog.statements == []
@@ -234,7 +232,6 @@ def replacing(catalog: Catalog, are_few: bool = False) -> str:
     ],
 )
 def test_a_table_is_written_in_full_if_half_of_its_files_have_a_changed_group(catalog, files, heading, is_merged):
-    """Groups of a table with partitions are merged."""
     catalog.files = files
     catalog.description += [("", "", ""), (heading, "", ""), ("shop", "string", None)] if heading else []
     words = replacing(catalog)

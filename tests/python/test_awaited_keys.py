@@ -20,7 +20,6 @@ class Story:
     """
 
     def __init__(self):
-        """Write the account and the set."""
         self.laptop, self.phone, self.tablet = map(Device.from_name, ("laptop", "phone", "tablet"))
         self.account = Account(self.laptop, "in part")
         self.with_phone = self.account.add(self.phone)

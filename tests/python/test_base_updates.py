@@ -15,7 +15,6 @@ from log_files import write
 
 @pytest.mark.long
 def test_clock_limit_and_quorum_degrees(project, tmp_path):
-    """Bases above `clock_limit` have only the observer `all`, without clocks; `quorum_degrees` limits the degrees."""
     bases, lines = random_bases(range(100, 130))
     sizes = {name: len({i.writer for i in base.nodes}) * len(base.nodes) for name, base in bases.items()}
     limit = sorted(sizes.values())[15]
@@ -136,7 +135,6 @@ def links_are_those_of_the_oracle(project, bases):
 
 @pytest.mark.long
 def test_fixtures_under_consensus_rule_design(project):
-    """Under `consensus_rule: design`, the views of the fixtures equal the statements of the document."""
     built = project("bases_by_design", consensus_rule="design")
     options = ("--select", "+documents_autobase", "--exclude", "test_type:unit")
     result = built.invoke("build", *options)
@@ -151,7 +149,6 @@ def test_fixtures_under_consensus_rule_design(project):
 
 @pytest.mark.long  # test_design has a property of the kernel
 def test_observer_all_settles_every_node_that_a_writer_settles(project, tmp_path):
-    """By the document's rule, `all` settles every node that leads by two at any node, so all that a writer settles."""
     bases, lines = random_bases(range(100, 140))
     words = (
         "a1 b1 a2:b1 c1:a1 b2:c1",

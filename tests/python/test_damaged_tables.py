@@ -65,7 +65,6 @@ def test_one_damaged_table_can_be_rebuilt(built, capsys):
 
 
 def test_status_verify_finds_a_flipped_bit(built):
-    """The command that `status --verify` suggests repairs the table."""
     path = file_of(built, "ssb_rejects")
     rows = sorted(map(repr, built.rows("ssb_rejects")))
     flip_bit(path, path.stat().st_size // 2)

@@ -82,7 +82,6 @@ def models(known) -> dict[str, dict]:
 
 
 def test_nightly_runs_lists_the_tables_by_kind(models):
-    """Each named table has the kind of its row, and all public tables that are plain are named."""
     kinds = {
         "checked lines": "group_versions",
         "group versions": "group_versions",
@@ -149,7 +148,6 @@ def test_overview_links_to_models(known, models):
 
 
 def test_glossary_terms_are_used_in_descriptions(known):
-    """The text of each term is in the overview, and in the description of a table or column."""
     overview = known["docs"]["doc.tangles.__overview__"]["block_contents"]
     rows = dict(re.findall(r"^\| \*\*([\w ]+)\*\* \| (.+) \| \[", overview, re.M))
     blocks = {doc["name"]: doc for key, doc in known["docs"].items() if key.startswith("doc.tangles.term_")}
@@ -194,7 +192,6 @@ def test_only_marts_are_public(models):
 
 
 def test_static_docs_are_one_file(fixtures):
-    """The static page loads only its own content; other pages are only linked."""
     assert fixtures.invoke("docs", "generate", "--static").success
     page = (fixtures.warehouse / "target" / fixtures.schema / "static_index.html").read_text()
     assert "How a message becomes a row in" in page and "model.tangles.tangle_messages" in page

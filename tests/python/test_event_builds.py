@@ -132,7 +132,6 @@ def test_order_after_every_arrival(log, vectors):
 
 
 def test_peer_errors_are_cycles(vectors):
-    """If the peer raises an error, only the event that closes the cycle is refused."""
     errors = {name: case["peer_error"]["at"] for name, case in CASES.items() if "peer_error" in case}
     assert errors
     for name, event in errors.items():
@@ -142,7 +141,6 @@ def test_peer_errors_are_cycles(vectors):
 
 
 def test_all_lines_are_events_or_rejects(log, vectors):
-    """Each reject has its reason, file and line."""
     lines = sum(map(len, log.files.values()))
     assert lines == sum(map(len, vectors.events.values())) + sum(map(len, vectors.rejects.values()))
     log.check_rejects(vectors.project, "timeline_rejects")
@@ -156,7 +154,6 @@ def test_all_lines_are_events_or_rejects(log, vectors):
 
 
 def test_details_of_malformed_lines(vectors):
-    """The ids are filled as far as they are readable."""
     malformed = [r for rows in vectors.rejects.values() for r in rows if r["reason"] == "malformed"]
     details = Counter(row["detail"] for row in malformed)
     assert details[f"line longer than {MAX_LINE_BYTES} bytes"] == 2
@@ -168,7 +165,6 @@ def test_details_of_malformed_lines(vectors):
 
 
 def test_names_sort_by_code_point(vectors):
-    """Names sort by code point, not by UTF-16 units or a locale."""
     order = vectors.order("roots")
     assert order == sorted(order, key=lambda name: [ord(character) for character in name])
     assert order.index("\uffff") < order.index("\U00010000") < order.index("😀") < order.index("\U0010ffff")

@@ -144,7 +144,6 @@ def test_globs(glob, spark, tmp_path):
 
 
 def test_dangling_links_that_globs_match(spark, tmp_path):
-    """Dangling links are faults if the glob matches them or a folder that contains them."""
     from dbt_tangles.ingest.log_lines import read_lines
 
     (tmp_path / "a").mkdir()

@@ -267,7 +267,6 @@ def test_without_an_engine_a_project_is_made(wheels, tmp_path):
     ],
 )
 def test_an_engine_that_cannot_run_is_named(engine, target, expected, wheels, tmp_path):
-    """The error comes before any table is built."""
     python = environment(tmp_path / "environment", wheels, engine)
     begin(python, tmp_path, dbt_build="true", tangles_status="true")
     with pytest.raises(AssertionError, match=re.escape(expected)):

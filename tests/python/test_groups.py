@@ -38,7 +38,6 @@ class Built:
     """The tables of a build, by group."""
 
     def __init__(self, project):
-        """Read the tables of a project."""
         self.project = project
         self.messages = {row["message_id"]: row for row in project.rows("group_messages")}
         self.epochs, self.people, self.findings = {}, {}, {}
@@ -101,7 +100,6 @@ def peers(project, tmp_path_factory):
 
 
 def test_groups_are_those_of_the_peers(peers):
-    """Every case is a separate group, and all its messages are accepted."""
     assert peers.epochs.keys() == {normalise(case["root"]) for case in CASES}
     assert peers.project.rows("ssb_rejects") == []
     assert peers.messages.keys() == {normalise(m["key"]) for case in CASES for m in case["messages"]}
@@ -301,8 +299,6 @@ def test_hostile_findings(told, hostile):
 
 
 def test_hostile_epochs(hostile):
-    """Each story has the stated epochs, preference and preferred epoch."""
-
     def epochs(story):
         rows = hostile.epochs[message_id(f"{story}/R")]
         (preferred,) = [one for one, row in rows.items() if row["is_preferred"]]
@@ -357,7 +353,6 @@ def test_hostile_feeds(hostile):
 
 
 def test_opaque_messages_are_counted(hostile):
-    """Encrypted messages are counted by feed, without those that an exporter decrypted."""
     counts = {row["author"]: (row["opaque_count"], row["message_count"]) for row in hostile.project.rows("feeds")}
     assert counts["@sealed"] == (OPAQUE + 1, OPAQUE + 6)
     assert counts["@writer"][0] == 0
@@ -378,7 +373,6 @@ def shuffled(told, project, tmp_path_factory):
 
 @pytest.mark.parametrize("table", [*TABLES, *INT_TABLES])
 def test_order_files_and_partitions(table, hostile, shuffled):
-    """Order, files and partitions do not change a table."""
     expected = contents(hostile.project, table)
     assert expected
     assert contents(shuffled, table) == expected

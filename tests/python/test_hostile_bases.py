@@ -86,7 +86,6 @@ def test_hostile_bases_have_their_status(hostile):
 
 
 def test_hostile_names_and_values(hostile):
-    """Names of bases and values are the same in the tables as in the log."""
     for name in NAMES:
         a, b = hostile.views[name]["all"]
         assert (json.loads(a["value"]), b["value"]) == ({name: name}, None)
@@ -120,7 +119,6 @@ def shuffled(log, project, tmp_path_factory):
 
 @pytest.mark.parametrize("table", [*TABLES, "int_autobase_bases", "int_autobase_candidates", "int_autobase_members"])
 def test_order_files_and_partitions(table, hostile, shuffled):
-    """Every table is the same as in the first build."""
     expected = contents(hostile.project, table)
     assert expected
     assert contents(shuffled, table) == expected

@@ -148,7 +148,6 @@ def shuffled(log, project, tmp_path_factory):
 
 @pytest.mark.parametrize("table", [*TABLES, *INT_TABLES])
 def test_order_files_and_partitions(table, hostile, shuffled):
-    """Every table is the same as in the first build."""
     expected = contents(hostile.project, table)
     assert expected
     assert contents(shuffled, table) == expected

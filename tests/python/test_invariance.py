@@ -126,7 +126,6 @@ def test_overlapping_logs(table, small, overlapping):
 
 @pytest.mark.long
 def test_overlapping_lines_are_counted(small, overlapping):
-    """Messages differ only in their number of lines; each rejected line is counted."""
     expected = [json.loads(line) for line in (DATA / "ssb" / "small.expect_messages.jsonl").open()]
     again = [row for row in expected if row["line"] > len(LINES) // 2]
     assert contents(overlapping, "ssb_messages", "line_count") == contents(small, "ssb_messages", "line_count")

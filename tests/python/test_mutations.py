@@ -45,7 +45,6 @@ class Logs:
     """
 
     def __init__(self, folder: Path, count: int, is_verified: bool):
-        """Make the lines."""
         self.folder = folder
         self.count = count
         self.is_verified = is_verified

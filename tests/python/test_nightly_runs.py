@@ -84,7 +84,6 @@ def test_any_steps_end_in_the_same_rows(project, tmp_path, steps, seed):
 
 
 def test_a_copy_with_another_decrypted_content_changes_the_timeline_of_the_log(project, tmp_path):
-    """The least content of the copies counts. Each of these two names another root."""
     writers = [Author.from_seed(name) for name in ("one", "two", "sealed")]
     roots = [value_of(POST, writer) for writer in writers[:2]]
     ids = [message_id(canonical_text(root)) for root in roots]
@@ -253,7 +252,6 @@ def failed_tests(built, command: str) -> set[str]:
 
 @pytest.mark.long
 def test_tests_look_at_changed_groups(project, logs):
-    """Tests in a build read changed groups; `dbt test` reads all rows."""
     folder, given = logs
     built = project("looked_at", **given)
     assert failed_tests(built, "build") == set()
@@ -289,7 +287,6 @@ def test_runs_have_their_vars_and_whether_a_data_test_failed(project):
     ids=["feeds", "sets", "all"],
 )
 def test_models_built_one_by_one_end_in_the_same_rows(project, logs, selected, compared):
-    """An orchestrator builds the models one by one, each after its inputs."""
     folder, given = logs
     built = project(f"one_by_one_{len(selected)}", **given)
     built.run(*selected)

@@ -157,7 +157,6 @@ def test_pruning(answers, fixtures):
 
 
 def test_queries_are_files():
-    """The cells run each file of the folder."""
     cells = "".join("".join(cell["source"]) for cell in notebook.code_cells(KEPT))
     assert set(re.findall(r'query\("(\w+)"\)', cells)) == QUERIES.keys()
 

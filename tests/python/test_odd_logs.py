@@ -84,7 +84,6 @@ def test_spellings_of_one_value_are_no_equivocation(built):
 
 
 def test_a_root_that_previous_imply_is_no_cause_of_its_own(built):
-    """Each reply of one tip has two causes: the message before it in the feed, and the tip."""
     messages = [json.loads(line) for line in (FOLDER / "ssb.jsonl").read_text().splitlines()]
     texts = {message["key"]: message["value"]["content"]["text"] for message in messages}
     assert [texts[id_] for id_ in order_of(built, "ssb:log")] == ["T", "c0", "b0", "b1", "b2", "b3", "t1", "t2"]

@@ -208,7 +208,6 @@ SYSTEMS = {
 
 
 def test_models_and_tests_have_their_tags(manifest):
-    """Each model has the tag of its layer and of its system, if it has one, and all tests have `tangles_tests`."""
     models = {node.name: node for node in manifest.nodes.values() if node.resource_type == "model"}
     assert len(models) > 90
     for name, model in models.items():

@@ -95,7 +95,6 @@ def test_any_split_ends_in_the_same_tables(runs):
 
 
 def test_edits_replay(runs):
-    """The edits replay with the command that users have."""
     _, split, _ = runs
     assert replay(str(split.warehouse / f"{split.schema}.db")).differ == {}
 
@@ -145,7 +144,6 @@ def test_timelines_without_news_are_left_alone(runs):
 
 @pytest.mark.long
 def test_removed_messages_leave_the_tables(project, tmp_path):
-    """A file is corrected in place, and a timeline is removed."""
     log = tmp_path / "log.jsonl"
     event = {"after": [], "arrival": 1}
     both = [json.dumps({"timeline": timeline, "event": "e", **event}) for timeline in ("stays", "goes")]
@@ -165,7 +163,6 @@ def test_removed_messages_leave_the_tables(project, tmp_path):
 
 @pytest.mark.long
 def test_lines_in_any_place(project, tmp_path):
-    """The lines are shuffled into other files: only the places of rejects change."""
     lines = event_lines()
     found = []
     for seed in (1, 2):

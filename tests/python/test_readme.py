@@ -65,7 +65,6 @@ def ask(fixtures):
 
 @pytest.mark.parametrize("command", ASKS)
 def test_ask(ask, command, tmp_path, monkeypatch):
-    """Each command finds its subject."""
     monkeypatch.chdir(tmp_path)  # The report is written here.
     result = ask(command)
     assert result.exit_code == 0 and result.stdout.count("\n") > 0, result.output
@@ -97,7 +96,6 @@ def test_first_log(ask, command, shown):
 
 
 def test_first_disagreement(project, tmp_path, monkeypatch):
-    """Two replicas, of which one lacks an event."""
     monkeypatch.chdir(tmp_path)
     page = TUTORIALS["first-disagreement"]
     for name, log in zip(("ann", "bob"), re.findall(r"```json\n(.+?)```", page, re.S), strict=True):

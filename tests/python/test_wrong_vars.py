@@ -101,7 +101,6 @@ def test_a_wrong_var_alone(project, manifest):
 
 
 def test_a_password_in_a_path_is_refused_and_not_shown(project, manifest):
-    """An account before the @, without a password, is a part of some paths."""
     paths = {"ssb_log": "s3a://key:pass-word@bucket/a.jsonl", "pzp_log": "abfss://logs@account/b.jsonl"}
     said = said_of(project("passwords", **paths, edit_limit=-1).invoke("run", manifest=manifest))
     assert "var 'ssb_log' has a password before the @ of its path" in said and is_refused("edit_limit", -1, said)
@@ -109,7 +108,6 @@ def test_a_password_in_a_path_is_refused_and_not_shown(project, manifest):
 
 
 def test_wrong_vars_are_parsed(project):
-    """Parsing succeeds with every wrong value, so that the check can refuse it."""
     wrong = {"ssb_log": 7, "sql_round_budget": "5", "max_previous": [2]}
     said = said_of(project("wrong_vars_parsed", **wrong).invoke("run"))
     assert all(is_refused(name, value, said) for name, value in wrong.items())

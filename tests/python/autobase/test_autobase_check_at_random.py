@@ -17,7 +17,6 @@ from dbt_tangles.kernel_runtime.row_schema import array_of, columns_of
 
 @given(lines=st.lists(st.none() | st.binary(max_size=60), max_size=5))
 def test_any_bytes(lines):
-    """Random bytes."""
     check(lines)
 
 
@@ -152,7 +151,6 @@ def to_doubles(value):
 
 @given(listed=st.lists(documents, min_size=1, max_size=5))
 def test_any_json(listed):
-    """The row of a document depends on the document alone."""
     lines = [json.dumps(document).encode() for document in listed]
     rows = check(lines)
     for document, line, row in zip(listed, lines, rows, strict=True):
@@ -181,7 +179,6 @@ def sorted_all(value):
 
 @given(value=json_values, is_raw=st.booleans(), indent=st.sampled_from([None, 1]))
 def test_the_exact_parser_and_printer_agree_with_orjson(value, is_raw, indent):
-    """Parser and printer agree with orjson on all values that orjson accepts; only numbers are printed otherwise."""
     line = json.dumps(value, ensure_ascii=not is_raw, indent=indent).encode("utf-8", "surrogatepass")
     try:
         parsed = orjson.loads(line)
@@ -196,7 +193,6 @@ def test_the_exact_parser_and_printer_agree_with_orjson(value, is_raw, indent):
 
 @given(listed=st.lists(st.fixed_dictionaries(near_node), min_size=1, max_size=6))
 def test_the_fast_reader_agrees_with_the_slow_one(listed):
-    """The fast reader agrees with the slow one, and accepts every batch of sound lines."""
     lines = [json.dumps(document).encode() for document in listed]
     short = kernel._read_node_columns(lines)
     rows = [kernel._read(line, len(line), 2**21) for line in lines]
@@ -219,7 +215,6 @@ def is_read_by_orjson(line):
 
 
 def test_sound_lines_take_the_fast_reader(monkeypatch):
-    """By many lines at a time, with the result of the slow reader."""
     lines = random_nodes(random.Random(3), 4000)
     assert sum(kernel._read_node_columns(lines[at : at + 10]) is not None for at in range(0, 4000, 10)) > 300
     monkeypatch.setattr(kernel, "_TURN_ROWS", 10)

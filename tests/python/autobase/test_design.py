@@ -123,7 +123,6 @@ def test_an_unseen_node_follows_one_node_besides_its_writers_last():
 
 @given(bases(), st.randoms(use_true_random=True))
 def test_a_larger_view_settles_the_same_nodes(base, rng):
-    """A view is the ancestors of one node, or of several nodes."""
     ids = sorted(base.nodes)
     views = [pasts_of(base, [i]) for i in ids]
     for _ in range(20 if ids else 0):

@@ -128,7 +128,6 @@ def test_reasons_agree_with_an_oracle_on_sets(named, rule):
 
 @given(named_bases(), st.sampled_from(RULES))
 def test_published_next_nodes_settle_the_node(named, rule):
-    """Each node follows nodes that may be followed; without the last one, the node is not settled."""
     for (base_id, x), row in found(table_of(named), rule).items():
         base = named[base_id]
         if row["would_settle"] is None:

@@ -108,7 +108,6 @@ def test_warehouses_that_cannot_be_compared(pair, tmp_path):
 
 
 def test_tables_without_rows_fail(tmp_path):
-    """A gate that compares no row does not pass."""
     empty = [Warehouse(tmp_path / name).write("feeds").write("ssb_messages") for name in "ab"]
     result = ask(*empty)
     assert result.exit_code == 2 and "have no row to compare" in result.stderr
@@ -179,7 +178,6 @@ def test_a_message_that_one_replica_judges_differently(apart):
 
 
 def test_no_cause(apart):
-    """Both have the same messages, but compute different orders."""
     a, _ = apart
     other = story.write(a.root.parent / "c").write("feeds", story.feed(ALICE, 1, ROOT), story.feed(BOB, 2, B2))
     (row,) = tables(a, other)["feeds"]["differ"]["first"]

@@ -36,7 +36,6 @@ def test_no_text_is_cut(width):
 
 
 def test_check_explains_its_lines(tmp_path):
-    """Each line in the help is readable, and each kind of line is in the help."""
     text = help_of("check", width=100)
     lines = [line.strip() for line in text.splitlines() if line.strip().startswith("{")]
     shown = [json.loads(line.replace("N,", "1,").replace("N}", "1}").replace(", …", "")) for line in lines]

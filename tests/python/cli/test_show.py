@@ -86,7 +86,6 @@ def test_a_feed_that_is_broken(tmp_path):
 
 
 def test_a_feed_shown_in_part_has_no_false_gaps(tmp_path):
-    """Nodes that are left out do not count as missing."""
     warehouse = story.write_broken_feed(Warehouse(tmp_path / "wh"))
     answer = warehouse.json("show", "@carol", "--limit", "1")
     assert [(node["id"], node["state"]) for node in answer["nodes"]][:1] == [(story.ELSEWHERE, "aside")]

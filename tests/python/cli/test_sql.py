@@ -47,7 +47,6 @@ def test_as_data(warehouse):
 
 
 def test_values(warehouse):
-    """Values are JSON, or texts; each name of the query has one."""
     query = "select $text as t, $number + 1 as n, len($list) as l, $quoted as q"
     given = ["--value=text=@bob.ed25519", "--value=number=2", '--value=list=["a", "b"]', '--value=quoted="1=2"']
     assert warehouse.json("sql", query, *given)["rows"] == [["@bob.ed25519", 3, 2, "1=2"]]
@@ -105,7 +104,6 @@ def test_internal_tables_are_no_views(warehouse):
     ],
 )
 def test_a_query_cannot_read_other_files(warehouse, tmp_path, query):
-    """Other files, networks and Python variables are out of reach."""
     (tmp_path / "secret.txt").write_text("hidden words")
     result = warehouse.ask("sql", query)
     assert result.exit_code == 2 and "hidden" not in result.output and "secret.txt" not in result.stdout
@@ -248,7 +246,6 @@ def test_every_row_is_written(warehouse, tmp_path):
 
 
 def test_texts_of_logs_are_kept(tmp_path):
-    """CSV and JSON hold the texts as they are; JSON escapes them."""
     warehouse = Warehouse(tmp_path / "wh").write("feeds", story.feed(HOSTILE, 1, HOSTILE))
     text = rows_of(warehouse, "from feeds", "--format", "csv").decode()
     (row,) = csv.DictReader(io.StringIO(text, newline=""))
@@ -310,7 +307,6 @@ def test_the_standard_output(warehouse, tmp_path, place):
 
 @pytest.mark.parametrize("place", ["stdout", pytest.param("/dev/stdout", marks=pytest.mark.long), "tty"])
 def test_a_terminal_shows_escaped_texts(tmp_path, place):
-    """The terminal may also be named as a file; parquet is refused there."""
     warehouse = Warehouse(tmp_path / "wh").write("feeds", story.feed(HOSTILE, 1, HOSTILE))
     main_end, terminal = pty.openpty()
     named = [] if place == "stdout" else ["--out", os.ttyname(terminal) if place == "tty" else place]

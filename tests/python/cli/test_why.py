@@ -98,7 +98,6 @@ def test_wrong_arguments_are_refused(warehouse, words):
 
 
 def test_a_long_path_to_the_cause_is_shortened(tmp_path):
-    """JSON has the whole path, the terminal its two ends."""
     ids = [story.sigil(f"n{number:04}") for number in range(3000)]
     aside = {"set_aside_reason": "previous_set_aside", "blocked_by": [GONE]}
     warehouse = story.write(tmp_path / "wh")
@@ -240,7 +239,6 @@ def test_a_cause_that_is_sealed(tmp_path):
     ],
 )
 def test_a_root_that_no_message_lists(tmp_path, status, trouble, said):
-    """The message names a root that is not usable, but its links do not lead there."""
     warehouse = story.write(tmp_path / "wh").write("tangle_next").write("tangle_edges").write("tangle_missing")
     warehouse.write("tangles", {"tangle_name": "thread", "root_id": GONE, "root_status": status})
     aside = {"root_id": GONE, "set_aside_reason": "missing_root", "blocked_by": [GONE]}
@@ -255,7 +253,6 @@ def test_a_root_that_no_message_lists(tmp_path, status, trouble, said):
 
 
 def test_a_message_of_a_group(tmp_path):
-    """A message that peers count, and one that they do not count, with a finding."""
     warehouse = story.write(tmp_path / "wh")
     kind = {"content_type": "group/add-member"}
     warehouse.write("ssb_messages", *(story.message(id_, story.BOB, 1, **kind) for id_ in (A1, A2)))

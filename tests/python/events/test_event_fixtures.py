@@ -24,7 +24,6 @@ def arrivals_of(timeline):
 
 
 def test_lines_are_not_in_order_of_arrival():
-    """The order of lines differs from the order of arrival in every timeline, and arrivals count from 1."""
     assert {line["timeline"] for line in LINES} == set(NAMES)
     for name in NAMES:
         arrivals = arrivals_of(name)

@@ -117,7 +117,6 @@ def random_group(rng: random.Random, group_id: str, size: int, reach: int) -> li
 
 @pytest.mark.parametrize("reach", [1, 3, 20, 600])
 def test_many_epochs(reach):
-    """There are more epochs than fit into one sweep or one batch."""
     rng = random.Random(reach)
     rows = [row for g in range(6) for row in random_group(rng, f"g{g}", rng.choice([40, 250, 600]), reach)]
     whole = foreign(rows, batch_rows=100)

@@ -75,7 +75,6 @@ def test_the_stated_epoch_opens_the_envelope():
 
 
 def test_every_rule_has_an_example():
-    """All findings, all cases of preference, all reasons."""
     assert {row["finding"] for row in expected("group_findings")} == {
         "dropped_after_return",
         "foreign_exclude",

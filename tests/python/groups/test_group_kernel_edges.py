@@ -56,7 +56,6 @@ def test_one_epoch_is_preferred(rows, expected):
 
 
 def test_circles_of_pairwise_choices_end():
-    """Pairwise, L beats S, S beats R, and R beats L."""
     rows = [init("g"), init("L", ["g"], key=1), init("S", ["g"], key=2), init("R", ["g"], key=3)]
     rows += [add("1", "L", ["a", "b", "c"]), add("2", "S", ["a", "d"]), add("3", "R", ["a", "b"])]
     assert preferred(rows) == ("many_tips", ["S"])
@@ -151,7 +150,6 @@ def test_limits_are_those_of_each_group():
 
 @pytest.mark.parametrize("room", [1, 10_000])
 def test_more_missing_than_a_batch_holds(room):
-    """Two words of feeds are missing from every epoch; the batch has room for one word or for all."""
     feeds = [f"p{number:03}" for number in range(100)]
     rows = [*chain(9), add("m", "g", feeds)]
     assert reduced(rows, room) == oracle(rows)

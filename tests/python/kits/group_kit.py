@@ -117,7 +117,6 @@ class GroupLog:
     """
 
     def __init__(self):
-        """Start without lines."""
         self.lines, self.expected, self.others, self.names, self.findings = [], {}, set(), {}, {}
 
     def say(self, name, content, kind, reason=None, at=INVALID, *, key=None, **envelope):
@@ -144,7 +143,6 @@ class Story:
     """
 
     def __init__(self, log, name, key=None):
-        """Write the root of the group, named R."""
         self.log, self.name, self.last = log, name, "R"
         self.keys = {"R": key or key_of(name)}
         log.say(self.full("R"), root_init(self.keys["R"]), "root_init", None, [self.full("R")] * 2)

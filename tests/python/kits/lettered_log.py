@@ -13,7 +13,6 @@ class LetteredLog:
     """
 
     def __init__(self, seed: str):
-        """Create the authors; logs of different seeds have different authors."""
         self.authors = {name: Author.from_seed(f"{seed} {name}") for name in ("alice", "bob", "carol")}
         self.lines: list[bytes] = []
         self.ids: dict[str, str] = {}

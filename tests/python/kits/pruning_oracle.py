@@ -26,7 +26,6 @@ class Next:
     __slots__ = ("adds", "item", "place", "prev")
 
     def __init__(self, place: int, prev: set[int], item: str, adds: bool):
-        """Store the fields."""
         self.place, self.prev, self.item, self.adds = place, prev, item, adds
 
 
@@ -34,7 +33,6 @@ class SmallSet:
     """A set of a few messages."""
 
     def __init__(self, messages: list[dict]):
-        """Find the ancestors of each message."""
         self.messages = messages
         self.known: list[set[int]] = []
         for message in messages:

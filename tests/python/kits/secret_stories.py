@@ -24,7 +24,6 @@ class SecretLog:
     """
 
     def __init__(self):
-        """Start an empty log."""
         self.lines, self.secrets, self.stored, self.ids = [], {}, set(), {}
         self.author = Author.from_seed("secrets", hmac_key=NETWORK_KEY)
         self.clock = count(1_600_000_000_000)

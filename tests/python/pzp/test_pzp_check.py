@@ -183,7 +183,6 @@ def test_order_of_the_rules():
 
 @pytest.mark.parametrize("tangles", [{}, None, [], 0, False, ""])
 def test_moot_with_a_wrong_signature(tangles):
-    """The signature is ignored; JavaScript finds no tangles in any of these."""
     message = moot_of(ACCOUNT)
     message["metadata"]["tangles"] = tangles
     [row] = check([line_of(message)])

@@ -106,7 +106,6 @@ def test_a_broken_feed(tmp_path):
 
 
 def test_the_place_where_the_chain_ends_is_drawn(tmp_path):
-    """The drawing shows the end of the chain, not the end of the feed."""
     warehouse = Warehouse(tmp_path / "wh")
     rows = [cli_story.message(f"m{n}", cli_story.BOB, n, previous_id=f"m{n - 1}") for n in range(1, 1000) if n != 500]
     warehouse.write("ssb_messages", *rows)

@@ -97,7 +97,6 @@ def in_chunks(warehouse, tmp_path_factory):
 
 
 def test_each_id_has_its_chunk_in_its_locator(in_chunks):
-    """The locator of an id has its fingerprint for each of its chunks, and of these only."""
     names = shard(in_chunks, "search")
     assert names["chunks"] > 4 and names["locators"] >= 4
     ids = {n: parts(in_chunks, f"search-{n}")[1].split("\n") for n in range(names["chunks"])}

@@ -66,7 +66,6 @@ def test_keys_sort_as_the_collation_does(ids):
 
 @pytest.mark.parametrize("offset", [0, 1, 7, 64])
 def test_keys_of_a_slice(offset):
-    """Arrow slices share the bytes of their parent."""
     ids = [f"Id{number:x}Z" for number in range(200)]
     for column in (pa.array(ids), pa.chunked_array([ids[:90], ids[90:]])):
         assert collation_keys(column.slice(offset)).to_pylist() == collation_keys(pa.array(ids[offset:])).to_pylist()

@@ -193,7 +193,6 @@ def test_memory_of_verdicts_is_bounded(monkeypatch):
 
 
 def test_lines_longer_than_the_limit_are_too_long_unread():
-    """The caller may have truncated them, so they are not parsed."""
     value = orjson.dumps(value_of())
     assert check([value], max_line_bytes=len(value))[0]["is_usable"]
     assert check([value], max_line_bytes=len(value) - 1)[0]["check_error"] == "too_long"

@@ -152,7 +152,6 @@ def test_signature_covers_the_text_without_the_signature():
     ],
 )
 def test_other_authors_have_no_key(author):
-    """Asked twice, as results are cached."""
     assert public_key(author) is None
     assert public_key(author) is None
 
