@@ -4,15 +4,12 @@ import json
 import random
 
 import orjson
-import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
 from autobase_lines import MAX, ODD_WRITERS, A, B, C, D, check, random_nodes, to_pairs
 from dbt_tangles.formats.autobase import verify_lines as kernel
-from dbt_tangles.formats.autobase.verify_lines import OUTPUT_SCHEMA
 from dbt_tangles.formats.json_line import parse_with_types
-from dbt_tangles.kernel_runtime.row_schema import array_of, columns_of
 
 
 @given(lines=st.lists(st.none() | st.binary(max_size=60), max_size=5))
@@ -189,29 +186,6 @@ def test_the_exact_parser_and_printer_agree_with_orjson(value, is_raw, indent):
     text = kernel._text_of(parsed, False)
     assert text == kernel._text_of(exact, True) == kernel._text_of(to_doubles(parsed), False)
     assert repr(to_doubles(orjson.loads(text))) == repr(sorted_all(to_doubles(parsed)))
-
-
-@given(listed=st.lists(st.fixed_dictionaries(near_node), min_size=1, max_size=6))
-def test_the_fast_reader_agrees_with_the_slow_one(listed):
-    lines = [json.dumps(document).encode() for document in listed]
-    short = kernel._read_node_columns(lines)
-    rows = [kernel._read(line, len(line), 2**21) for line in lines]
-    if short is None:
-        is_plain = all(is_read_by_orjson(line) for line in lines)
-        assert not is_plain or any(row.reject_reason is not None for row in rows)
-        return
-    long = columns_of(kernel.Row, rows)
-    for name in short.keys() | long.keys():  # of the line alone; the digest comes with it
-        column = short.get(name, pa.nulls(len(rows), OUTPUT_SCHEMA.field(name).type))
-        assert column.equals(array_of(long[name], OUTPUT_SCHEMA.field(name).type))
-
-
-def is_read_by_orjson(line):
-    try:
-        orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return False
-    return True
 
 
 def test_sound_lines_take_the_fast_reader(monkeypatch):

@@ -139,24 +139,6 @@ FORK = [
 ]
 
 
-def test_siblings_are_charged_with_each_others_excludes():
-    assert foreign(FORK) == {"e1": ["x2"], "e2": ["x1"]}
-
-
-def test_a_merge_that_follows_both():
-    merge = message("merge", ["post", "x4"], previous_epochs=["e1", "e2", "e1"])
-    posts = [
-        message("x3", ["e1"], excluded_epoch="e1"),
-        message("x4", ["e2"], excluded_epoch="e2"),
-        message("post", ["x3"]),
-    ]
-    assert foreign([*FORK, *posts, merge]) == {"e1": ["x2"], "e2": ["x1"]}
-    late = message("x5", ["merge"], excluded_epoch="e2")
-    assert foreign([*FORK, *posts, merge, late])["merge"] == ["x5"]
-    only_one = merge | {"previous": ["post"]}
-    assert foreign([*FORK, *posts, only_one, late])["merge"] == ["x4", "x5"]
-
-
 def test_more_excludes_than_a_machine_word_has_bits():
     many = [message(f"x{i:04}", ["root"], excluded_epoch="root") for i in range(1000)]
     inits = [message(f"e{i:04}", ["x0001", f"x{i:04}"], previous_epochs=["root"]) for i in range(130)]

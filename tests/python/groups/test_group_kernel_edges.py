@@ -70,14 +70,6 @@ def test_the_preferred_epoch_may_come_after_many_beaten_ones():
     assert preferred(rows) == ("many_tips", ["e140"])
 
 
-def test_a_dropped_member_is_reported_once():
-    """Only the first epochs on each path are listed: b and c, not their successors."""
-    rows = [init("g"), init("a", ["g"]), init("b", ["a"]), init("c", ["a"]), init("d", ["b", "c"]), init("e", ["d"])]
-    rows += [exclude("x", "g", ["p"]), add("1", "a", ["p"])]
-    assert reduced(rows)[2].keys() == {("g", "b", "p"), ("g", "c", "p")}
-    assert reduced(rows) == oracle(rows)
-
-
 def test_missing_members_beyond_the_limit_are_only_counted():
     rows = [*chain(5), add("m", "g", ["a", "b", "c", "d", "p"]), exclude("x", "e02", ["p"])]
     epochs, members, _ = reduced(rows, missing_limit=18)

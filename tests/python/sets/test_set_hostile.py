@@ -25,29 +25,6 @@ def chain(count: int, **values) -> list[dict]:
     return rows
 
 
-def test_an_item_in_both_lists_ends_deleted_and_comes_back_at_the_end():
-    rows = chain(5)
-    rows[1] |= {"add": ["a", "b", "a"]}
-    rows[2] |= {"add": ["c", "a"], "del": ["a", "nothing"]}
-    rows[3] |= {"add": ["b"], "del": ["d"]}
-    rows[4] |= {"add": ["a", "d"]}
-    summary, _, items = only(rows)
-    assert summary["items"] == ["b", "c", "a", "d"]
-    assert items == {"b": "m1", "c": "m2", "a": "m4", "d": "m4"}
-
-
-def test_supersedes_of_itself_of_later_ones_in_circles_and_of_strangers():
-    rows = chain(5)
-    rows[1] |= {"supersedes": ["m1", "m4", "root"]}
-    rows[2] |= {"supersedes": ["m3", "elsewhere", "", None]}
-    rows[3] |= {"supersedes": ["m2", "m2"]}
-    rows[4] |= {"supersedes": ["m4"]}
-    other = [row("elsewhere", set_id="other", supersedes=["m1"]), moot("other", set_id="other")]
-    answers = reduced([*rows, *other])
-    assert answers["root"][0]["item_roots"] == ["m1", "m3", "m4"]
-    assert answers["other"][0]["item_roots"] == ["elsewhere"]
-
-
 def test_a_trail_ends_where_a_message_is_missing():
     rows = chain(6)
     rows[5] |= {"supersedes": ["m1", "m2", "m3", "m4"]}
@@ -55,14 +32,6 @@ def test_a_trail_ends_where_a_message_is_missing():
     del rows[3]
     assert [m["purpose"] for m in only(rows, 1)[1].values()] == ["trail", "none", "none", "trail", "goal"]
     assert [m["purpose"] for m in only(rows, 3)[1].values()] == ["trail", "none", "ghost", "trail", "goal"]
-
-
-def test_data_that_is_no_set_is_an_item_root_and_no_more():
-    rows = chain(4, add=["a"])
-    rows[2] |= {"is_set_shape": False, "add": ["b"], "del": ["a"], "supersedes": ["m1"]}
-    rows[3] |= {"domain": "account__x", "add": ["c"]}
-    reduction = reduced(rows)["root"][0]
-    assert (reduction["items"], reduction["item_roots"]) == (["a"], ["m2", "m3"])
 
 
 def test_ten_thousand_entries():

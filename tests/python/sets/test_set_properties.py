@@ -71,13 +71,6 @@ def test_keys_of_a_slice(offset):
         assert collation_keys(column.slice(offset)).to_pylist() == collation_keys(pa.array(ids[offset:])).to_pylist()
 
 
-def test_the_collation():
-    ids = ["1", "10", "9", "a", "A", "aa", "aA", "Aa", "AA", "ab", "B", "ba", "z", "Z"]
-    shuffled = random.Random(1).sample(ids, len(ids))
-    (_, messages, _), *_ = reduced([moot("0"), *(row(i) for i in shuffled)]).values()
-    assert sorted(messages, key=lambda m: messages[m]["position"]) == ["0", *ids]
-
-
 def devices(rng: random.Random, count: int, messages: int, item_count: int) -> list[dict]:
     """Draw rows of a set that some devices write to, each on top of the messages it has seen."""
     rows, heads = [moot("m0")], [{0}] * count
