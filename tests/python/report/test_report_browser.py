@@ -33,26 +33,10 @@ def test_tangle_and_why(out):
     assert "root cause:" in text(page) and "not in the log" in text(page)
 
 
-def test_set(out):
-    page = dump(out, "#set")
-    assert 'class="edge supersedes"' in page and 'class="node in item-root' in page
-
-
 def test_base(out):
     page = dump(out, "#base")
     assert page.count('class="observer"') == 3 and page.count('class="line" role="separator"') == 3
     assert page.count('class="quorum"') == 3 and page.count(" open") >= 2
-
-
-def test_group(out):
-    page = dump(out, "#group")
-    assert page.count('class="is-added"') == 2 and page.count('class="is-excluded"') == 1
-    assert page.count('class="is-missing"') == 1
-
-
-def test_the_slider_ends_in_the_published_order(out):
-    page = dump(out, "#timeline")
-    assert 'data-order="0 1 2 3"' in page and "Step 5 of 5" in text(page) and "— the published order" in text(page)
 
 
 def test_the_slider(out):

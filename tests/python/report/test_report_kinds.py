@@ -5,7 +5,6 @@ import pytest
 import cli_story
 import report_story as story
 from cli_kit import Warehouse
-from dbt_tangles.report.feeds import _holes
 from report_kit import make, node, shard
 
 
@@ -124,9 +123,3 @@ def test_the_place_where_the_chain_ends_is_drawn(tmp_path):
     assert drawn == [*range(490, 500), *range(501, 511)] and view["left_out"] == 978
     assert node(view, "m500")["words"] == "not in the log" and view["holes"] == []
     assert node(view, "m499")["marks"] == ["tip"]
-
-
-def test_holes():
-    assert _holes([1, 2, 5, 7], False) == [[2, "3 to 4 are missing"], [3, "6 is missing"]]
-    assert _holes([3, 4], True) == [[0, "1 to 2 are missing"]]
-    assert _holes([3, 4], False) == _holes([], True) == []
