@@ -8,7 +8,6 @@ import pytest
 from pyspark.errors import PySparkException
 
 from dbt_spark_python.incremental import snapshot_tables
-from dbt_spark_python.incremental.replace_statements import merge_statement
 from dbt_spark_python.incremental.snapshot_tables import PROPERTY, SnapshotTables
 from dbt_spark_python.incremental.table_formats import TOO_OLD, Delta, Iceberg, drop_table
 from dbt_spark_python.incremental.tables import ChangedGroups
@@ -244,12 +243,6 @@ def test_a_table_is_written_in_full_if_half_of_its_files_have_a_changed_group(ca
         assert words.endswith("union all select `shop`, `a``b` from `s`.`new`")
 
 
-def test_the_keys_of_few_changed_groups_are_broadcast(catalog):
-    words = replacing(catalog, are_few=True)
-    assert "select /*+ broadcast(changed) */ `shop`, `a``b` from `s`.`t` as kept left anti join (" in words
-    assert "select /*+ broadcast(changed) */ __file, " in " ".join(" ".join(catalog.statements).split())
-
-
 def test_a_table_whose_files_must_stay_is_dropped_without_them():
     statements: list[str] = []
 
@@ -274,17 +267,3 @@ def test_a_run_names_no_snapshot_of_a_table_whose_node_failed_after_its_commit(c
     assert tables.manifest_of("s", "t")["snapshot"] == "1"
     catalog.properties["current-snapshot-id"] = "2"
     assert tables.published("s", {("s", "t")}) == []
-
-
-def test_the_merge_deletes_changed_groups_and_inserts_new_rows():
-    """In parts: one task would hold all rows of a large group in memory."""
-    columns = {"shop": "string", "words": "map<string,int>", "a`b": "int"}
-    groups = ChangedGroups("shop", "`s`.`versions`", "group_key", 3)
-    words = " ".join(merge_statement("`s`.`t`", "`s`.`new`", columns, groups).split())
-    assert "from `s`.`versions` where version > 3" in words
-    assert "explode(sequence(0, 15)) as __part" in words
-    assert "pmod(hash(`shop`, `a``b`), 16) as __part, struct(*) as __row from `s`.`new`" in words
-    assert "on coalesce(cast(shop as string), '') = made.__group and " in words
-    assert "and pmod(hash(kept.`shop`, kept.`a``b`), 16) = made.__part when matched then delete" in words
-    values = "made.__row.`shop`, made.__row.`words`, made.__row.`a``b`"
-    assert words.endswith(f"insert (`shop`, `words`, `a``b`) values ({values})")
