@@ -78,17 +78,6 @@ def test_logs_without_a_sound_line(project, tmp_path):
     }
 
 
-def test_dangling_link_is_an_error(project, tmp_path):
-    (tmp_path / "log.jsonl").symlink_to("nowhere")
-    result = project("no_file", event_log=str(tmp_path / "log.jsonl")).invoke_parsed(
-        "run", "--select", "stg_events__lines"
-    )
-    (message,) = [r.message for r in result.result if r.status == "error"]
-    assert "event_log" in message
-    assert "link" in message
-    assert str(tmp_path / "log.jsonl") in message
-
-
 @pytest.fixture(scope="module")
 def spark(fixtures):
     """Return the session of dbt."""

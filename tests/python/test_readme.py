@@ -28,12 +28,6 @@ def examples(page: str) -> list[tuple[str, str]]:
 COMMANDS = examples((ROOT / "docs" / "reference" / "commands.md").read_text())
 
 
-def test_the_readme_is_short_and_names_a_log():
-    assert README.count("\n") <= 150
-    (log,) = re.findall(r"make build DBT_ARGS=\"--vars '\{ssb_log: (\S+)\}'\"", README)
-    assert (ROOT / log).exists()
-
-
 def test_there_are_commands_to_run():
     assert len(SHOWS) == 8 and len(set(SHOWS)) == 6
     assert {command.split()[0] for command in ASKS} == {"status", "why", "show", "check", "report", "sql"}

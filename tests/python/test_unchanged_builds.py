@@ -1,7 +1,6 @@
 """A repeated build rebuilds only tables whose result would differ; --full-refresh rebuilds all."""
 
 import base64
-import os
 import shutil
 
 import pyarrow.parquet as pq
@@ -134,44 +133,6 @@ def test_every_kind_of_changed_input_rebuilds_a_table(project, logs, monkeypatch
 
     ran, left = build(built, "--full-refresh", command="run")
     assert not left
-
-
-@pytest.mark.long
-def test_tests_that_failed_or_were_asked_for_run(project, logs):
-    """Only a passed test is skipped later; `dbt test` runs every test."""
-    folder, _ = logs
-    built = project("tested", **variables(folder))
-    build(built)
-    ran, left = build(built)
-    assert "rows_of_stg_ssb__lines" in left
-    assert "rows_of_feeds" in left
-    assert any("::" in name or name == "feed_says_what_ended_it" for name in ran), "unit tests must run again"
-    ran, left = build(built, command="test")
-    assert len(ran) > 15
-    assert not left
-
-    notes = list((built.warehouse / ".passed").iterdir())
-    assert len(notes) > 10
-    for note in notes:
-        note.write_text("of something else")
-    ran, _ = build(built)
-    assert "rows_of_stg_ssb__lines" in ran
-    assert tables(ran) == ALWAYS
-
-
-@pytest.mark.long
-def test_a_table_after_a_failed_input_is_not_current(project, logs):
-    """The log is missing in one run: tables behind it stay, and are rebuilt when it returns with other lines."""
-    folder, lines = logs
-    built = project("gone", **variables(folder))
-    build(built, command="run")
-    os.rename(folder / "ssb.jsonl", folder / "away.jsonl")
-    assert not built.invoke("run", *MODELS).success
-    (folder / "ssb.jsonl").write_text("".join(lines[:100]))
-    ran, left = build(built, command="run")
-    assert "stg_ssb__lines" in ran
-    assert "stg_events__lines" in left
-    assert len(built.rows("stg_ssb__lines", ["line"])) == 100
 
 
 def changes(built) -> dict[str, dict[str, tuple]]:

@@ -95,11 +95,6 @@ def test_wrong_vars(turn, project, manifest, warehouse):
     assert not [path for path in (warehouse / "wrong_vars.db").glob("*") if any(path.iterdir())]
 
 
-def test_a_wrong_var_alone(project, manifest):
-    said = said_of(project("wrong_vars", edit_limit=-1).invoke("run", manifest=manifest))
-    assert is_refused("edit_limit", -1, said) and said.count("but must be") == 1
-
-
 def test_a_password_in_a_path_is_refused_and_not_shown(project, manifest):
     paths = {"ssb_log": "s3a://key:pass-word@bucket/a.jsonl", "pzp_log": "abfss://logs@account/b.jsonl"}
     said = said_of(project("passwords", **paths, edit_limit=-1).invoke("run", manifest=manifest))

@@ -51,19 +51,6 @@ def test_check_explains_its_lines(tmp_path):
     }
 
 
-def test_help_does_not_send_readers_to_files_that_wheels_lack():
-    assert [name for name in COMMANDS if "docs/" in help_of(name) or ".venv" in help_of(name)] == []
-
-
-def test_all_commands_describe_limits_alike():
-    """Commands with a limit of rows describe it in the same words, with their default; a report counts drawings."""
-    told = {name: help_of(name, width=200).partition("--limit N")[2].partition("\n")[0] for name in COMMANDS}
-    told = {name: in_one_line(text) for name, text in told.items() if text and name != "report"}
-    assert {*told} == {"diff", "lint", "show", "sql"}
-    for text in told.values():
-        assert re.fullmatch(r"Print the (first|last) N [a-z ]+ at most\. \[default: \d+; .*\]", text)
-
-
 @pytest.fixture
 def warehouse(tmp_path, monkeypatch):
     monkeypatch.setenv("TANGLES_WAREHOUSE", str(tmp_path / "wh"))

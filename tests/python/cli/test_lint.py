@@ -67,11 +67,6 @@ def test_a_gap_is_one_finding(feed):
     assert ":2: after_gap: " in line and "verified up to sequence 1; 1 message comes after sequence 2" in line
 
 
-def test_a_forged_line_is_found(feed):
-    feed.write_bytes(feed.read_bytes().replace(b'"text":"1"', b'"text":"x"'))
-    assert [line.split(": ")[1] for line in lint(feed).stdout.splitlines()] == ["bad_signature", "after_gap"]
-
-
 @pytest.mark.parametrize("suffix", [".gz", ".GZ"])
 def test_compressed(feed, suffix):
     packed = feed.with_suffix(suffix)

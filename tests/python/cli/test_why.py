@@ -68,13 +68,6 @@ def test_a_feed_that_is_forked(warehouse):
     assert "forked: 2 messages. Several messages" in text and "must start a new feed" in text
 
 
-def test_beginnings_of_feeds(warehouse):
-    warehouse.write("feeds", story.feed("@ali1", 1, A1), story.feed("@ali2", 1, A1))
-    result = warehouse.ask("why", "@ali")
-    assert result.exit_code == 2 and "matches several" in result.stderr
-    assert warehouse.ask("why", "@nobody").exit_code == 1
-
-
 def test_an_id_of_something_else(warehouse):
     warehouse.write("autobase_bases", {"base_id": "rooms/7", "status": "ok"})
     result = warehouse.ask("why", "rooms/7")
@@ -108,21 +101,6 @@ def test_a_long_path_to_the_cause_is_shortened(tmp_path):
     (tangle,) = warehouse.json("why", ids[0])["tangles"]
     assert tangle["causes"][0]["path"] == [*ids, GONE]
     assert "… 2,989 more …" in warehouse.ask("why", ids[0]).stdout
-
-
-def test_a_cause_that_is_bad_itself(tmp_path):
-    warehouse = story.write(tmp_path / "wh")
-    aside = {"blocked_by": [B1]}
-    warehouse.write(
-        "tangle_messages",
-        story.candidate(B1, story.BOB, None, set_aside_reason="empty_previous", **aside),
-        story.candidate(B2, story.BOB, None, set_aside_reason="previous_set_aside", **aside),
-    ).write("tangle_missing")
-    (own,) = warehouse.json("why", B1)["tangles"]
-    assert own["causes"][0] | {"words": ""} == {"id": B1, "trouble": "empty_previous", "path": [B1], "words": ""}
-    (after,) = warehouse.json("why", B2)["tangles"]
-    assert after["causes"][0]["trouble"] == "empty_previous" and after["causes"][0]["path"] == [B2, B1]
-    assert "publish a new message" in warehouse.ask("why", B2).stdout
 
 
 @pytest.mark.parametrize(
