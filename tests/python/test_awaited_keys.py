@@ -120,8 +120,3 @@ def test_late_account_messages_decide_awaiting_keys(builds, story):
     assert found(grown, story) == story.at_last
     valid = sorted(name for name, (_, reason, _) in story.at_last.items() if reason is None)
     assert sorted(items(grown)) == valid
-
-
-@pytest.mark.long
-def test_data_tests_hold(builds):
-    builds[1].build(*SELECTED)

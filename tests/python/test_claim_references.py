@@ -1,7 +1,4 @@
-"""Claims of signed logs: forms of ids, names of tangles, and messages that are sealed in the first of two nights.
-
-The build has logs and a second night of its own, because tests of the shared logs expect exact rows.
-"""
+"""Claims of signed logs: forms of ids, names of tangles, and messages that are sealed in the first of two nights."""
 
 import json
 

@@ -1,7 +1,4 @@
-"""Builds of event logs: cases of the peer, random timelines, and the hostile lines of `event_stories`.
-
-The expected rows of a timeline come from the oracle, or from the package `scuttlesort`.
-"""
+"""Builds of event logs: cases of the peer, random timelines, and the hostile lines of `event_stories`."""
 
 import gzip
 import json
@@ -12,10 +9,10 @@ import pytest
 
 import timeline_oracle as oracle
 from conftest import DATA
-from event_builds import CAUTIOUS, SELECTED, TABLES, Arrival, Built, to_line
+from event_builds import CAUTIOUS, SELECTED, Arrival, Built, to_line
 from event_stories import CHAIN, DENSE, hostile_log
 from hostile_lines import MAX_LINE_BYTES
-from log_files import scatter, without_places, write
+from log_files import without_places, write
 
 
 def read_cases(name):
@@ -223,24 +220,6 @@ def test_another_limit_writes_the_scripts(project, tmp_path):
         found.append(left_out(Built(project("event_commands", event_log=log, **limits).run(*SELECTED))))
     assert found[1] == {"exploding": "too_many_commands", "long": "too_long", "short": None}
     assert found[0] == found[2] == found[1] | {"exploding": None}
-
-
-@pytest.fixture(scope="module")
-def shuffled(project, tmp_path_factory):
-    """Build the same lines in another order, in seven files (one compressed) named by a glob, in 13 partitions."""
-    folder = tmp_path_factory.mktemp("shuffled_events")
-    scatter(folder, LINES, 7, "part")
-    write(folder / "other.jsonl", [b"not of this log"])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "13")
-        return project("event_shuffled", event_log=str(folder / "part*")).run(*SELECTED)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("table", [*TABLES, "int_timeline_order"])
-def test_order_of_lines_and_files(table, vectors, shuffled):
-    assert contents(vectors.project, table)
-    assert contents(shuffled, table) == contents(vectors.project, table)
 
 
 @pytest.mark.long

@@ -114,24 +114,6 @@ def test_paths_with_glob_characters(name, spark, tmp_path):
     assert files_at(spark, folder) == {name: 2}
 
 
-GLOBS = {
-    "a*.jsonl": "aa.jsonl ab.jsonl",
-    "a[ab].jsonl": "aa.jsonl ab.jsonl",
-    "{aa,b}.jsonl": "aa.jsonl b.jsonl",
-    "*": "aa.jsonl ab.jsonl b.jsonl c[1].jsonl c.gz",
-    "c\\[1\\].jsonl": "c[1].jsonl",
-    "?.*": "b.jsonl c.gz",
-}
-
-
-@pytest.mark.parametrize("glob", GLOBS)
-def test_globs(glob, spark, tmp_path):
-    for name in ("aa.jsonl", "ab.jsonl", "b.jsonl", "c[1].jsonl", "_a.jsonl"):
-        (tmp_path / name).write_bytes(b"1\n")
-    (tmp_path / "c.gz").write_bytes(gzip.compress(b"1\n"))
-    assert sorted(files_at(spark, tmp_path / glob)) == sorted(GLOBS[glob].split())
-
-
 def test_dangling_links_that_globs_match(spark, tmp_path):
     from dbt_tangles.ingest.log_lines import read_lines
 

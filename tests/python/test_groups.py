@@ -1,7 +1,4 @@
-"""Builds of logs of private groups, compared with the answers of peers and with the results stated for hostile lines.
-
-`group_stories` states the expected result beside each hostile line.
-"""
+"""Builds of logs of private groups, compared with the answers of peers and the results that `group_stories` states."""
 
 import gzip
 import json
@@ -19,7 +16,7 @@ from dbt_tangles.formats.ssb.ids import normalise
 from group_kit import feed, fingerprint_of, message_id
 from group_stories import CROWDED, LISTED, MANY, OPAQUE, hostile_log
 from hostile_lines import HOSTILE
-from log_files import contents, scatter, write
+from log_files import write
 
 TABLES = ("group_epochs", "group_members", "group_messages", "group_findings")
 INT_TABLES = ("int_group_messages", "int_group_results", "int_group_links", "int_group_foreign_excludes")
@@ -357,22 +354,3 @@ def test_opaque_messages_are_counted(hostile):
     assert counts["@sealed"] == (OPAQUE + 1, OPAQUE + 6)
     assert counts["@writer"][0] == 0
     assert sum(count for count, _ in counts.values()) == OPAQUE + 1
-
-
-@pytest.fixture(scope="module")
-def shuffled(told, project, tmp_path_factory):
-    """Rebuild with another order, repeated lines, five files (one compressed) and 13 partitions."""
-    folder = tmp_path_factory.mktemp("shuffled_groups")
-    scatter(folder, told.lines + random.Random("again").sample(told.lines, len(told.lines) // 5))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "13")
-        built = project("shuffled_groups", ssb_log=str(folder), verify_signatures=False)
-        built.run("--select", "+group_findings")
-    return built
-
-
-@pytest.mark.parametrize("table", [*TABLES, *INT_TABLES])
-def test_order_files_and_partitions(table, hostile, shuffled):
-    expected = contents(hostile.project, table)
-    assert expected
-    assert contents(shuffled, table) == expected

@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from base_builds import ONLY, TABLES, Built
+from base_builds import ONLY, Built
 from base_stories import NAMES, VALUES, WIDE, A, C, hostile_log
 from hostile_lines import ANY
-from log_files import contents, scatter
 
 
 @pytest.fixture(scope="module")
@@ -105,20 +104,3 @@ def test_hostile_width(hostile):
     row = hostile.bases["wide indexers"]
     assert (row["indexer_count"], row["majority"]) == (10_001, 5_001)
     assert hostile.answer("wide indexers") == ([f"{A}:1"], 0)
-
-
-@pytest.fixture(scope="module")
-def shuffled(log, project, tmp_path_factory):
-    """Build the hostile lines in another order, in five files (one compressed) and thirteen partitions."""
-    folder = tmp_path_factory.mktemp("shuffled_bases")
-    scatter(folder, [line for lines in log.files.values() for line in lines])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "13")
-        return project("shuffled_bases", autobase_log=str(folder)).run(*ONLY)
-
-
-@pytest.mark.parametrize("table", [*TABLES, "int_autobase_bases", "int_autobase_candidates", "int_autobase_members"])
-def test_order_files_and_partitions(table, hostile, shuffled):
-    expected = contents(hostile.project, table)
-    assert expected
-    assert contents(shuffled, table) == expected

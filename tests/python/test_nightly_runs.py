@@ -13,7 +13,7 @@ from dbt_tangles.formats.ssb.canonical import canonical_text
 from dbt_tangles.formats.ssb.ids import message_id
 from fixtures.ssb.author import Author
 from mutations import KINDS, mutated
-from nights import BUILD_INPUTS, PUBLIC, Nights, contents, differing, variables, write
+from nights import BUILD_INPUTS, Nights, contents, differing, variables, write
 from ssb_kit import NOW, POST, value_of
 
 LATER = {"ancestor_limit": 5}
@@ -272,27 +272,14 @@ def test_runs_have_their_vars_and_whether_a_data_test_failed(project):
     assert [json.loads(dict(row["vars"])["tangle_types"]) for row in runs] == [types, types]
 
 
-@pytest.mark.parametrize(
-    ("selected", "compared"),
-    [
-        # test_dbt_habits.py has a first build of models one by one
-        pytest.param(["--select", "+feeds"], ["ssb_messages", "feeds"], marks=pytest.mark.long),
-        pytest.param(
-            [*FEEDS, "+set_messages"],
-            ["ssb_messages", "feeds", "feed_messages", "set_messages"],
-            marks=pytest.mark.long,
-        ),
-        pytest.param([], PUBLIC, marks=pytest.mark.long),
-    ],
-    ids=["feeds", "sets", "all"],
-)
-def test_models_built_one_by_one_end_in_the_same_rows(project, logs, selected, compared):
+@pytest.mark.long  # test_dbt_habits.py has a first build of models one by one
+def test_models_built_one_by_one_end_in_the_same_rows(project, logs):
     folder, given = logs
-    built = project(f"one_by_one_{len(selected)}", **given)
-    built.run(*selected)
+    built = project("one_by_one", **given)
+    built.run()
     write(folder, {kind: more(LINES[kind]) for kind in KINDS})
-    at_once = project(f"not_one_by_one_{len(selected)}", **given)
-    for node in at_once.invoke_parsed("run", *selected).result:
+    at_once = project("not_one_by_one", **given)
+    for node in at_once.invoke_parsed("run").result:
         if node.node.resource_type == "model":
             built.run("--select", node.node.name)
-    assert differing(built, at_once, compared) == []
+    assert differing(built, at_once) == []

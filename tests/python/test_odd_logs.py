@@ -122,8 +122,3 @@ def test_a_night_that_brings_a_contradiction_takes_the_event_out(project, tmp_pa
     write(log / "second.jsonl", lines[4:])
     nightly.run(*TIMELINES)
     assert order_of(nightly, "reuse") == ["a:1", "b:1"]
-
-
-@pytest.mark.long
-def test_data_tests_hold(built):
-    built.build(*SELECTED, "--indirect-selection", "cautious")

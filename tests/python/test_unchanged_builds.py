@@ -3,7 +3,6 @@
 import base64
 import shutil
 
-import pyarrow.parquet as pq
 import pytest
 
 from conftest import DATA
@@ -96,43 +95,12 @@ def test_a_log_that_grows(project, logs):
 
 
 @pytest.mark.long
-def test_every_kind_of_changed_input_rebuilds_a_table(project, logs, monkeypatch):
-    """A changed var, secret, file name or table and --full-refresh each cause a rebuild, and so does the way back."""
-    folder, _ = logs
-    built = project("decided", **variables(folder))
+def test_another_key_of_the_network_rebuilds_its_tables(project, logs, monkeypatch):
+    built = project("decided", **variables(logs[0]))
     build(built, command="run")
-
-    built.vars["verify_signatures"] = False
-    ran, left = build(built, command="run")
-    assert "stg_ssb__lines" in ran
-    assert "stg_events__lines" in left
-    del built.vars["verify_signatures"]
-    ran, _ = build(built, command="run")
-    assert "stg_ssb__lines" in ran
-
     monkeypatch.setenv("TANGLES_SSB_HMAC_KEY", base64.b64encode(bytes(32)).decode())
     ran, left = build(built, command="run")
-    assert tables(ran) > {"stg_ssb__lines", "ssb_messages"}
-    monkeypatch.delenv("TANGLES_SSB_HMAC_KEY")
-    build(built, command="run")
-
-    (folder / "events.jsonl").rename(folder / "others.jsonl")
-    built.vars["event_log"] = str(folder / "others.jsonl")
-    ran, _ = build(built, command="run")
-    assert tables(ran) == {"stg_events__lines", "int_run_inputs", "runs"}
-
-    wanted = rows(built, "feeds")
-    file = max((built.warehouse / "decided.db" / "feeds").glob("*.parquet"), key=lambda path: path.stat().st_size)
-    table = pq.read_table(file)
-    file.unlink()
-    pq.write_table(table.slice(1), file)
-    assert rows(built, "feeds") != wanted
-    ran, _ = build(built, command="run")
-    assert tables(ran) == {"feeds", "runs"}
-    assert rows(built, "feeds") == wanted
-
-    ran, left = build(built, "--full-refresh", command="run")
-    assert not left
+    assert tables(ran) > {"stg_ssb__lines", "ssb_messages"} and "stg_events__lines" in left
 
 
 def changes(built) -> dict[str, dict[str, tuple]]:

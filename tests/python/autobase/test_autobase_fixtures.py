@@ -1,7 +1,4 @@
-"""The committed fixtures state what the design document says and what real peers answered, and name every reason.
-
-Builds compare their tables with the fixtures; `test_bases_of_peers.py` compares the same tables with an oracle.
-"""
+"""The committed fixtures state what the design document says and what real peers answered, and name every reason."""
 
 import gzip
 import json

@@ -67,13 +67,6 @@ def test_the_limit(warehouse):
     assert warehouse.ask("show", "%root", "--limit", "0").exit_code == 2
 
 
-def test_a_feed(warehouse):
-    answer = warehouse.json("show", "@alice")
-    assert answer["kind"] == "feed" and links(answer) == {(A1, story.ROOT), (A2, A1)}
-    answer = warehouse.json("show", "@alice", "--limit", "1")
-    assert links(answer) == {(A2, A1)} and answer["left_out"] == 2
-
-
 def test_a_feed_that_is_broken(tmp_path):
     answer = story.write_broken_feed(Warehouse(tmp_path / "wh")).json("show", "@carol")
     nodes = {node["id"]: node for node in answer["nodes"]}

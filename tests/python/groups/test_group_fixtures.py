@@ -1,8 +1,4 @@
-"""The committed fixtures of private groups have an example of every rule, and real envelopes.
-
-Builds compare their tables with the fixtures. `test_groups.py` compares the same tables with the peers' answers and
-with stated results, and `test_group_properties.py` the kernel with an oracle.
-"""
+"""The committed fixtures of private groups have an example of every rule, and real envelopes."""
 
 from functools import partial
 

@@ -4,8 +4,7 @@ import pyarrow as pa
 import pytest
 
 from dbt_tangles.algorithms.private_group.reduction import reduce_groups
-from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
-from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
+from dbt_tangles.algorithms.private_group.schemas import OUTPUT_SCHEMA
 from group_oracle import oracle
 from group_tables import add, exclude, init, reduced, table_of
 
@@ -153,12 +152,6 @@ def test_long_strings_make_short_batches(monkeypatch):
     batches = list(reduce_groups(table_of(rows)))
     assert max(batch.num_rows for batch in batches) <= 3
     assert reduced(rows, 50_000) == oracle(rows)
-
-
-def test_an_empty_table_gives_no_rows():
-    assert reduced([]) == ({}, {}, {})
-    assert list(run_on_partition(reduce_groups, iter(INPUT_SCHEMA.empty_table().to_batches()))) == []
-    assert list(run_on_partition(reduce_groups, iter([]))) == []
 
 
 SECRET = b"in this test a secret of 32 byte"

@@ -27,11 +27,7 @@ _parsed: dict[str, tuple[str, bytes]] = {}
 
 
 def manifest_for(project: "DbtProject") -> Manifest:
-    """Return the manifest that dbt would parse for a build of this project.
-
-    Raises:
-        AssertionError: It cannot be parsed.
-    """
+    """Return the manifest that dbt would parse for a build of this project."""
     logs = {log: project.vars.get(log) or "" for log in LOGS}
     in_meta = IN_META | IN_META_WITH_LOGS if any(logs.values()) else IN_META
     decisive = {name: value for name, value in project.vars.items() if name not in in_meta}

@@ -14,14 +14,7 @@ FRESH = "an item of nobody"
 
 
 class Next:
-    """A next message.
-
-    Attributes:
-        place: The number of messages of the set that it sorts behind.
-        prev: Its previous messages.
-        item: The one item that it touches.
-        adds: Whether it adds the item.
-    """
+    """A next message, which sorts behind `place` messages of the set and adds or deletes one item."""
 
     __slots__ = ("adds", "item", "place", "prev")
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_tangles.formats.pzp.awaited import MOST_GAPS
-from dbt_tangles.formats.pzp.signers import SIGNERS_INPUT_SCHEMA, SIGNERS_OUTPUT_SCHEMA, key_authority
+from dbt_tangles.formats.pzp.signers import key_authority
 from signers_oracle import (
     BLANK,
     add,
@@ -99,13 +99,6 @@ def test_a_chain_is_answered_at_each_of_its_tips(length):
     random.Random(length).shuffle(numbers)
     asked = [question(f"k{n}", [names[tip]]) for n, tip in numbers]
     assert ask(messages, *asked) == [n <= tip for n, tip in numbers]
-
-
-def test_an_empty_table_has_no_answers():
-    for table in (SIGNERS_INPUT_SCHEMA.empty_table(), pa.Table.from_batches([], SIGNERS_INPUT_SCHEMA)):
-        answers = key_authority(table)
-        assert answers.schema == SIGNERS_OUTPUT_SCHEMA
-        assert len(answers) == 0
 
 
 def test_tables_in_chunks_and_slices():

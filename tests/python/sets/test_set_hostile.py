@@ -6,7 +6,7 @@ import time
 import pyarrow as pa
 import pytest
 
-from dbt_tangles.algorithms.set import INPUT_SCHEMA, OUTPUT_SCHEMA, reduce_sets
+from dbt_tangles.algorithms.set import INPUT_SCHEMA, reduce_sets
 from set_tables import expected, moot, reduced, row, table_of
 
 
@@ -78,10 +78,6 @@ def test_objects_are_equal_only_to_themselves_and_other_items_by_value():
     rows[2] |= {"add": ["\0{}", "\x001"], "del": ["\0{}", "\0[1]", "\0null"]}
     (summary, _, _) = reduced(rows)["root"]
     assert summary["items"] == ["{}", "[1]", "1", "1", "\0", "{}"]
-
-
-def test_an_empty_table():
-    assert reduce_sets(INPUT_SCHEMA.empty_table()).cast(OUTPUT_SCHEMA) == OUTPUT_SCHEMA.empty_table()
 
 
 def test_null_lists_flags_and_wide_types():
