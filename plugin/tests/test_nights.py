@@ -69,21 +69,6 @@ def test_models_that_were_left_out_catch_up(nights):
 
 
 @pytest.mark.sail
-def test_a_table_is_not_built_from_too_few_groups(nights):
-    nights.run()
-    nights.change(("a", 3, 1))
-    nights.run("--select", "orders")
-    nights.lose("changed_orders", "sums")
-    said = nights.run("--select", "changed_orders", "sums")
-    assert "changed_orders needs rows that shop_versions lacks." in said["changed_orders"]
-    assert said["sums"] == "skipped"
-    nights.run("--select", "+sums")
-    assert nights.rows("sums") == expected_sums(nights.orders)
-    nights.run()
-    nights.check()
-
-
-@pytest.mark.sail
 def test_a_changed_model_is_rebuilt_and_named(nights, capsys):
     """The rebuild drops a table of new rows; on a table format, a run that is killed after `merge` leaves one."""
     models = nights.built.project_dir / "models"

@@ -1,14 +1,12 @@
 """Views and published updates of bases that grow, and of bases under other vars."""
 
-import random
 import re
-from collections import defaultdict
 
 import pytest
 
 import autobase_oracle as oracle
-from base_builds import ONLY, Built, lines_of, random_bases, to_line, with_whole_keys
-from base_tables import drawing, node_id
+from base_builds import ONLY, Built, random_bases, to_line
+from base_tables import node_id
 from changes_oracle import changes
 from log_files import write
 
@@ -145,28 +143,3 @@ def test_fixtures_under_consensus_rule_design(project):
     compared = re.findall(r"^-- (\w+) in ", documents, re.M)
     assert compared.count("autobase_views_design") == 2 and "autobase_views" not in compared
     assert built.rows("autobase_views")
-
-
-@pytest.mark.long  # test_design has a property of the kernel
-def test_observer_all_settles_every_node_that_a_writer_settles(project, tmp_path):
-    bases, lines = random_bases(range(100, 140))
-    words = (
-        "a1 b1 a2:b1 c1:a1 b2:c1",
-        "a1 b1 b2:a1 c1:b1 a2:c1",
-        "a1 b1 c1:a1 a2:b1,c1 b2:c1",
-        "a1 b1 c1:a1 a2:c1 a3:b1",
-    )
-    for place, each in enumerate(words):
-        bases[f"small/{place}"] = with_whole_keys(drawing("abc", each))
-        lines += lines_of(f"small/{place}", bases[f"small/{place}"], (), random.Random(place))
-    log = tmp_path / "log.jsonl"
-    log.write_bytes(b"\n".join(lines) + b"\n")
-    built = project("bases_by_design_settle", autobase_log=str(log), consensus_rule="design").run(*ONLY)
-    settled = defaultdict(set)
-    for row in built.rows("autobase_views"):
-        if row["is_confirmed"]:
-            settled[row["base_id"], row["observer"]].add(row["node_id"])
-    small = [(base_id, who) for base_id, who in settled if base_id.startswith("small/") and who != "all"]
-    assert {base_id for base_id, _ in small} == {f"small/{place}" for place in range(len(words))}
-    assert len(settled) > 60
-    assert {key for key, nodes in settled.items() if not nodes <= settled[key[0], "all"]} == set()

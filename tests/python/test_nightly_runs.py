@@ -13,7 +13,7 @@ from dbt_tangles.formats.ssb.canonical import canonical_text
 from dbt_tangles.formats.ssb.ids import message_id
 from fixtures.ssb.author import Author
 from mutations import KINDS, mutated
-from nights import BUILD_INPUTS, Nights, contents, differing, variables, write
+from nights import Nights, differing, variables, write
 from ssb_kit import NOW, POST, value_of
 
 LATER = {"ancestor_limit": 5}
@@ -183,83 +183,6 @@ def test_cached_lines_and_unchanged_groups_stay(project, logs, capsys):
     built.run(*models)
     assert "marked" not in {row["detail"] for row in built.rows("stg_autobase__lines")}
     assert len(built.rows("stg_autobase__lines")) == len(lines)
-
-
-@pytest.mark.long  # `make test` runs the same steps on the plugin's own project with one grain
-def test_rows_of_changed_groups_are_replaced(project, logs):
-    """Rows of changed groups are replaced, also two runs later; all rows are if the versions or the table are gone."""
-    folder, given = logs
-    built = project("by_group", **given).run(*FEEDS)
-    lines = LINES["ssb"][3::10]
-
-    def authors() -> tuple[set[str], set[str]]:
-        """Return the authors with rows built since they were marked, and all other authors."""
-        found = [
-            {row["author"] for row in built.rows("feed_messages") if (row["reason"] == "marked") == is_marked}
-            for is_marked in (False, True)
-        ]
-        assert not found[0] & found[1]
-        return tuple(found)
-
-    # Two runs bring new messages; only the second run builds this table.
-    mark(built, "feed_messages", "reason")
-    before = {row["message_id"] for row in built.rows("ssb_messages")}
-    grow(folder, lines[:2])
-    built.run("--select", "+int_feed_links")
-    grow(folder, lines[2:4])
-    built.run(*FEEDS)
-    new = {row["author"] for row in built.rows("ssb_messages") if row["message_id"] not in before and row["is_usable"]}
-    made, others = authors()
-    assert new and made == new and others
-
-    # All messages of one author are removed.
-    written = [row for row in built.rows("ssb_messages") if row["author"] in others]
-    gone = min(others, key=lambda author: (sum(row["author"] == author for row in written), author))
-    ids = {row["message_id"].encode() for row in written if row["author"] == gone}
-    for file in (folder / "ssb").iterdir():
-        kept = [line for line in file.read_bytes().split(b"\n") if not any(known in line for known in ids)]
-        file.write_bytes(b"\n".join(kept))
-    built.run(*FEEDS)
-    made, others_now = authors()
-    assert gone not in made | others_now and others_now
-
-    # The table is gone, and its inputs have the rows of a few groups alone.
-    grow(folder, lines[4:6])
-    built.run(*FEEDS)
-    shutil.rmtree(place_of(built, "feed_messages"))
-    result = built.invoke_parsed("run", "--select", "feed_messages").result
-    (message,) = [each.message for each in result if each.status == "error"]
-    assert "feed_messages needs rows that int_feed_links lacks" in message
-    assert f"{BUILD_INPUTS}feed_messages" in message
-    built.run(*FEEDS)
-    assert not authors()[1]
-
-    # The versions are gone.
-    mark(built, "feed_messages", "reason")
-    shutil.rmtree(place_of(built, "int_feed_versions"))
-    built.run(*FEEDS)
-    assert not authors()[1]
-    at_once = project("by_group_at_once", **given).run(*FEEDS)
-    for table in ("feeds", "feed_messages"):
-        assert contents(built, table) == contents(at_once, table)
-
-
-def failed_tests(built, command: str) -> set[str]:
-    """Run a dbt command on the tables of feeds; return the names of the failed nodes."""
-    result = built.invoke(command, *FEEDS, "--exclude-resource-type", "unit_test")
-    return {r.node.name for r in result.result if r.status not in ("success", "pass", "no-op")}
-
-
-@pytest.mark.long
-def test_tests_look_at_changed_groups(project, logs):
-    folder, given = logs
-    built = project("looked_at", **given)
-    assert failed_tests(built, "build") == set()
-    mark(built, "feed_messages", "reason", "no such reason")
-    grow(folder, LINES["ssb"][3:60:10])
-    assert failed_tests(built, "build") == set()
-    assert {row["reason"] == "no such reason" for row in built.rows("feed_messages")} == {True, False}
-    assert failed_tests(built, "test") == {"rows_of_feed_messages"}
 
 
 def test_runs_have_their_vars_and_whether_a_data_test_failed(project):

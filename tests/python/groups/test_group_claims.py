@@ -329,15 +329,6 @@ def test_other_spellings_of_a_key(kind, spelling):
     assert group_claim(content).invalid_reason is GroupReason.BAD_SECRET
 
 
-@pytest.mark.parametrize(
-    ("count", "reason"), [(0, GroupReason.BAD_RECPS_COUNT), (15, None), (16, GroupReason.BAD_RECPS_COUNT)]
-)
-def test_an_add_names_at_most_fifteen_feeds(count, reason):
-    content = content_of(ADD)
-    group, feed, *_ = content["recps"]
-    assert group_claim(content | {"recps": [group, *[feed] * count]}).invalid_reason is reason
-
-
 def test_every_reason_is_given_and_described():
     assert set().union(*map(broken, SCHEMAS)) == set(GroupReason)
     assert all(reason.description.endswith(".") for reason in GroupReason)
