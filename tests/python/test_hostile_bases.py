@@ -25,16 +25,8 @@ def hostile(log, project):
 
 # Every reason that may occur.
 REASONS = {
-    *(
-        "too_long",
-        "invalid_utf8",
-        "malformed_json",
-        "not_an_object",
-        "no_base",
-        "neither",
-        "bad_indexers",
-        "bad_relayed",
-    ),
+    *("too_long", "invalid_utf8", "malformed_json", "not_an_object", "no_base", "neither"),
+    *("bad_indexers", "bad_relayed"),
     *("bad_roles", "bad_start", "bad_writer", "bad_length", "bad_heads", "bad_batch", "unknown_base", "before_start"),
     *("equivocation", "hole", "unknown_writer", "missing_head", "previous_set_aside", "cycle", "conflicting_base"),
 }

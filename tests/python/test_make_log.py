@@ -33,13 +33,6 @@ def test_lengths_meet_the_published_figures(scale):
     assert (np.cumsum(lengths) < lengths.sum() / 2).sum() + 1 == 78 * scale
 
 
-@pytest.mark.parametrize(("messages", "feeds"), [(1, 1), (10, 10), (11, 10), (20_000, 9_286), (617_362, 100)])
-def test_lengths_add_up_for_any_numbers(messages, feeds):
-    lengths = log_lengths.feed_lengths(messages, feeds)
-    assert (lengths.sum(), len(lengths), lengths.min() >= 1) == (messages, feeds, True)
-    assert (np.diff(lengths) <= 0).all()
-
-
 def test_every_message_is_usable_and_stands_in_the_order_of_receipt(log):
     """Beginnings and gaps of the partial feeds show in the sequences; a missing end does not."""
     told, lines, messages = log

@@ -8,12 +8,10 @@ from click.testing import CliRunner
 
 from conftest import DATA
 from dbt_tangles.cli.cli import main
-from log_files import write
 
 FOLDER = DATA / "odd_logs"
 TABLES = ("timeline_events", "timeline_links", "timeline_rejects", "set_messages", "set_items", "autobase_rejects")
 SELECTED = ("--select", *(f"+{table}" for table in (*TABLES, "int_autobase_nodes", "pzp_messages")))
-TIMELINES = ("--select", "+timeline_events", "+timeline_rejects", "+timeline_edits", "+timeline_updates")
 
 LOGS = {"event": "events", "autobase": "autobase", "ssb": "ssb", "pzp": "pzp"}
 
@@ -109,16 +107,3 @@ def test_data_of_another_shape_has_a_reason(built):
     assert [row["item"] for row in built.rows("set_items")] == ["m"]
     for id_ in ids:
         assert "bad_set_data. Peers accept the message, but its data" in why(built, id_)
-
-
-@pytest.mark.long  # test_nightly_runs has nights of mutated events
-def test_a_night_that_brings_a_contradiction_takes_the_event_out(project, tmp_path):
-    lines = [line for line in (FOLDER / "events.jsonl").read_bytes().splitlines() if b'"reuse"' in line]
-    log = tmp_path / "log"
-    log.mkdir()
-    write(log / "first.jsonl", lines[:4])
-    nightly = project("odd_nights", event_log=str(log)).run(*TIMELINES)
-    assert order_of(nightly, "reuse") == ["a:1", "a:2", "b:1"]
-    write(log / "second.jsonl", lines[4:])
-    nightly.run(*TIMELINES)
-    assert order_of(nightly, "reuse") == ["a:1", "b:1"]

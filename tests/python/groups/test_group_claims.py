@@ -21,7 +21,7 @@ from dbt_tangles.formats.ssb.group_claims import (
     epoch_key,
     group_claim,
 )
-from group_contents import places
+from group_kit import places
 
 EPOCHS = Path(__file__).parents[2] / "data" / "groups" / "epochs.jsonl.gz"
 INITS = (ROOT_INIT, EPOCH_INIT)

@@ -95,6 +95,26 @@ def exclude(in_group, members, feeds, **changes):
     } | changes
 
 
+#: Contents with one secret.
+RAW = bytes(range(32))
+SECRET = b64encode(RAW).decode()
+_UPDATE, _MEMBERS = place(uri("root"), uri("message")), place(uri("epoch"), uri("message"))
+ROOT_INIT = root_init(SECRET)
+EPOCH_INIT = epoch_init(SECRET, _UPDATE, place(uri("root"), uri("epoch")))
+ADD = add(SECRET, _UPDATE, _MEMBERS, [feed("alice"), feed("bob")], oldSecrets=[SECRET], text="welcome")
+EXCLUDE = exclude(_UPDATE, _MEMBERS, [feed("bob")])
+PO_BOX = {"type": "group/po-box", "keys": {"scheme": "x", "poBoxId": "x", "key": SECRET}, "recps": [group("of all")]}
+VERSION_1 = {**EXCLUDE, "type": "group/add-member", "version": "v1", "groupKey": SECRET}
+
+
+def places(value, path=()):
+    """Yield the paths to all parts of a value."""
+    yield path
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, entry in entries:
+        yield from places(entry, (*path, key))
+
+
 def to_line(key, content, author="@writer", sequence=1, value=None, **envelope):
     """Print an unsigned message."""
     value = {"author": author, "sequence": sequence, "content": content} | (value or {})

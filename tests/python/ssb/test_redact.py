@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from dbt_tangles.formats.ssb.redact import SECRET_KEYS, Redaction, fingerprint, has_secrets
 from fixtures.ssb.author import box
-from group_contents import ADD, BOB, EPOCH_INIT, EXCLUDE, FINGERPRINT, PO_BOX, RAW, ROOT_INIT, SECRET, VERSION_1, places
+from group_kit import ADD, EPOCH_INIT, EXCLUDE, PO_BOX, RAW, ROOT_INIT, SECRET, VERSION_1, feed, fingerprint_of, places
 from ssb_kit import check_one, json_objects, value_of
 
+BOB, FINGERPRINT = feed("bob"), fingerprint_of(SECRET)
 # Its base64 contains both letters on which the alphabets differ.
 ODD = bytes.fromhex("fb") * 32
 ODD_SECRET = base64.b64encode(ODD).decode()
