@@ -34,11 +34,7 @@ def copy_of_the_repository(folder: Path) -> Path:
 
 
 def make(fault: dict[str, str], copy: Path) -> None:
-    """Replace the text of a fault.
-
-    Raises:
-        ValueError: The file lacks the text, or has it twice.
-    """
+    """Replace the text of a fault, which the file must have once."""
     path = copy / fault["file"]
     text = path.read_text()
     if text.count(fault["old"]) != 1:
@@ -47,11 +43,7 @@ def make(fault: dict[str, str], copy: Path) -> None:
 
 
 def failed_test(copy: Path, test: str) -> str | None:
-    """Run a test in the copy; return the name of the test if it failed.
-
-    Raises:
-        RuntimeError: The test did not run.
-    """
+    """Run a test in the copy; return the name of the test if it failed."""
     folder = "plugin" if test.startswith("plugin/") else ""
     environment = os.environ | {"PYTHONPATH": f"{copy / 'src'}:{copy / 'plugin' / 'src'}:{copy}"}
     environment |= {"TANGLES_TEST_ENGINE": "sail", "DBT_SPARK_PYTHON_TEST_ENGINE": "sail"}

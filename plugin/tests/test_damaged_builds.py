@@ -112,15 +112,6 @@ def test_a_pipe_keeps_no_build_waiting(built, capsys):
     assert f"'{path}' cannot be used: it is a pipe, not a file" in said
 
 
-def test_a_manifest_of_any_content_is_tolerated(built):
-    """`test_damage.py` has more contents."""
-    _, folder = file_of(built, "numbers")
-    manifest.path_of(folder).write_text("[" * 100_000)
-    built.build("--select", "counted", "python")
-    built.build()
-    assert len(built.rows("numbers")) == 20000
-
-
 @pytest.mark.parametrize("reader", ["counted", "python"])
 def test_bytes_that_an_engine_cannot_read_are_named_and_made_anew(built, capsys, reader):
     path, _ = file_of(built, "numbers")

@@ -55,7 +55,6 @@ def test_the_stand_in_refuses_sessions_alone(monkeypatch):
 
 
 def test_the_modules_are_where_they_are_looked_for():
-    """In the complete pyspark that runs these tests."""
     assert engine.find_fault() is None
     assert "pyspark" in sys.modules or engine.find_spec("pyspark")
     assert engine.find_fault_of_spark() is None

@@ -61,7 +61,6 @@ def test_short_memory_of_sail():
 
 @pytest.mark.parametrize(("said", "is_less"), [("1048576\n", True), ("max\n", False), (None, False)])
 def test_the_memory_of_a_container(said, is_less, tmp_path, monkeypatch):
-    """A container without a limit has the machine's memory."""
     monkeypatch.setattr(memory, "_CONTAINER", tmp_path / "memory.max")
     if said:
         (tmp_path / "memory.max").write_text(said)
@@ -166,7 +165,6 @@ def test_a_failed_request_is_explained_in_one_line(message, begin, remedy):
     ],
 )
 def test_other_errors_stay_as_they_are(message, said):
-    """Also with the word of a known error, or with the path of an object."""
     assert short_memory(f"ValueError: {message}") is None and failed_request(message) is None
     assert explain(ValueError(message), "models/a.py", "").startswith(said)
 

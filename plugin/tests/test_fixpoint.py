@@ -111,7 +111,6 @@ def test_other_limits(edges, stores, spec, expected, stops):
 
 @pytest.mark.parametrize("kind", ["session", "tables"])
 def test_a_query_in_place_of_a_table(edges, stores, kind):
-    """With `--empty` dbt puts a query without rows in the place of each table."""
     empty = "(select * from edges where false limit 0)"
     queries = [query.replace("<waiting>edges", f"<waiting>{empty}") for query in (BASE, STEP, WAITING)]
     lines: list[str] = []

@@ -178,7 +178,6 @@ def test_a_guarded_socket_accepts_its_own_connection_only():
 
 
 def test_a_filter_that_is_ignored_is_noticed(monkeypatch):
-    """Some systems accept a filter and ignore it."""
     monkeypatch.setattr(local_socket, "_DROP", local_socket._PASS)
     with pytest.raises(local_socket.GuardError, match="does not heed the filter"):
         local_socket.GuardedSocket()
@@ -203,6 +202,15 @@ def test_a_server_that_cannot_be_replaced_is_refused(monkeypatch):
         listeners.check_unreachable()
 
 
+STRANGER = """
+import socket, sys
+with socket.socket(socket.AF_UNIX) as stranger:
+    stranger.settimeout(5)
+    stranger.connect("\\0" + sys.argv[1])
+    print(stranger.recv(1))
+"""
+
+
 def test_a_relay_serves_its_own_process_only():
     closing = contextlib.closing
     with closing(local_socket.GuardedSocket()) as own, closing(relay.Relay(own.connect)) as passing:
@@ -216,8 +224,7 @@ def test_a_relay_serves_its_own_process_only():
                 assert server.recv(5) == b"asked"
                 server.sendall(b"answered")
             assert (client.recv(8), client.recv(1)) == (b"answered", b"")
-        code = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect('\\0' + sys.argv[1]); print(s.recv(1))"
-        done = run_python(code, name[1:])
+        done = run_python(STRANGER, name[1:])
         assert done.stdout == "b''\n", done.stderr
 
 
@@ -254,7 +261,6 @@ def test_an_open_port_needs_consent_in_the_profile(settings, said, tmp_path):
 
 
 def test_modes_with_ports_for_workers_are_refused(tmp_path, monkeypatch):
-    """Every user of the machine can connect to these ports."""
     pytest.importorskip("pysail")
     monkeypatch.delenv("SAIL_MODE", raising=False)
     said = r"in the mode 'local-cluster' Sail opens ports.*spark.dbt.sail.open_port"

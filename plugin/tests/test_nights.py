@@ -69,21 +69,6 @@ def test_models_that_were_left_out_catch_up(nights):
 
 
 @pytest.mark.sail
-def test_a_table_is_not_built_from_too_few_groups(nights):
-    nights.run()
-    nights.change(("a", 3, 1))
-    nights.run("--select", "orders")
-    nights.lose("changed_orders", "sums")
-    said = nights.run("--select", "changed_orders", "sums")
-    assert "changed_orders needs rows that shop_versions lacks." in said["changed_orders"]
-    assert said["sums"] == "skipped"
-    nights.run("--select", "+sums")
-    assert nights.rows("sums") == expected_sums(nights.orders)
-    nights.run()
-    nights.check()
-
-
-@pytest.mark.sail
 def test_a_changed_model_is_rebuilt_and_named(nights, capsys):
     """The rebuild drops a table of new rows; on a table format, a run that is killed after `merge` leaves one."""
     models = nights.built.project_dir / "models"
@@ -158,7 +143,6 @@ GROWN = """
 @pytest.mark.iceberg
 @pytest.mark.delta
 def test_only_the_new_rows_of_an_extended_table_are_written(nights):
-    """A rebuild ignores the earlier rows."""
     model = nights.built.project_dir / "models" / "grown.py"
     model.write_text(textwrap.dedent(GROWN))
     nights.run()
@@ -173,7 +157,6 @@ def test_only_the_new_rows_of_an_extended_table_are_written(nights):
 
 @pytest.mark.sail
 def test_empty_tables_are_not_continued(nights):
-    """`--empty` builds such tables, to try the code of models."""
     nights.run()
     nights.change(("a", 3, 1))
     nights.run("--empty")
@@ -243,7 +226,6 @@ def change_orders(nights: Nights, chance: random.Random) -> None:
 @pytest.mark.both
 @pytest.mark.iceberg
 def test_any_nights_end_in_the_tables_of_a_full_build(nights, monkeypatch):
-    """With partial and failing runs and with lost tables."""
     chance = random.Random(7)
     nights.run()
     for _ in range(8 if ENGINE == "sail" else 4):

@@ -67,7 +67,6 @@ def test_a_test_that_passed_is_reused(shop):
 
 
 def test_it_looks_at_the_groups_that_changed_since(shop):
-    """Even if nights without the test lie in between."""
     shop.passes()
     shop.build(2, "two")
     shop.build(5, "five")

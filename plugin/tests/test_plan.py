@@ -119,18 +119,6 @@ def night(*more: dict) -> Stand:
     return stand
 
 
-def test_unchanged_tables_are_reused():
-    stand = Stand()
-    for each in NODES:
-        plan = stand.plan(each["name"])
-        assert (plan.action, plan.reason) == (REUSE, ""), each["name"]
-        if each["name"] not in ("orders", "names"):
-            assert plan.upto == stand.of(each["name"])["groups"]["upto"], each["name"]
-            assert plan.history == stand.of(each["name"])["groups"]["history"], each["name"]
-    assert stand.plan("lines").inputs == {"log": "log 1"}
-    assert stand.plan("orders").inputs == {"model.shop.lines": "model.shop.lines 1"}
-
-
 @pytest.mark.parametrize("name", [each["name"] for each in NODES])
 def test_a_table_is_rebuilt(name):
     """By a full refresh, if its definition has changed, which is named, or if it is missing."""
@@ -220,20 +208,6 @@ def test_a_plan(stand, name, plan):
     assert stand.plan(name) == plan
 
 
-def test_a_night():
-    """Each table is built for the versions that are later than its own, or than those of its readers."""
-    stand = night().at(groups(4), "sums")
-    assert stand.plan("changed") == Plan(REPLACE, 4, 6, "h 0")
-    assert stand.plan("changed", full_refresh=True) == Plan(REBUILD, 0, 6, "h 0")
-    stand.at(groups(6, since=4), "changed")
-    assert stand.plan("changed").action == REUSE
-    assert stand.plan("rounds") == Plan(REPLACE, 4, 6, "h 0")
-    stand.at(groups(6, since=4), "rounds")
-    assert stand.plan("sums") == Plan(REPLACE, 4, 6, "h 0")
-    stand.at(groups(6), "sums")
-    assert stand.plan("counts") == Plan(REPLACE, 5, 6, "h 0")
-
-
 def test_small_logs_are_built_in_full():
     """The lines keep their checks; versions get a history of their own, and their groups follow."""
     stand = Stand(node("messages", COMPLETE, "lines", versions="lines")).log("log 2")
@@ -277,12 +251,7 @@ def test_a_table_is_refused_if_an_input_lacks_rows(stand, name, lacks):
     assert str(error.value) == f"{name} needs rows that {lacks} lacks. Build {name} with its inputs: --select +{name}"
 
 
-def test_a_plain_table_reads_a_working_set_that_has_all_groups():
-    assert Stand(REPORT).plan("report", full_refresh=True).action == REBUILD
-
-
 def test_unknown_inputs_count_as_current():
-    """A source, a view, a table without manifest."""
     stand = Stand(OUTSIDE, node("seen", "view", "outside"), node("asked", COMPLETE, "seen", versions="versions"))
     stand.note("outside", inputs=None).lose("asked", "seen")
     assert stand.plan("asked").action == REBUILD

@@ -103,7 +103,6 @@ reader.close()
 
 
 def test_other_users_do_not_see_the_table():
-    """Other users continue with the tables that they may read."""
     with tempfile.TemporaryDirectory() as place:  # pytest restricts its own folder at each start
         folders = warehouse.Warehouse(Path(place) / "warehouse")
         folders.mark_owner_only("s", "keys", True)

@@ -97,7 +97,6 @@ def test_parts_of_a_model_count_up():
 
 
 def test_a_package_reports_its_progress(monkeypatch):
-    """Also on Spark Connect, which reports no parts."""
     asked, said = [], threading.Event()
     lines: list[str] = []
     package = SimpleNamespace(progress_line=lambda since: asked.append(since) or (len(asked) > 1 and "3 of 9 packed"))

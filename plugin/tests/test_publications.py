@@ -48,7 +48,6 @@ def test_content_covers_bytes_and_partitions_but_not_file_names(folders):
 
 
 def test_a_table_that_comes_out_the_same_has_not_changed(folders):
-    """The manifest has the origin of the last publication."""
     other = ORIGIN._replace(definition={"code": "2"})
     for text, run, origin, changed_in in (
         ("rows", "first", ORIGIN, "first"),
@@ -87,7 +86,6 @@ def test_a_reused_table_has_the_run_that_reused_it(folders):
 
 
 def test_a_table_keeps_its_counts_until_it_changes_again(folders):
-    """Counts in the publication are used; the rows of an unchanged table are not counted."""
     asked = []
 
     def changes(text: str, run: str, counted: dict | None, publication: Publication = ORIGIN) -> dict | None:

@@ -109,7 +109,6 @@ def test_ref_config_and_this(built):
 
 
 def test_source_and_interpreter(built):
-    """Workers run the interpreter of dbt."""
     assert built.rows("from_source") == [{"id": 5}]
     assert built.rows("interpreter") == [{"python": sys.executable}]
 

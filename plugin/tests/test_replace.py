@@ -97,7 +97,6 @@ def table(make_table):
 
 
 def test_files_without_a_changed_group_stay(table):
-    """If a group has rows in two files, both are rewritten; the counts are those of its rows."""
     before, new = table.files(), [("a", 1, 1), ("a", 2, 20), ("a", 4, 8)]
     assert table.rows() == but()
     assert table.replace([], "another") == (0, 0, 0)
@@ -145,7 +144,6 @@ def test_a_table_of_many_files_or_few_bytes_is_written_in_full(table, monkeypatc
 
 
 def test_a_table_in_partitions(make_table):
-    """Every file is rewritten, and each row keeps its partition."""
     table = make_table("partitioned by (amount)")
     assert table.rows() == but()
     assert table.replace([("a", 1, 1), ("a", 2, 20)], "a") == (0, 1, 1)

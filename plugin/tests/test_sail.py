@@ -34,18 +34,6 @@ def test_unsupported_versions_are_refused(found, said, monkeypatch):
         sail_server.check_installed()
 
 
-def test_statements_that_return_counts():
-    for statement in (
-        "create table a as select 1",
-        "/* {} */\n\n  create table a as select 1",
-        "-- x\ninsert into a values (1)",
-        "\n  merge into a using b on a.x = b.x when matched then delete",
-    ):
-        assert sail._COUNTING.match(statement)
-    for statement in ("select 'create'", "/* create */ select 1", "with a as (select 1) select * from a"):
-        assert not sail._COUNTING.match(statement)
-
-
 SERVER = """
 import glob, os, signal, sys
 from dbt_spark_python.engines import sail_server
@@ -164,7 +152,6 @@ except TimeoutError:
 
 @pytest.mark.sail
 def test_a_process_ends_though_a_function_runs():
-    """The function belongs to a timed-out model."""
     done = run_python(LEFT_RUNNING, timeout=40)
     assert (done.returncode, done.stdout) == (0, "took too long\n"), done.stderr
 

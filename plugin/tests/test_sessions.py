@@ -98,7 +98,6 @@ def check_server(address: str, folder, **variables) -> None:
 @pytest.mark.sail
 @pytest.mark.parametrize("check", [check_notebook, pytest.param(check_server, marks=pytest.mark.long)])
 def test_a_session_on_a_server_of_sail(check, server, tmp_path):
-    """No JVM is searched."""
     check(server, tmp_path)
 
 

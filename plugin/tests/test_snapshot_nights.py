@@ -18,7 +18,6 @@ from shop_project import expected_sums
 @pytest.mark.iceberg
 @pytest.mark.delta
 def test_a_commit_without_its_manifest_is_made_again(nights, monkeypatch):
-    """As if the process had been killed between the two commits of a table."""
     nights.run()
     nights.change(("a", 3, 1), gone=("b",))
     publish, before = SnapshotTables.publish, nights.manifest("sums")
@@ -124,7 +123,6 @@ def test_maintenance_keeps_tables_current_and_their_history_readable(nights):
 
 @pytest.mark.delta
 def test_rows_are_not_counted_if_delta_lake_can_no_longer_read_the_earlier_version(nights):
-    """By default, that is a version older than a week."""
     nights.run()
     assert nights.facts("sums")[2] == (4, 0, 0)
     setting = "spark.databricks.delta.properties.defaults.deletedFileRetentionDuration"
@@ -140,7 +138,6 @@ def test_rows_are_not_counted_if_delta_lake_can_no_longer_read_the_earlier_versi
 
 @pytest.mark.rest
 def test_a_view_becomes_a_table_and_a_view_again(nights):
-    """A catalog lists its views apart from its tables."""
     model = nights.built.project_dir / "models" / "shops.sql"
     for kind in ("view", "view", "table", "view"):
         model.write_text(f"{{{{ config(materialized='{kind}') }}}} select distinct shop from {{{{ ref('orders') }}}}")

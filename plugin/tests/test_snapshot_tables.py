@@ -8,10 +8,8 @@ import pytest
 from pyspark.errors import PySparkException
 
 from dbt_spark_python.incremental import snapshot_tables
-from dbt_spark_python.incremental.replace_statements import merge_statement
 from dbt_spark_python.incremental.snapshot_tables import PROPERTY, SnapshotTables
 from dbt_spark_python.incremental.table_formats import TOO_OLD, Delta, Iceberg, drop_table
-from dbt_spark_python.incremental.tables import ChangedGroups
 from dbt_spark_python.table_store.public_folders import Publication
 
 ORIGIN = Publication({"code": "it's \\ 1"}, {"model.shop.orders": "1"}, {"history": "h 0", "since": 1, "upto": 2})
@@ -71,8 +69,6 @@ class Catalog:
         self.properties = {"format": "iceberg/parquet", "current-snapshot-id": "1"}
         self.statements: list[str] = []
         self.snapshots: list[tuple[str, str]] = []  # those of the operation `replace`, with their parents
-        self.description = [("shop", "string", None), ("a`b", "int", None)]
-        self.files = 4, 2  # all, and those with a row of a changed group
 
     def execute(self, sql: str) -> list[tuple]:
         """Run one of the statements that planned runs need."""
@@ -81,12 +77,8 @@ class Catalog:
             return list(self.properties.items())
         if ".snapshots " in sql:
             return self.snapshots
-        if sql.startswith("describe table"):
-            return self.description
         if "current_catalog" in sql:
             return [("lake",)]
-        if "count_if(" in sql:
-            return [self.files]
         if sql.startswith("alter table"):
             key, value = re.search(r"set tblproperties \('(.+?)' = '(.*)'\)$", sql, re.DOTALL).groups()
             self.properties[key] = re.sub(r"\\(.)", r"\1", value)
@@ -137,7 +129,6 @@ def test_a_table_whose_rows_stay_equal_keeps_the_run_of_its_last_change():
 
 
 def test_changed_rows_are_counted_against_the_current_snapshot(catalog, monkeypatch):
-    """After a compaction the noted snapshot has the same rows, but may have been deleted."""
     asked = []
     catalog.properties["current-snapshot-id"] = "2"
     catalog.snapshots = [("2", "1")]
@@ -164,28 +155,6 @@ def test_changed_rows_are_not_counted_against_a_snapshot_that_is_too_old(catalog
         tables.publish("s", "t", "second", ORIGIN._replace(key_columns=["a"]))
         (table,) = catalog.tables().published("s")
         assert (table.changed_in, table.changes, table.snapshot) == ("second", None, "2")
-
-
-def test_after_maintenance_a_manifest_names_the_new_snapshot(catalog):
-    """The commits between the two snapshots are deleted by later maintenance."""
-    assert catalog.tables().maintain("s", "t", 7)
-    assert catalog.manifest()["content"] == "1"  # no file was compacted
-    execute, catalog.snapshots = catalog.execute, [("2", "1")]
-
-    def compact(sql: str) -> list[tuple]:
-        if "rewrite_data_files" in sql:
-            catalog.properties["current-snapshot-id"] = "2"
-        return execute(sql)
-
-    catalog.execute = compact
-    assert catalog.tables().maintain("s", "t", 7)
-    catalog.snapshots = []
-    noted = catalog.manifest()
-    assert (noted["content"], noted["snapshot"], noted["run_id"]) == ("1", "2", "first")
-    assert (noted["changed_in"], noted["inputs"]) == ("first", ORIGIN.inputs)
-    catalog.execute, catalog.properties["current-snapshot-id"] = execute, "3"  # by another program
-    assert catalog.tables().maintain("s", "t", 7)
-    assert catalog.manifest() == {}
 
 
 @pytest.mark.parametrize(
@@ -217,7 +186,6 @@ def test_spark_withholds_no_manifest(catalog):
 
 
 def test_the_format_of_a_table_is_read_with_its_manifest_and_when_it_is_published():
-    """Tables of formats without snapshots get no manifest; a table that is missing is not asked for."""
     catalog = Catalog()
     assert catalog.tables("other").manifest_of("s", "t") == {}
     assert catalog.statements == []
@@ -232,55 +200,6 @@ def test_the_format_of_a_table_is_read_with_its_manifest_and_when_it_is_publishe
     assert catalog.manifest() == {}
     assert not tables.replaces_in_place("s", "t", "iceberg")
     assert [tables.replaces_in_place("s", "other", name) for name in ("delta", "parquet")] == [True, False]
-
-
-def replacing(catalog: Catalog, are_few: bool = False) -> str:
-    """Return the statement that replaces changed groups, on one line."""
-    groups = ChangedGroups("shop", "`s`.`versions`", "group_key", 3, are_few)
-    tables = catalog.tables()
-    assert tables.begin_replacement(("s", "t"), groups).finish("new", None) is None
-    replaced = catalog.statements[-1]
-    tables.publish("s", "t", "run", ORIGIN)
-    *_, noted, dropped = catalog.statements
-    assert noted.startswith("alter table")  # so a failed deletion leaves a complete table
-    assert dropped == "drop table if exists `s`.`new` purge"
-    return " ".join(replaced.split())
-
-
-@pytest.mark.parametrize(
-    ("files", "heading", "is_merged"),
-    [
-        *((files, None, False) for files in ((4, 2), (1, 1), (0, 0))),
-        ((5, 2), None, True),
-        *(((4, 2), heading, True) for heading in ("# Partition Information", "# Partitioning")),
-    ],
-)
-def test_a_table_is_written_in_full_if_half_of_its_files_have_a_changed_group(catalog, files, heading, is_merged):
-    """Groups of a table with partitions are merged."""
-    catalog.files = files
-    catalog.description += [("", "", ""), (heading, "", ""), ("shop", "string", None)] if heading else []
-    words = replacing(catalog)
-    if is_merged:
-        assert words.startswith("merge into `s`.`t` as kept ")
-        assert words.endswith("insert (`shop`, `a``b`) values (made.__row.`shop`, made.__row.`a``b`)")
-    else:
-        assert words.startswith("insert into `s`.`t` replace where true select `shop`, `a``b` from `s`.`t` as kept ")
-        assert "left anti join (select coalesce(cast(group_key as string), '') as __group " in words
-        assert words.endswith("union all select `shop`, `a``b` from `s`.`new`")
-
-
-def test_the_keys_of_few_changed_groups_are_broadcast(catalog):
-    words = replacing(catalog, are_few=True)
-    assert "select /*+ broadcast(changed) */ `shop`, `a``b` from `s`.`t` as kept left anti join (" in words
-    assert "select /*+ broadcast(changed) */ __file, " in " ".join(" ".join(catalog.statements).split())
-
-
-def test_a_table_of_delta_lake_is_searched_for_files_by_its_own_column(catalog):
-    catalog.properties = {"delta.minReaderVersion": "3"}
-    groups = ChangedGroups("shop", "`s`.`versions`", "group_key", 3)
-    catalog.tables().begin_replacement(("s", "t"), groups).finish("new", None)
-    assert catalog.statements[-1].strip().startswith("insert into `s`.`t` replace where true")
-    assert any("select _metadata.file_path as __file" in sql for sql in catalog.statements)
 
 
 def test_a_table_whose_files_must_stay_is_dropped_without_them():
@@ -307,17 +226,3 @@ def test_a_run_names_no_snapshot_of_a_table_whose_node_failed_after_its_commit(c
     assert tables.manifest_of("s", "t")["snapshot"] == "1"
     catalog.properties["current-snapshot-id"] = "2"
     assert tables.published("s", {("s", "t")}) == []
-
-
-def test_the_merge_deletes_changed_groups_and_inserts_new_rows():
-    """In parts: one task would hold all rows of a large group in memory."""
-    columns = {"shop": "string", "words": "map<string,int>", "a`b": "int"}
-    groups = ChangedGroups("shop", "`s`.`versions`", "group_key", 3)
-    words = " ".join(merge_statement("`s`.`t`", "`s`.`new`", columns, groups).split())
-    assert "from `s`.`versions` where version > 3" in words
-    assert "explode(sequence(0, 15)) as __part" in words
-    assert "pmod(hash(`shop`, `a``b`), 16) as __part, struct(*) as __row from `s`.`new`" in words
-    assert "on coalesce(cast(shop as string), '') = made.__group and " in words
-    assert "and pmod(hash(kept.`shop`, kept.`a``b`), 16) = made.__part when matched then delete" in words
-    values = "made.__row.`shop`, made.__row.`words`, made.__row.`a``b`"
-    assert words.endswith(f"insert (`shop`, `words`, `a``b`) values ({values})")

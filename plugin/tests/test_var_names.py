@@ -32,7 +32,6 @@ def test_a_near_name_is_found_everywhere(name, nearest):
 
 @pytest.mark.parametrize("name", ["colour", "order", "log", "cart", "paper_log", "start_date", "dbt_utils"])
 def test_another_name_is_found_where_it_can_be_of_one_package_alone(name):
-    """Elsewhere it may belong to another package."""
     given_vars = {COMMAND_LINE: {name: 1}, PROJECT: {name: 1, "shop": {name: 1}}}
     (found,) = find_unknown("shop", KNOWN, given_vars, set())
     assert (found["place"], found["name"]) == (f"{PROJECT} shop:", name)

@@ -49,9 +49,8 @@ def test_a_table_is_the_old_one_or_the_new_one(folders, monkeypatch, can_exchang
         assert read(folders, "s", "t") == {f"{run}.parquet": run}
     (table,) = folders.published("s")
     assert (table.schema, table.name, table.run_id) == ("s", "t", "second")
-    assert sorted(path.name for path in folders.public_place("s", "t").parent.iterdir()) == [".manifests", "t"], (
-        "nothing is left over"
-    )
+    left = sorted(path.name for path in folders.public_place("s", "t").parent.iterdir())
+    assert left == [".manifests", "t"], "nothing else is left over"
     assert not folders.private_place("s", "t").exists()
 
 

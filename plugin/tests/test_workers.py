@@ -164,7 +164,6 @@ def test_settings_without_a_packed_file_on_this_machine(master, given, archives)
     ],
 )
 def test_where_derby_goes(place, option):
-    """Beside the tables, if they are on this machine."""
     assert environment.catalog_option({"spark.sql.warehouse.dir": place}) == option
 
 

@@ -74,13 +74,10 @@ class NightRuns:
         """Write all tables of a place as a warehouse of plain parquet; return its folder."""
         folder, output = (self.folder / place.name / name for name in ("exported", "export.txt"))
         shutil.rmtree(folder, ignore_errors=True)
-        if self.start_snapshots(place, output, "export", folder / f"{SCHEMA}.db").wait():
-            raise BuildError(f"the tables were not exported, see {output}")
-        return folder
-
-    def start_snapshots(self, place: Place, output: Path, *words: str | Path) -> subprocess.Popen:
-        """Start `tests.cluster.snapshots` in a place."""
-        command = [sys.executable, "-m", "tests.cluster.snapshots", *map(str, words)]
+        command = [sys.executable, "-m", "tests.cluster.snapshots", str(folder / f"{SCHEMA}.db")]
         environ = {**place.environ, "TANGLES_TARGET": place.target}
         with output.open("w") as out:
-            return subprocess.Popen(command, env=environ, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT)
+            done = subprocess.run(command, env=environ, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT)
+        if done.returncode:
+            raise BuildError(f"the tables were not exported, see {output}")
+        return folder

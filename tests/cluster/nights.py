@@ -1,20 +1,16 @@
 """Nights of a growing log on Iceberg or Delta Lake, on one machine and on a cluster: `make cluster-nights`.
 
 `python -m tests.cluster nights [--format iceberg|delta] [--lines N] [--var NAME=VALUE] [--select …] [STAGE ...]` has
-these stages, which continue from the tables that earlier ones left below target/cluster-nights:
+these stages, each with tables of its own below target/cluster-nights:
 
 * `machine`, `cluster`: `dbt run` over 97 % of the log, over 98 %, and over the same lines again. The share of the
   second run is its CPU seconds divided by those of the first run, both above those of the third.
-* `read`: a night with 1 % more on the cluster, while another process reads tables in a loop; each reading must equal
-  the rows before the night or after it. The night also runs on one machine; then all tables must have the same rows.
 * `faults`: a night with 2 % more for each fault of `make cluster-faults`, or for those of --fault (`night_faults`).
 * `targets`: the three runs of `machine` on the targets `cluster`, `connect` and `thrift`, whose catalog is one of the
   format; all tables must have the rows of the format's own target on one machine.
 
-Before `read`, a place without tables gets those of 98 % of the log. After a change of code, first delete the tables of
-earlier runs, because that night would rebuild them in full. `faults` and `targets` make their own tables. The exit code
-is 0 if all tables have the same rows, each fault happened, and the share on the cluster is at most 0.05 above that on
-one machine.
+The exit code is 0 if all tables have the same rows, each fault happened, and the share on the cluster is at most 0.05
+above that on one machine.
 """
 
 from __future__ import annotations
@@ -34,24 +30,20 @@ from bench.cpu import Watch, adopt_orphans
 from bench.machine import ROOT
 from bench.report import say
 from tests.cluster.night_faults import MODELS, endure_faults
-from tests.cluster.night_reader import check_readings, reading
 from tests.cluster.night_runs import NightRuns, Place
 from tests.cluster.night_targets import compare_targets
 from tests.cluster.servers import Cluster
-from tests.cluster.tables import differences, names_of
 
 FOLDER = ROOT / "target" / "cluster-nights"
 LOG = ROOT / "tests" / "data" / "ssb" / "medium.jsonl.gz"
 LINES = 20_000
 #: The places, each with tables of its own.
 MACHINE, CLUSTER = PLACES = ("machine", "cluster")
-STAGES = (*PLACES, "read", "faults", "targets")
+STAGES = (*PLACES, "faults", "targets")
 #: The measured runs, and the fraction of the log that each reads.
 NIGHTS = {"everything": 0.97, "1 % more": 0.98, "nothing new": 0.98}
 #: The largest difference between the shares of a night on the cluster and on one machine.
 SURPLUS = 0.05
-#: The fraction of the log that the night with a reader reads.
-READ = 0.99
 
 
 def parse(argv: Sequence[str]):
@@ -85,8 +77,6 @@ def run(options: argparse.Namespace) -> list[str]:
         with Cluster(FOLDER / "servers") as cluster:
             measure(nights, nights.on_cluster(CLUSTER, cluster))
     said = compare_shares(nights.folder)
-    if "read" in stages:
-        said += read_during_night(nights)
     if "faults" in stages:
         said += endure_faults(nights, 0.98, 1.0, options.fault)
     if "targets" in stages:
@@ -124,18 +114,3 @@ def compare_shares(folder: Path) -> list[str]:
 
 def share(figures: Mapping[str, float]) -> float:
     return (figures["1 % more"] - figures["nothing new"]) / (figures["everything"] - figures["nothing new"])
-
-
-def read_during_night(nights: NightRuns) -> list[str]:
-    with Cluster(FOLDER / "servers") as cluster:
-        places = nights.on_machine(MACHINE), nights.on_cluster(CLUSTER, cluster)
-        for place in places:
-            if not nights.warehouse(place.name).exists():
-                nights.run(place, NIGHTS["nothing new"])
-        with reading(nights, nights.warehouse(CLUSTER)) as file:
-            nights.run(places[1], READ)
-    nights.run(places[0], READ)
-    machine, cluster = (nights.export(nights.on_machine(name)) for name in PLACES)
-    said = differences(machine, cluster)
-    say(f"{len(names_of(machine))} tables, {'not ' if said else ''}those of one machine")
-    return check_readings(file) + said

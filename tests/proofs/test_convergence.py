@@ -91,7 +91,6 @@ def test_lemma_3_ranks_only_rise():
 
 @pytest.mark.parametrize("law", ["irreflexive", "asymmetric", "transitive", "total"])
 def test_the_order_is_a_strict_total_order(law):
-    """Sorting by it therefore has one result."""
     rank, _ = ranks("any")
     x, y, z = z3.Consts("x y z", Event)
     laws = {

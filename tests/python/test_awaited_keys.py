@@ -20,7 +20,6 @@ class Story:
     """
 
     def __init__(self):
-        """Write the account and the set."""
         self.laptop, self.phone, self.tablet = map(Device.from_name, ("laptop", "phone", "tablet"))
         self.account = Account(self.laptop, "in part")
         self.with_phone = self.account.add(self.phone)
@@ -121,8 +120,3 @@ def test_late_account_messages_decide_awaiting_keys(builds, story):
     assert found(grown, story) == story.at_last
     valid = sorted(name for name, (_, reason, _) in story.at_last.items() if reason is None)
     assert sorted(items(grown)) == valid
-
-
-@pytest.mark.long
-def test_data_tests_hold(builds):
-    builds[1].build(*SELECTED)

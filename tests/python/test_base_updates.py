@@ -1,21 +1,18 @@
 """Views and published updates of bases that grow, and of bases under other vars."""
 
-import random
 import re
-from collections import defaultdict
 
 import pytest
 
 import autobase_oracle as oracle
-from base_builds import ONLY, Built, lines_of, random_bases, to_line, with_whole_keys
-from base_tables import drawing, node_id
+from base_builds import ONLY, Built, random_bases, to_line
+from base_tables import node_id
 from changes_oracle import changes
 from log_files import write
 
 
 @pytest.mark.long
 def test_clock_limit_and_quorum_degrees(project, tmp_path):
-    """Bases above `clock_limit` have only the observer `all`, without clocks; `quorum_degrees` limits the degrees."""
     bases, lines = random_bases(range(100, 130))
     sizes = {name: len({i.writer for i in base.nodes}) * len(base.nodes) for name, base in bases.items()}
     limit = sorted(sizes.values())[15]
@@ -136,7 +133,6 @@ def links_are_those_of_the_oracle(project, bases):
 
 @pytest.mark.long
 def test_fixtures_under_consensus_rule_design(project):
-    """Under `consensus_rule: design`, the views of the fixtures equal the statements of the document."""
     built = project("bases_by_design", consensus_rule="design")
     options = ("--select", "+documents_autobase", "--exclude", "test_type:unit")
     result = built.invoke("build", *options)
@@ -147,29 +143,3 @@ def test_fixtures_under_consensus_rule_design(project):
     compared = re.findall(r"^-- (\w+) in ", documents, re.M)
     assert compared.count("autobase_views_design") == 2 and "autobase_views" not in compared
     assert built.rows("autobase_views")
-
-
-@pytest.mark.long  # test_design has a property of the kernel
-def test_observer_all_settles_every_node_that_a_writer_settles(project, tmp_path):
-    """By the document's rule, `all` settles every node that leads by two at any node, so all that a writer settles."""
-    bases, lines = random_bases(range(100, 140))
-    words = (
-        "a1 b1 a2:b1 c1:a1 b2:c1",
-        "a1 b1 b2:a1 c1:b1 a2:c1",
-        "a1 b1 c1:a1 a2:b1,c1 b2:c1",
-        "a1 b1 c1:a1 a2:c1 a3:b1",
-    )
-    for place, each in enumerate(words):
-        bases[f"small/{place}"] = with_whole_keys(drawing("abc", each))
-        lines += lines_of(f"small/{place}", bases[f"small/{place}"], (), random.Random(place))
-    log = tmp_path / "log.jsonl"
-    log.write_bytes(b"\n".join(lines) + b"\n")
-    built = project("bases_by_design_settle", autobase_log=str(log), consensus_rule="design").run(*ONLY)
-    settled = defaultdict(set)
-    for row in built.rows("autobase_views"):
-        if row["is_confirmed"]:
-            settled[row["base_id"], row["observer"]].add(row["node_id"])
-    small = [(base_id, who) for base_id, who in settled if base_id.startswith("small/") and who != "all"]
-    assert {base_id for base_id, _ in small} == {f"small/{place}" for place in range(len(words))}
-    assert len(settled) > 60
-    assert {key for key, nodes in settled.items() if not nodes <= settled[key[0], "all"]} == set()

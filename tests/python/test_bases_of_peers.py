@@ -47,7 +47,6 @@ def peers(project, tmp_path_factory):
 
 @pytest.mark.parametrize("name", COUNTS)
 def test_replicas_agree_with_autobase(name, peers):
-    """The order and the confirmed length of every replica equal those of Autobase."""
     for replica in REPLICAS[name]:
         base_id, confirmed = replica.name, replica.confirmed
         assert peers.answer(base_id) == ([node_id(i) for i in replica.order], confirmed), base_id

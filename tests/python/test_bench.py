@@ -8,17 +8,13 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from bench import __main__ as command
 from bench import (
     autobase,
     autobase_bases,
-    cpu,
-    events,
     limit,
-    model_runner,
     one_part,
     page,
     peer,
@@ -135,50 +131,6 @@ def test_stalled_nodes_that_settle_fail(monkeypatch):
     monkeypatch.setattr(autobase, "STALLED", settles)
     with pytest.raises(RuntimeError, match="nodes are settled, but none should be"):
         autobase.stalled(0.01, 1)
-
-
-def test_impossible_inputs_are_refused(tmp_path):
-    for count, feeds, lurkers in ((3, 4, 0), (10, 1, 0), (10, 2, 3)):
-        with pytest.raises(ValueError, match="cannot be"):
-            events.append(count, feeds, np.random.default_rng(7), lurkers=lurkers)
-    with pytest.raises(KeyError, match="tangle_motor"):
-        model_runner.configuration("int_tangle_levels", tangle_motor="sql")
-    with pytest.raises(LookupError, match="int_tangle_lvls"):
-        model_runner.configuration("int_tangle_lvls")
-    with pytest.raises(ValueError, match="exactly once"):
-        counts.fill("<!-- table a -->\nold\n<!-- end a -->\n", "b", ["new"])
-    with pytest.raises(RuntimeError, match="/proc"):
-        cpu.processes(tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (["graph"], "unknown benchmark 'graph'"),
-        (["--scale", "0"], "--scale"),
-        (["--scale", "2"], "--scale"),
-        (["--repeats", "0"], "--repeats"),
-        (["--log", "nowhere.jsonl"], "nowhere.jsonl"),
-        (["--peer-log", "nowhere.jsonl"], "nowhere.jsonl"),
-    ],
-)
-def test_wrong_usage_is_refused(arguments, complaint, capsys):
-    with pytest.raises(SystemExit) as stopped:
-        command.main(arguments)
-    assert stopped.value.code == 2
-    assert complaint in capsys.readouterr().err
-
-
-@linux
-@pytest.mark.parametrize("failing", [None, "verify"])
-def test_engines_take_turns_and_one_failure_stops_no_other(monkeypatch, capsys, failing):
-    started = []
-    monkeypatch.setattr(command, "run_apart", lambda name, o: started.append((name, o.engine)) or name != failing)
-    monkeypatch.setattr(command.page, "write", lambda **options: Path("page"))
-    assert command.main(["verify", "ask", "limit", "--engines", "sail", "spark"]) == bool(failing)
-    turns = [("verify", "sail"), ("verify", "spark"), ("ask", "spark"), ("limit", "sail"), ("limit", "spark")]
-    assert started == turns
-    assert ("failed: verify on sail, verify on spark" in capsys.readouterr().err) == bool(failing)
 
 
 def test_missed_goals_and_failures_are_reported(monkeypatch, tmp_path, capsys):

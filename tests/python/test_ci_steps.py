@@ -101,7 +101,6 @@ def test_scripts_take_inputs_from_the_environment_alone():
 
 
 def test_a_sound_log(place):
-    """Each command has a token of its own."""
     tokens = set()
     for log in ("\na log.jsonl\n\n", "a log.jsonl"):
         names, done = run_action(place, log=log)
@@ -112,7 +111,6 @@ def test_a_sound_log(place):
 
 
 def test_the_installation_takes_locked_packages(place):
-    """`make` installs the lock files, and the distributions without their requirements."""
     for engine, target in (("sail", ".venv/sail"), ("spark", ".venv/installed")):
         run_action(place, log="a log.jsonl", engine=engine, lint="false")
         assert (place / "make.txt").read_text().split() == ["--directory", str(ROOT), target]
@@ -137,7 +135,6 @@ def test_findings_are_annotations(place):
 
 
 def test_hostile_inputs_stay_texts(place):
-    """Inputs are never run or taken as options."""
     for log in ("--help", "$(touch hacked)", "`touch hacked`", "; touch hacked"):
         _, done = run_action(place, log=log)
         assert done.returncode == 2 and "does not exist" in done.stdout
@@ -238,7 +235,6 @@ def test_the_check_hook(place):
 
 
 def test_hooks_install_the_plugin_of_this_repository():
-    """pre-commit installs the repository itself and these folders."""
     for hook in HOOKS.values():
         (folder,) = hook["additional_dependencies"]
         assert hook["language"] == "python" and (ROOT / folder.partition("[")[0] / "pyproject.toml").is_file()

@@ -1,7 +1,4 @@
-"""Claims of signed logs: forms of ids, names of tangles, and messages that are sealed in the first of two nights.
-
-The build has logs and a second night of its own, because tests of the shared logs expect exact rows.
-"""
+"""Claims of signed logs: forms of ids, names of tangles, and messages that are sealed in the first of two nights."""
 
 import json
 
@@ -30,7 +27,6 @@ class SealedRoot:
     """A thread with a sealed root, a reply to it, and a reply that lists only the first reply."""
 
     def __init__(self) -> None:
-        """Write the messages."""
         author, envelope = Author.from_seed("sealed root"), box(b"root")
         root = author.publish(envelope, 1)
         self.id, self.author = root["key"], root["value"]["author"]
@@ -53,7 +49,6 @@ class Night:
     """The tables after a build, and the answers of commands about them."""
 
     def __init__(self, built) -> None:
-        """Read the tables."""
         self.place = ["--warehouse", str(built.warehouse), "--schema", built.schema]
         rows = built.rows("tangle_messages")
         self.aside = {(row["tangle_name"], row["message_id"]): row["set_aside_reason"] for row in rows}

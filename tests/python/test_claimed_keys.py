@@ -120,8 +120,3 @@ def test_status(ask):
         "2 rejected lines of the pzp log",
     ]
     assert "why --line" in items[0]["ask"] and "ssb.jsonl:2" in items[0]["ask"]
-
-
-@pytest.mark.long
-def test_data_tests_hold(built):
-    built.build(*SELECT, "--indirect-selection", "cautious")

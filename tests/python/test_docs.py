@@ -82,7 +82,6 @@ def models(known) -> dict[str, dict]:
 
 
 def test_nightly_runs_lists_the_tables_by_kind(models):
-    """Each named table has the kind of its row, and all public tables that are plain are named."""
     kinds = {
         "checked lines": "group_versions",
         "group versions": "group_versions",
@@ -148,21 +147,6 @@ def test_overview_links_to_models(known, models):
     assert ("tangle_messages", "model.tangles.tangle_messages") in links
 
 
-def test_glossary_terms_are_used_in_descriptions(known):
-    """The text of each term is in the overview, and in the description of a table or column."""
-    overview = known["docs"]["doc.tangles.__overview__"]["block_contents"]
-    rows = dict(re.findall(r"^\| \*\*([\w ]+)\*\* \| (.+) \| \[", overview, re.M))
-    blocks = {doc["name"]: doc for key, doc in known["docs"].items() if key.startswith("doc.tangles.term_")}
-    words = {name.removeprefix("term_").replace("_", " "): doc["block_contents"] for name, doc in blocks.items()}
-    assert rows == {word: " ".join(text.split()) for word, text in words.items()}
-    named = {"tangle", "tangle pattern", "root", "previous", "tip", "depth", "rank", "epoch", "quorum", "view"}
-    assert named <= rows.keys()
-    used = set()
-    for path in (ROOT / "models" / "marts").rglob("*.yml"):
-        used.update(re.findall(r"doc\('(term_\w+)'\)", path.read_text()))
-    assert used == blocks.keys()
-
-
 #: Public tables that the programs of this project do not read.
 FOR_READERS = {"autobase_rebases", "autobase_rule_differences", "autobase_updates"}
 FOR_READERS |= {"run_changes", "tangle_clocks", "tangle_types"}
@@ -184,14 +168,7 @@ def test_exposures_list_the_tables_read(known, models):
     assert read >= {name for name in public if re.search(rf"\b{name}\b", code)}
 
 
-def test_only_marts_are_public(models):
-    public = {node["name"] for node in models.values() if node["access"] == "public"}
-    assert public == {path.stem for path in (ROOT / "models" / "marts").rglob("*.sql")}
-    assert {node["group"] for node in models.values()} == {"tangles"}
-
-
 def test_static_docs_are_one_file(fixtures):
-    """The static page loads only its own content; other pages are only linked."""
     assert fixtures.invoke("docs", "generate", "--static").success
     page = (fixtures.warehouse / "target" / fixtures.schema / "static_index.html").read_text()
     assert "How a message becomes a row in" in page and "model.tangles.tangle_messages" in page

@@ -22,14 +22,7 @@ ALTERED = {
 
 
 class Comparison(NamedTuple):
-    """One comparison of a test: a statement of a document and the table that it describes.
-
-    Attributes:
-        statement: The test and the statement.
-        table: The described table.
-        columns: The words in the query of the table.
-        query: The query for the rows that only one side has.
-    """
+    """A statement of a document, the table that it describes, and the query for the rows that only one has."""
 
     statement: str
     table: str

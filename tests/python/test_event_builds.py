@@ -1,7 +1,4 @@
-"""Builds of event logs: cases of the peer, random timelines, and the hostile lines of `event_stories`.
-
-The expected rows of a timeline come from the oracle, or from the package `scuttlesort`.
-"""
+"""Builds of event logs: cases of the peer, random timelines, and the hostile lines of `event_stories`."""
 
 import gzip
 import json
@@ -12,10 +9,10 @@ import pytest
 
 import timeline_oracle as oracle
 from conftest import DATA
-from event_builds import CAUTIOUS, SELECTED, TABLES, Arrival, Built, to_line
+from event_builds import CAUTIOUS, SELECTED, Arrival, Built, to_line
 from event_stories import CHAIN, DENSE, hostile_log
 from hostile_lines import MAX_LINE_BYTES
-from log_files import scatter, without_places, write
+from log_files import without_places, write
 
 
 def read_cases(name):
@@ -132,7 +129,6 @@ def test_order_after_every_arrival(log, vectors):
 
 
 def test_peer_errors_are_cycles(vectors):
-    """If the peer raises an error, only the event that closes the cycle is refused."""
     errors = {name: case["peer_error"]["at"] for name, case in CASES.items() if "peer_error" in case}
     assert errors
     for name, event in errors.items():
@@ -142,7 +138,6 @@ def test_peer_errors_are_cycles(vectors):
 
 
 def test_all_lines_are_events_or_rejects(log, vectors):
-    """Each reject has its reason, file and line."""
     lines = sum(map(len, log.files.values()))
     assert lines == sum(map(len, vectors.events.values())) + sum(map(len, vectors.rejects.values()))
     log.check_rejects(vectors.project, "timeline_rejects")
@@ -156,7 +151,6 @@ def test_all_lines_are_events_or_rejects(log, vectors):
 
 
 def test_details_of_malformed_lines(vectors):
-    """The ids are filled as far as they are readable."""
     malformed = [r for rows in vectors.rejects.values() for r in rows if r["reason"] == "malformed"]
     details = Counter(row["detail"] for row in malformed)
     assert details[f"line longer than {MAX_LINE_BYTES} bytes"] == 2
@@ -168,7 +162,6 @@ def test_details_of_malformed_lines(vectors):
 
 
 def test_names_sort_by_code_point(vectors):
-    """Names sort by code point, not by UTF-16 units or a locale."""
     order = vectors.order("roots")
     assert order == sorted(order, key=lambda name: [ord(character) for character in name])
     assert order.index("\uffff") < order.index("\U00010000") < order.index("😀") < order.index("\U0010ffff")
@@ -227,24 +220,6 @@ def test_another_limit_writes_the_scripts(project, tmp_path):
         found.append(left_out(Built(project("event_commands", event_log=log, **limits).run(*SELECTED))))
     assert found[1] == {"exploding": "too_many_commands", "long": "too_long", "short": None}
     assert found[0] == found[2] == found[1] | {"exploding": None}
-
-
-@pytest.fixture(scope="module")
-def shuffled(project, tmp_path_factory):
-    """Build the same lines in another order, in seven files (one compressed) named by a glob, in 13 partitions."""
-    folder = tmp_path_factory.mktemp("shuffled_events")
-    scatter(folder, LINES, 7, "part")
-    write(folder / "other.jsonl", [b"not of this log"])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "13")
-        return project("event_shuffled", event_log=str(folder / "part*")).run(*SELECTED)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("table", [*TABLES, "int_timeline_order"])
-def test_order_of_lines_and_files(table, vectors, shuffled):
-    assert contents(vectors.project, table)
-    assert contents(shuffled, table) == contents(vectors.project, table)
 
 
 @pytest.mark.long

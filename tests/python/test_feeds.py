@@ -218,8 +218,3 @@ def test_reasons_of_messages_off_the_chain(built, expected):
 
 def test_lint_judges_feeds_as_a_build_does(built):
     assert feeds_of(findings_of("ssb", built.vars["ssb_log"])) == feed_messages_of(built)
-
-
-@pytest.mark.long
-def test_data_tests_hold(built):
-    built.build("--select", "+feed_messages", "feed_next", "--indirect-selection", "cautious")

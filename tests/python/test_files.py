@@ -78,17 +78,6 @@ def test_logs_without_a_sound_line(project, tmp_path):
     }
 
 
-def test_dangling_link_is_an_error(project, tmp_path):
-    (tmp_path / "log.jsonl").symlink_to("nowhere")
-    result = project("no_file", event_log=str(tmp_path / "log.jsonl")).invoke_parsed(
-        "run", "--select", "stg_events__lines"
-    )
-    (message,) = [r.message for r in result.result if r.status == "error"]
-    assert "event_log" in message
-    assert "link" in message
-    assert str(tmp_path / "log.jsonl") in message
-
-
 @pytest.fixture(scope="module")
 def spark(fixtures):
     """Return the session of dbt."""
@@ -125,26 +114,7 @@ def test_paths_with_glob_characters(name, spark, tmp_path):
     assert files_at(spark, folder) == {name: 2}
 
 
-GLOBS = {
-    "a*.jsonl": "aa.jsonl ab.jsonl",
-    "a[ab].jsonl": "aa.jsonl ab.jsonl",
-    "{aa,b}.jsonl": "aa.jsonl b.jsonl",
-    "*": "aa.jsonl ab.jsonl b.jsonl c[1].jsonl c.gz",
-    "c\\[1\\].jsonl": "c[1].jsonl",
-    "?.*": "b.jsonl c.gz",
-}
-
-
-@pytest.mark.parametrize("glob", GLOBS)
-def test_globs(glob, spark, tmp_path):
-    for name in ("aa.jsonl", "ab.jsonl", "b.jsonl", "c[1].jsonl", "_a.jsonl"):
-        (tmp_path / name).write_bytes(b"1\n")
-    (tmp_path / "c.gz").write_bytes(gzip.compress(b"1\n"))
-    assert sorted(files_at(spark, tmp_path / glob)) == sorted(GLOBS[glob].split())
-
-
 def test_dangling_links_that_globs_match(spark, tmp_path):
-    """Dangling links are faults if the glob matches them or a folder that contains them."""
     from dbt_tangles.ingest.log_lines import read_lines
 
     (tmp_path / "a").mkdir()

@@ -6,7 +6,6 @@ import re
 import shutil
 import signal
 import subprocess
-import textwrap
 from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
@@ -109,13 +108,6 @@ def test_installed_commands_answer_from_the_tables(python, folder, built, tmp_pa
     assert {"index.html", "assets/report.js", "assets/report.css", "assets/NOTICE"} <= files("installed").keys()
 
 
-@pytest.mark.long
-def test_a_wrong_value_is_refused_by_name(python, folder):
-    done = run(python, folder, "build", "log.jsonl", "--var", "edit_batch_size=x")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "var 'edit_batch_size' is \"x\", but must be" in done.stderr
-
-
 @pytest.mark.sail
 @pytest.mark.long
 def test_an_interrupt_ends_a_build_on_sail(python, folder, tmp_path):
@@ -172,82 +164,6 @@ def test_a_project_from_the_wheels(python, made):
         assert Path(place).is_relative_to(python.parents[1]), place
 
 
-#: Files that the user adds: a seed, and a source with freshness.
-FILES = {
-    "seeds/people.csv": "name,joined_at\nann,2026-01-01 00:00:00\n",
-    "models/sources.yml": """
-        sources:
-          - name: seeded
-            schema: tangles
-            tables:
-              - name: people
-                config:
-                  loaded_at_field: cast(joined_at as timestamp)
-                  freshness: {warn_after: {count: 9999, period: day}}
-    """,
-}
-FEW = ("--select", "+largest_threads", "once")
-
-
-class Forum:
-    """A new project, and the environment whose dbt runs in it."""
-
-    def __init__(self, python: Path, folder: Path) -> None:
-        self.python, self.folder = python, folder
-        for name, text in FILES.items():
-            self.write(name, text)
-
-    def write(self, name: str, text: str) -> None:
-        """Write a file of the project."""
-        (self.folder / name).parent.mkdir(exist_ok=True)
-        (self.folder / name).write_text(textwrap.dedent(text))
-
-    def dbt(self, *words: str) -> str:
-        """Run a dbt command that succeeds; return its output."""
-        path = f"{self.python.parent}:{os.environ['PATH']}"
-        return said(["--no-use-colors", *words], self.folder, self.python.parent / "dbt", PATH=path)
-
-    def count(self, table: str) -> int:
-        """Count the rows of a table."""
-        return ds.dataset(self.folder / "warehouse" / "tangles.db" / table, format="parquet").count_rows()
-
-
-@pytest.mark.sail
-@pytest.mark.long
-def test_the_commands_that_a_dbt_user_tries(python, made):
-    """`parse`, `ls`, `compile`, `seed`, `freshness`, `run --empty`, `retry`, `show`, `docs` and `--full-refresh`."""
-    forum = Forum(python, made)
-    assert "Registered adapter" in forum.dbt("parse")
-    listed = forum.dbt("ls", "--quiet", "--select", "largest_threads", "tangles.marts.feeds").split()
-    assert {"forum.largest_threads", "tangles.marts.feeds.feeds"} <= {*listed}
-    assert "from tangles.tangles" in forum.dbt("compile", "--select", "largest_threads")
-    forum.dbt("seed")
-    assert forum.count("people") == 1
-    assert re.search("PASS freshness of seeded.people", forum.dbt("source", "freshness"))
-    assert "ERROR=0" in forum.dbt("run", "--empty")
-    assert [forum.count(name) for name in ("ssb_messages", "tangle_clocks", "largest_threads")] == [0, 0, 0]
-
-    forum.write("models/once.sql", "select nope from {{ ref('tangles', 'feeds') }}")
-    with pytest.raises(AssertionError, match="nope"):
-        forum.dbt("build", *FEW, "+feeds")
-    assert forum.count("largest_threads") == 10
-    forum.write("models/once.sql", "select author from {{ ref('tangles', 'feeds') }}")
-    again = forum.dbt("retry")
-    assert re.search(r"OK created sql table model \w+\.once", again) and "largest_threads" not in again
-    assert forum.count("once") == forum.count("feeds") > 10
-
-    for name in ("largest_threads", "tangles.marts.feeds.feeds"):
-        rows = re.findall(r"^\| [%@]\S+", forum.dbt("show", "--select", name, "--limit", "4"), re.M)
-        assert len(rows) == 4, name
-    forum.dbt("docs", "generate")
-    nodes = json.loads((made / "target" / "catalog.json").read_text())["nodes"]
-    assert [*nodes["model.forum.largest_threads"]["columns"]] == ["root_id", "tangle_name", "member_count", "depth"]
-    assert "model.tangles.feeds" in nodes
-    assert re.search(r"OK created sql replace_groups model tangles\.tangles .*unchanged", forum.dbt("run", *FEW))
-    assert "unchanged" not in forum.dbt("build", "--full-refresh", *FEW)
-    assert forum.count("largest_threads") == 10
-
-
 @pytest.mark.long
 def test_without_an_engine_a_project_is_made(wheels, tmp_path):
     """`init` makes and links the project and explains how to install an engine; a build names the missing module."""
@@ -267,7 +183,6 @@ def test_without_an_engine_a_project_is_made(wheels, tmp_path):
     ],
 )
 def test_an_engine_that_cannot_run_is_named(engine, target, expected, wheels, tmp_path):
-    """The error comes before any table is built."""
     python = environment(tmp_path / "environment", wheels, engine)
     begin(python, tmp_path, dbt_build="true", tangles_status="true")
     with pytest.raises(AssertionError, match=re.escape(expected)):

@@ -95,7 +95,6 @@ def test_many_rounds(built):
 
 
 def test_earlier_rounds_and_round_limit(built):
-    """`all_rounds` returns the rows of all earlier rounds; the rounds stop at the limit."""
     assert sorted((row["n"], row["earlier"]) for row in built.rows("before")) == [
         (n, earlier) for n in range(1, 21) for earlier in range(n)
     ]

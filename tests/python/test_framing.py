@@ -151,7 +151,6 @@ WHOLE = {
 
 @pytest.mark.parametrize("kernel", WHOLE)
 def test_number_notation_does_not_change_the_row(kernel):
-    """In every field with a number, 7.0 gives the same row as 7."""
     document, names = WHOLE[kernel]
 
     def row_of(line: dict) -> dict:

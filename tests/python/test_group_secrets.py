@@ -67,7 +67,6 @@ def test_search_finds_every_secret_of_the_log(log, built):
 
 
 def test_no_table_has_a_secret(log, built):
-    """All values of all tables except staging are free of secrets."""
     others = tables(built, False)
     names = {path.name for path in others}
     assert {"ssb_messages", "ssb_rejects", "tangle_messages", "group_messages", "int_group_results"} <= names
@@ -92,7 +91,6 @@ def test_no_file_has_a_secret(log, built):
 
 
 def test_only_the_owner_can_read_tables_with_secrets(log, built):
-    """The umask decides for other tables."""
     holding = [path for path in (*tables(built, True), *tables(built, False)) if found_in(log, everything_in(path))]
     assert [path.name for path in holding] == ["stg_ssb__lines"]
     for folder in holding:
@@ -184,7 +182,6 @@ def test_only_messages_of_the_network_are_usable(log, built):
 
 
 def test_no_file_has_the_network_key(built, tmp_path):
-    """The key is absent from all files, also from the compressed pages of tables."""
     (tmp_path / "with_the_key").write_bytes(b"..." + NETWORK_KEY.hex().encode() + b"...")
     assert leaks(tmp_path) == ["with_the_key"]
     names = {path.name for path in built.rglob("*")}

@@ -1,7 +1,4 @@
-"""Builds of logs of private groups, compared with the answers of peers and with the results stated for hostile lines.
-
-`group_stories` states the expected result beside each hostile line.
-"""
+"""Builds of logs of private groups, compared with the answers of peers and the results that `group_stories` states."""
 
 import gzip
 import json
@@ -19,7 +16,7 @@ from dbt_tangles.formats.ssb.ids import normalise
 from group_kit import feed, fingerprint_of, message_id
 from group_stories import CROWDED, LISTED, MANY, OPAQUE, hostile_log
 from hostile_lines import HOSTILE
-from log_files import contents, scatter, write
+from log_files import write
 
 TABLES = ("group_epochs", "group_members", "group_messages", "group_findings")
 INT_TABLES = ("int_group_messages", "int_group_results", "int_group_links", "int_group_foreign_excludes")
@@ -38,7 +35,6 @@ class Built:
     """The tables of a build, by group."""
 
     def __init__(self, project):
-        """Read the tables of a project."""
         self.project = project
         self.messages = {row["message_id"]: row for row in project.rows("group_messages")}
         self.epochs, self.people, self.findings = {}, {}, {}
@@ -101,7 +97,6 @@ def peers(project, tmp_path_factory):
 
 
 def test_groups_are_those_of_the_peers(peers):
-    """Every case is a separate group, and all its messages are accepted."""
     assert peers.epochs.keys() == {normalise(case["root"]) for case in CASES}
     assert peers.project.rows("ssb_rejects") == []
     assert peers.messages.keys() == {normalise(m["key"]) for case in CASES for m in case["messages"]}
@@ -301,8 +296,6 @@ def test_hostile_findings(told, hostile):
 
 
 def test_hostile_epochs(hostile):
-    """Each story has the stated epochs, preference and preferred epoch."""
-
     def epochs(story):
         rows = hostile.epochs[message_id(f"{story}/R")]
         (preferred,) = [one for one, row in rows.items() if row["is_preferred"]]
@@ -357,28 +350,7 @@ def test_hostile_feeds(hostile):
 
 
 def test_opaque_messages_are_counted(hostile):
-    """Encrypted messages are counted by feed, without those that an exporter decrypted."""
     counts = {row["author"]: (row["opaque_count"], row["message_count"]) for row in hostile.project.rows("feeds")}
     assert counts["@sealed"] == (OPAQUE + 1, OPAQUE + 6)
     assert counts["@writer"][0] == 0
     assert sum(count for count, _ in counts.values()) == OPAQUE + 1
-
-
-@pytest.fixture(scope="module")
-def shuffled(told, project, tmp_path_factory):
-    """Rebuild with another order, repeated lines, five files (one compressed) and 13 partitions."""
-    folder = tmp_path_factory.mktemp("shuffled_groups")
-    scatter(folder, told.lines + random.Random("again").sample(told.lines, len(told.lines) // 5))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "13")
-        built = project("shuffled_groups", ssb_log=str(folder), verify_signatures=False)
-        built.run("--select", "+group_findings")
-    return built
-
-
-@pytest.mark.parametrize("table", [*TABLES, *INT_TABLES])
-def test_order_files_and_partitions(table, hostile, shuffled):
-    """Order, files and partitions do not change a table."""
-    expected = contents(hostile.project, table)
-    assert expected
-    assert contents(shuffled, table) == expected

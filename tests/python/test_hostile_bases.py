@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from base_builds import ONLY, TABLES, Built
+from base_builds import ONLY, Built
 from base_stories import NAMES, VALUES, WIDE, A, C, hostile_log
 from hostile_lines import ANY
-from log_files import contents, scatter
 
 
 @pytest.fixture(scope="module")
@@ -26,16 +25,8 @@ def hostile(log, project):
 
 # Every reason that may occur.
 REASONS = {
-    *(
-        "too_long",
-        "invalid_utf8",
-        "malformed_json",
-        "not_an_object",
-        "no_base",
-        "neither",
-        "bad_indexers",
-        "bad_relayed",
-    ),
+    *("too_long", "invalid_utf8", "malformed_json", "not_an_object", "no_base", "neither"),
+    *("bad_indexers", "bad_relayed"),
     *("bad_roles", "bad_start", "bad_writer", "bad_length", "bad_heads", "bad_batch", "unknown_base", "before_start"),
     *("equivocation", "hole", "unknown_writer", "missing_head", "previous_set_aside", "cycle", "conflicting_base"),
 }
@@ -86,7 +77,6 @@ def test_hostile_bases_have_their_status(hostile):
 
 
 def test_hostile_names_and_values(hostile):
-    """Names of bases and values are the same in the tables as in the log."""
     for name in NAMES:
         a, b = hostile.views[name]["all"]
         assert (json.loads(a["value"]), b["value"]) == ({name: name}, None)
@@ -106,21 +96,3 @@ def test_hostile_width(hostile):
     row = hostile.bases["wide indexers"]
     assert (row["indexer_count"], row["majority"]) == (10_001, 5_001)
     assert hostile.answer("wide indexers") == ([f"{A}:1"], 0)
-
-
-@pytest.fixture(scope="module")
-def shuffled(log, project, tmp_path_factory):
-    """Build the hostile lines in another order, in five files (one compressed) and thirteen partitions."""
-    folder = tmp_path_factory.mktemp("shuffled_bases")
-    scatter(folder, [line for lines in log.files.values() for line in lines])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "13")
-        return project("shuffled_bases", autobase_log=str(folder)).run(*ONLY)
-
-
-@pytest.mark.parametrize("table", [*TABLES, "int_autobase_bases", "int_autobase_candidates", "int_autobase_members"])
-def test_order_files_and_partitions(table, hostile, shuffled):
-    """Every table is the same as in the first build."""
-    expected = contents(hostile.project, table)
-    assert expected
-    assert contents(shuffled, table) == expected

@@ -6,8 +6,7 @@ import pytest
 
 from fixtures.pzp.author import Device, hash_of, id_of, moot_of, to_line
 from hostile_lines import ODD
-from log_files import contents, scatter
-from set_builds import FOLLOWS, INT_TABLES, MAX, SELECTED, TABLES, Built
+from set_builds import FOLLOWS, MAX, SELECTED, TABLES, Built
 from set_stories import LEGAL, hostile_log
 
 
@@ -134,24 +133,6 @@ def test_claimed_ids_are_reported(log, hostile):
     feeds = log.feeds
     wrong = {feeds[f"account {text}"].ids[name] for text in ODD for name in "RA"} | {feeds["lines"].ids["A"]}
     assert {name for name, row in hostile.messages.items() if row["is_usable"] and not row["is_id_consistent"]} == wrong
-
-
-@pytest.fixture(scope="module")
-def shuffled(log, project, tmp_path_factory):
-    """Build the hostile lines in another order, in five files (one compressed) and thirteen partitions."""
-    folder = tmp_path_factory.mktemp("shuffled_sets")
-    scatter(folder, [line for lines in log.files.values() for line in lines])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "13")
-        return project("shuffled_sets", pzp_log=str(folder)).run(*SELECTED[:2])
-
-
-@pytest.mark.parametrize("table", [*TABLES, *INT_TABLES])
-def test_order_files_and_partitions(table, hostile, shuffled):
-    """Every table is the same as in the first build."""
-    expected = contents(hostile.project, table)
-    assert expected
-    assert contents(shuffled, table) == expected
 
 
 @pytest.mark.long

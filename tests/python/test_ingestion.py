@@ -28,7 +28,6 @@ def test_mistakes_are_named(log, odd_files):
 
 @EVERY_LOG
 def test_bombs_are_read_up_to_the_limit(log, odd_files):
-    """A row states that the limit was reached; the lines up to the limit are one row."""
     bad, limit = odd_files.rejects(log, "mistakes")["bomb.jsonl.gz"]
     assert limit["reason"] == "over_unpack_limit" and "unpack_limit" in limit["detail"]
     assert (limit["line"], limit["line_count"]) == (bad["line_count"] + 1, 1)
@@ -37,7 +36,6 @@ def test_bombs_are_read_up_to_the_limit(log, odd_files):
 
 @EVERY_LOG
 def test_many_equal_lines_share_a_row(log, odd_files):
-    """Many equal lines are one row with their number, few are a row each. Data tests count every line."""
     rows = odd_files.rejects(log, "mistakes")["repeated.jsonl"]
     assert [(row["line"], row["line_count"]) for row in rows] == [
         (1, 1),

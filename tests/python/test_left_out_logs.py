@@ -33,7 +33,6 @@ def paths(tmp_path_factory) -> dict[str, str]:
 
 @pytest.mark.long
 def test_each_log_is_left_out_once(project, paths):
-    """Two logs are left out and return in the next build, which leaves out the other two."""
     names = [name for listed in TABLES.values() for name in listed]
     assert paths.keys() == TABLES.keys() == set(LOGS)
 

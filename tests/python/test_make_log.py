@@ -3,7 +3,7 @@
 import gzip
 import itertools
 import json
-from collections import Counter, defaultdict
+from collections import defaultdict
 
 import numpy as np
 import pytest
@@ -33,13 +33,6 @@ def test_lengths_meet_the_published_figures(scale):
     assert (np.cumsum(lengths) < lengths.sum() / 2).sum() + 1 == 78 * scale
 
 
-@pytest.mark.parametrize(("messages", "feeds"), [(1, 1), (10, 10), (11, 10), (20_000, 9_286), (617_362, 100)])
-def test_lengths_add_up_for_any_numbers(messages, feeds):
-    lengths = log_lengths.feed_lengths(messages, feeds)
-    assert (lengths.sum(), len(lengths), lengths.min() >= 1) == (messages, feeds, True)
-    assert (np.diff(lengths) <= 0).all()
-
-
 def test_every_message_is_usable_and_stands_in_the_order_of_receipt(log):
     """Beginnings and gaps of the partial feeds show in the sequences; a missing end does not."""
     told, lines, messages = log
@@ -56,26 +49,6 @@ def test_every_message_is_usable_and_stands_in_the_order_of_receipt(log):
     assert sum(feed != list(range(1, len(feed) + 1)) for feed in feeds.values()) <= 3 <= told["unwritten"]
 
 
-def test_threads_fork_and_merge_and_one_is_deep(log):
-    told, _, messages = log
-    threads = defaultdict(dict)
-    for message in messages:
-        content = message["value"]["content"]
-        if isinstance(content, dict) and (content.get("tangles", {}).get("thread") or {}).get("root"):
-            entry = content["tangles"]["thread"]
-            threads[entry["root"]][message["key"]] = entry["previous"]
-    root, links = max(threads.items(), key=lambda thread: len(thread[1]))
-    depth = {root: 0}
-    while rest := [key for key in links if key not in depth]:
-        ready = [key for key in rest if all(previous in depth for previous in links[key])]
-        assert ready
-        depth.update({key: 1 + max(depth[previous] for previous in links[key]) for key in ready})
-    assert len(links) + 1 == told["deep_thread"]["messages"]
-    assert max(depth.values()) == told["deep_thread"]["depth"] == round(100_000 * 1_500 / 617_362)
-    listed = Counter(itertools.chain.from_iterable(links.values()))
-    assert max(listed.values()) > 1 and max(map(len, links.values())) > 1
-
-
 def test_the_same_arguments_write_the_same_bytes(log, tmp_path):
     """Compressed and split, the log is the same; another seed gives another."""
     _, lines, _ = log
@@ -87,25 +60,3 @@ def test_the_same_arguments_write_the_same_bytes(log, tmp_path):
     assert list(itertools.chain.from_iterable(parts)) == lines
     make_log.main(["--quiet", "--messages", "20", "--seed", "2", "--out", str(tmp_path / "other.jsonl")])
     assert (tmp_path / "other.jsonl").read_bytes().splitlines() != lines[:20]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "messages", "feeds", "depth"),
-    [
-        ([], 617_362, 9_286, 100_000),
-        (["--scale", "0.01"], 6_174, 93, 1_000),
-        (["--messages", "5000"], 5_000, 75, 810),
-        (["--feeds", "93"], 6_183, 93, 1_002),
-        (["--messages", "5000", "--feeds", "9", "--depth", "7"], 5_000, 9, 7),
-    ],
-)
-def test_missing_sizes_follow_from_the_peer(arguments, messages, feeds, depth):
-    chosen = make_log.parse_arguments(["--out", "log.jsonl", *arguments])
-    assert (chosen.messages, chosen.feeds, chosen.depth) == (messages, feeds, depth)
-
-
-@pytest.mark.parametrize("arguments", [["--messages", "5", "--feeds", "6"], ["--files", "0"], ["--depth", "-1"]])
-def test_impossible_numbers_are_refused(arguments, capsys):
-    with pytest.raises(SystemExit):
-        make_log.parse_arguments(["--out", "log.jsonl", *arguments])
-    assert "must be" in capsys.readouterr().err

@@ -61,7 +61,6 @@ def check_orders(built) -> None:
 
 
 def test_links_of_the_fixtures(fixtures):
-    """The fixtures have every kind of link, in the log and in tangles."""
     assert built_links(fixtures) == expected_links(fixtures)
     check_orders(fixtures)
     rows = [row for row in fixtures.rows("timeline_links")]

@@ -37,15 +37,9 @@ REJECTS = {"ssb": "ssb_rejects", "pzp": "pzp_rejects", "autobase": "autobase_rej
 
 
 class Logs:
-    """A file for each log.
-
-    Attributes:
-        count: How many lines each log has.
-        lines: The lines of each log.
-    """
+    """A file of `count` lines for each log."""
 
     def __init__(self, folder: Path, count: int, is_verified: bool):
-        """Make the lines."""
         self.folder = folder
         self.count = count
         self.is_verified = is_verified
@@ -212,7 +206,6 @@ def test_every_reason_is_documented_of_claims(claimed):
     assert check_reasons(claimed[1])
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("table", TABLES)
 def test_order_files_and_partitions(table, claimed, shuffled):
     expected = contents(claimed[1], table)

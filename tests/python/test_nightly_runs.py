@@ -14,7 +14,7 @@ from dbt_tangles.formats.ssb.canonical import canonical_text
 from dbt_tangles.formats.ssb.ids import message_id
 from fixtures.ssb.author import Author
 from mutations import KINDS, mutated
-from nights import BUILD_INPUTS, PUBLIC, Nights, contents, differing, variables, write
+from nights import Nights, differing, variables, write
 from ssb_kit import NOW, POST, value_of
 
 LATER = {"ancestor_limit": 5}
@@ -97,7 +97,6 @@ def test_any_steps_end_in_the_same_rows(project, tmp_path, steps, seed):
 
 
 def test_a_copy_with_another_decrypted_content_changes_the_timeline_of_the_log(project, tmp_path):
-    """The least content of the copies counts. Each of these two names another root."""
     writers = [Author.from_seed(name) for name in ("one", "two", "sealed")]
     roots = [value_of(POST, writer) for writer in writers[:2]]
     ids = [message_id(canonical_text(root)) for root in roots]
@@ -201,84 +200,6 @@ def test_cached_lines_and_unchanged_groups_stay(project, logs, capsys):
     assert len(built.rows("stg_autobase__lines")) == len(lines)
 
 
-@pytest.mark.long  # `make test` runs the same steps on the plugin's own project with one grain
-def test_rows_of_changed_groups_are_replaced(project, logs):
-    """Rows of changed groups are replaced, also two runs later; all rows are if the versions or the table are gone."""
-    folder, given = logs
-    built = project("by_group", **given).run(*FEEDS)
-    lines = LINES["ssb"][3::10]
-
-    def authors() -> tuple[set[str], set[str]]:
-        """Return the authors with rows built since they were marked, and all other authors."""
-        found = [
-            {row["author"] for row in built.rows("feed_messages") if (row["reason"] == "marked") == is_marked}
-            for is_marked in (False, True)
-        ]
-        assert not found[0] & found[1]
-        return tuple(found)
-
-    # Two runs bring new messages; only the second run builds this table.
-    mark(built, "feed_messages", "reason")
-    before = {row["message_id"] for row in built.rows("ssb_messages")}
-    grow(folder, lines[:2])
-    built.run("--select", "+int_feed_links")
-    grow(folder, lines[2:4])
-    built.run(*FEEDS)
-    new = {row["author"] for row in built.rows("ssb_messages") if row["message_id"] not in before and row["is_usable"]}
-    made, others = authors()
-    assert new and made == new and others
-
-    # All messages of one author are removed.
-    written = [row for row in built.rows("ssb_messages") if row["author"] in others]
-    gone = min(others, key=lambda author: (sum(row["author"] == author for row in written), author))
-    ids = {row["message_id"].encode() for row in written if row["author"] == gone}
-    for file in (folder / "ssb").iterdir():
-        kept = [line for line in file.read_bytes().split(b"\n") if not any(known in line for known in ids)]
-        file.write_bytes(b"\n".join(kept))
-    built.run(*FEEDS)
-    made, others_now = authors()
-    assert gone not in made | others_now and others_now
-
-    # The table is gone, and its inputs have the rows of a few groups alone.
-    grow(folder, lines[4:6])
-    built.run(*FEEDS)
-    shutil.rmtree(place_of(built, "feed_messages"))
-    result = built.invoke_parsed("run", "--select", "feed_messages").result
-    (message,) = [each.message for each in result if each.status == "error"]
-    assert "feed_messages needs rows that int_feed_links lacks" in message
-    assert f"{BUILD_INPUTS}feed_messages" in message
-    built.run(*FEEDS)
-    assert not authors()[1]
-
-    # The versions are gone.
-    mark(built, "feed_messages", "reason")
-    shutil.rmtree(place_of(built, "int_feed_versions"))
-    built.run(*FEEDS)
-    assert not authors()[1]
-    at_once = project("by_group_at_once", **given).run(*FEEDS)
-    for table in ("feeds", "feed_messages"):
-        assert contents(built, table) == contents(at_once, table)
-
-
-def failed_tests(built, command: str) -> set[str]:
-    """Run a dbt command on the tables of feeds; return the names of the failed nodes."""
-    result = built.invoke(command, *FEEDS, "--exclude-resource-type", "unit_test")
-    return {r.node.name for r in result.result if r.status not in ("success", "pass", "no-op")}
-
-
-@pytest.mark.long
-def test_tests_look_at_changed_groups(project, logs):
-    """Tests in a build read changed groups; `dbt test` reads all rows."""
-    folder, given = logs
-    built = project("looked_at", **given)
-    assert failed_tests(built, "build") == set()
-    mark(built, "feed_messages", "reason", "no such reason")
-    grow(folder, LINES["ssb"][3:60:10])
-    assert failed_tests(built, "build") == set()
-    assert {row["reason"] == "no such reason" for row in built.rows("feed_messages")} == {True, False}
-    assert failed_tests(built, "test") == {"rows_of_feed_messages"}
-
-
 def test_runs_have_their_vars_and_whether_a_data_test_failed(project):
     types = [{"tangle_name": "page", "description": "C:\\new 'pages'"}]
     built = project("a_failed_test", tangle_types=types).run("--select", "tangle_types")
@@ -289,28 +210,14 @@ def test_runs_have_their_vars_and_whether_a_data_test_failed(project):
     assert [json.loads(dict(row["vars"])["tangle_types"]) for row in runs] == [types, types]
 
 
-@pytest.mark.parametrize(
-    ("selected", "compared"),
-    [
-        # test_dbt_habits.py has a first build of models one by one
-        pytest.param(["--select", "+feeds"], ["ssb_messages", "feeds"], marks=pytest.mark.long),
-        pytest.param(
-            [*FEEDS, "+set_messages"],
-            ["ssb_messages", "feeds", "feed_messages", "set_messages"],
-            marks=pytest.mark.long,
-        ),
-        pytest.param([], PUBLIC, marks=pytest.mark.long),
-    ],
-    ids=["feeds", "sets", "all"],
-)
-def test_models_built_one_by_one_end_in_the_same_rows(project, logs, selected, compared):
-    """An orchestrator builds the models one by one, each after its inputs."""
+@pytest.mark.long  # test_dbt_habits.py has a first build of models one by one
+def test_models_built_one_by_one_end_in_the_same_rows(project, logs):
     folder, given = logs
-    built = project(f"one_by_one_{len(selected)}", **given)
-    built.run(*selected)
+    built = project("one_by_one", **given)
+    built.run()
     write(folder, {kind: more(LINES[kind]) for kind in KINDS})
-    at_once = project(f"not_one_by_one_{len(selected)}", **given)
-    for node in at_once.invoke_parsed("run", *selected).result:
+    at_once = project("not_one_by_one", **given)
+    for node in at_once.invoke_parsed("run").result:
         if node.node.resource_type == "model":
             built.run("--select", node.node.name)
-    assert differing(built, at_once, compared) == []
+    assert differing(built, at_once) == []

@@ -157,7 +157,6 @@ def test_pruning(answers, fixtures):
 
 
 def test_queries_are_files():
-    """The cells run each file of the folder."""
     cells = "".join("".join(cell["source"]) for cell in notebook.code_cells(KEPT))
     assert set(re.findall(r'query\("(\w+)"\)', cells)) == QUERIES.keys()
 
@@ -194,8 +193,3 @@ def test_outputs_are_kept():
     assert len(pictures(KEPT)) == 5
     assert not any(output["output_type"] == "error" for cell in cells for output in cell["outputs"])
     assert notebook.NOTEBOOK.stat().st_size < 400_000
-
-
-def test_the_notebook_names_its_log():
-    assert "tests/data/ssb/medium.jsonl.gz" in "".join(KEPT["cells"][0]["source"])
-    assert (ROOT / "tests" / "data" / "ssb" / "medium.jsonl.gz").exists()

@@ -8,12 +8,10 @@ from click.testing import CliRunner
 
 from conftest import DATA
 from dbt_tangles.cli.cli import main
-from log_files import write
 
 FOLDER = DATA / "odd_logs"
 TABLES = ("timeline_events", "timeline_links", "timeline_rejects", "set_messages", "set_items", "autobase_rejects")
 SELECTED = ("--select", *(f"+{table}" for table in (*TABLES, "int_autobase_nodes", "pzp_messages")))
-TIMELINES = ("--select", "+timeline_events", "+timeline_rejects", "+timeline_edits", "+timeline_updates")
 
 LOGS = {"event": "events", "autobase": "autobase", "ssb": "ssb", "pzp": "pzp"}
 
@@ -84,7 +82,6 @@ def test_spellings_of_one_value_are_no_equivocation(built):
 
 
 def test_a_root_that_previous_imply_is_no_cause_of_its_own(built):
-    """Each reply of one tip has two causes: the message before it in the feed, and the tip."""
     messages = [json.loads(line) for line in (FOLDER / "ssb.jsonl").read_text().splitlines()]
     texts = {message["key"]: message["value"]["content"]["text"] for message in messages}
     assert [texts[id_] for id_ in order_of(built, "ssb:log")] == ["T", "c0", "b0", "b1", "b2", "b3", "t1", "t2"]
@@ -110,21 +107,3 @@ def test_data_of_another_shape_has_a_reason(built):
     assert [row["item"] for row in built.rows("set_items")] == ["m"]
     for id_ in ids:
         assert "bad_set_data. Peers accept the message, but its data" in why(built, id_)
-
-
-@pytest.mark.long  # test_nightly_runs has nights of mutated events
-def test_a_night_that_brings_a_contradiction_takes_the_event_out(project, tmp_path):
-    lines = [line for line in (FOLDER / "events.jsonl").read_bytes().splitlines() if b'"reuse"' in line]
-    log = tmp_path / "log"
-    log.mkdir()
-    write(log / "first.jsonl", lines[:4])
-    nightly = project("odd_nights", event_log=str(log)).run(*TIMELINES)
-    assert order_of(nightly, "reuse") == ["a:1", "a:2", "b:1"]
-    write(log / "second.jsonl", lines[4:])
-    nightly.run(*TIMELINES)
-    assert order_of(nightly, "reuse") == ["a:1", "b:1"]
-
-
-@pytest.mark.long
-def test_data_tests_hold(built):
-    built.build(*SELECTED, "--indirect-selection", "cautious")

@@ -208,7 +208,6 @@ SYSTEMS = {
 
 
 def test_models_and_tests_have_their_tags(manifest):
-    """Each model has the tag of its layer and of its system, if it has one, and all tests have `tangles_tests`."""
     models = {node.name: node for node in manifest.nodes.values() if node.resource_type == "model"}
     assert len(models) > 90
     for name, model in models.items():
@@ -223,103 +222,4 @@ def test_models_and_tests_have_their_tags(manifest):
     ] == []
 
 
-def node(kind: str, name: str, path: str, *parents: str, **more) -> dict:
-    """Make an entry of a manifest."""
-    about = {"name": name, "resource_type": kind, "package_name": "p", "original_file_path": path}
-    return about | {"depends_on": {"nodes": [*parents]}, "description": "What it is."} | more
-
-
-def model(name: str, layer: str, *parents: str, **more) -> dict:
-    """Make a model that keeps all rules; parents are names."""
-    config = {"materialized": "table", "contract": {"enforced": True}}
-    about = {"access": "public", "config": config, "language": "sql", "raw_code": "select 1"}
-    about["columns"] = {"id": {"description": "The id."}}
-    read = (f"model.p.{parent}" for parent in parents)
-    return node("model", name, f"models/{layer}/{name}.sql", *read, **(about | more))
-
-
-@pytest.fixture
-def sound() -> dict:
-    """Make a manifest that keeps all rules: a seed, three layers, an exposure, and a test of each model."""
-    manifest = {"nodes": {}, "exposures": {}}
-    add(manifest, model("stg_orders", "staging", depends_on={"nodes": ["seed.p.orders"]}))
-    add(manifest, model("int_orders", "intermediate", "stg_orders", access="private"))
-    add(manifest, model("fct_orders", "marts", "int_orders"))
-    for key, each in [*manifest["nodes"].items()]:
-        rules = {"name": "row_rules", "kwargs": {"primary_key": ["id"]}}
-        path = each["original_file_path"].replace(".sql", ".yml")
-        test = node("test", f"of_{each['name']}", path, key, attached_node=key, test_metadata=rules)
-        manifest["nodes"][f"test.p.{each['name']}"] = test
-    manifest["exposures"]["exposure.p.page"] = node("exposure", "page", "exposures.yml", "model.p.fct_orders")
-    return manifest
-
-
-def add(manifest: dict, *models: dict) -> None:
-    manifest["nodes"] |= {f"model.p.{each['name']}": each for each in models}
-
-
-def read(manifest: dict, name: str, *parents: str) -> None:
-    """Let a model read more models."""
-    manifest["nodes"][f"model.p.{name}"]["depends_on"]["nodes"] += [f"model.p.{parent}" for parent in parents]
-
-
-def leaves(manifest: dict) -> None:
-    add(manifest, *(model(f"fct_{name}", "marts", "int_orders") for name in ("days", "weeks")))
-
-
-def between(manifest: dict) -> None:
-    add(manifest, model("int_between", "intermediate", "int_orders"))
-    read(manifest, "fct_orders", "int_between")
-
-
-def seven_parents(manifest: dict) -> None:
-    add(manifest, *(model(f"int_{i}", "intermediate", "stg_orders") for i in range(6)))
-    read(manifest, "fct_orders", *(f"int_{i}" for i in range(6)))
-
-
-def views(manifest: dict) -> None:
-    names = ["stg_orders", *(f"int_view_{i}" for i in range(5))]
-    is_view = {"config": {"materialized": "view"}}
-    add(manifest, *(model(names[i + 1], "intermediate", names[i], **is_view) for i in range(5)))
-    read(manifest, "int_orders", names[-1])
-
-
-def changed(key: str, **values):
-    """Return a function that replaces values of a node."""
-    return lambda manifest: (manifest["nodes"] | manifest["exposures"])[key].update(values)
-
-
 INT, FCT, TEST = "model.p.int_orders", "model.p.fct_orders", "test.p.fct_orders"
-VIEW = {"materialized": "view", "contract": {"enforced": True}}
-NO_CONTRACT = {"materialized": "table", "contract": {"enforced": False}}
-#: For each rule, the change with which a sound project breaks it, and the name that then breaks it.
-TWINS = {
-    "hard_coded_references": (changed(INT, raw_code="select 1\nfrom raw.orders as orders"), "int_orders"),
-    "model_fanout": (leaves, "int_orders"),
-    "rejoining_of_upstream_concepts": (between, "int_between"),
-    "root_models": (changed(INT, depends_on={"nodes": []}), "int_orders"),
-    "staging_dependent_on_marts_or_intermediate": (lambda m: read(m, "stg_orders", "fct_orders"), "stg_orders"),
-    "staging_dependent_on_staging": (lambda m: add(m, model("stg_more", "staging", "stg_orders")), "stg_more"),
-    "too_many_joins": (seven_parents, "fct_orders"),
-    "undocumented_models": (changed(INT, description=" "), "int_orders"),
-    "exposures_dependent_on_private_models": (changed("exposure.p.page", depends_on={"nodes": [INT]}), "page"),
-    "public_models_without_contract": (changed(FCT, config=NO_CONTRACT), "fct_orders"),
-    "undocumented_public_models": (changed(FCT, columns={"more": {"description": ""}}), "fct_orders"),
-    "chained_views": (views, "int_orders"),
-    "exposure_parents_materializations": (changed(FCT, config=VIEW), "page"),
-    "model_directories": (changed(INT, original_file_path="models/marts/int_orders.sql"), "int_orders"),
-    "model_naming_conventions": (changed(FCT, name="orders"), "orders"),
-    "test_directories": (changed(TEST, original_file_path="models/staging/tests.yml"), "of_fct_orders"),
-    "missing_primary_key_tests": (changed(TEST, test_metadata={"name": "not_null"}), "fct_orders"),
-}
-
-
-def test_a_sound_project_breaks_no_rule(sound):
-    assert {name: broken for name in RULES if (broken := broken_by(name, Project(sound, "p")))} == {}
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_each_rule_finds_a_violation(rule, sound):
-    change, broken = TWINS[rule]
-    change(sound)
-    assert broken_by(rule, Project(sound, "p")) == {broken}

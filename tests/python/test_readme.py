@@ -28,12 +28,6 @@ def examples(page: str) -> list[tuple[str, str]]:
 COMMANDS = examples((ROOT / "docs" / "reference" / "commands.md").read_text())
 
 
-def test_the_readme_is_short_and_names_a_log():
-    assert README.count("\n") <= 150
-    (log,) = re.findall(r"make build DBT_ARGS=\"--vars '\{ssb_log: (\S+)\}'\"", README)
-    assert (ROOT / log).exists()
-
-
 def test_there_are_commands_to_run():
     assert len(SHOWS) == 8 and len(set(SHOWS)) == 6
     assert {command.split()[0] for command in ASKS} == {"status", "why", "show", "check", "report", "sql"}
@@ -65,7 +59,6 @@ def ask(fixtures):
 
 @pytest.mark.parametrize("command", ASKS)
 def test_ask(ask, command, tmp_path, monkeypatch):
-    """Each command finds its subject."""
     monkeypatch.chdir(tmp_path)  # The report is written here.
     result = ask(command)
     assert result.exit_code == 0 and result.stdout.count("\n") > 0, result.output
@@ -97,7 +90,6 @@ def test_first_log(ask, command, shown):
 
 
 def test_first_disagreement(project, tmp_path, monkeypatch):
-    """Two replicas, of which one lacks an event."""
     monkeypatch.chdir(tmp_path)
     page = TUTORIALS["first-disagreement"]
     for name, log in zip(("ann", "bob"), re.findall(r"```json\n(.+?)```", page, re.S), strict=True):

@@ -136,7 +136,6 @@ def test_records_by_hand(nights, story):
 
 
 def test_another_content_rebuilds_a_record(nights, story):
-    """The claims of the messages are the same."""
     _, fields = rows(nights[1], story)
     assert fields["A", "mood"]["value"] == '"calm"'
     assert {each["value"] for each in fields["A", "title"]["conflicting_values"]} == {'"Supper"', '"Brunch"'}

@@ -80,7 +80,6 @@ def test_an_extra_installs_each_engine(wheels):
 
 
 def test_the_lock_files_cover_both_distributions(wheels):
-    """The locks have all requirements of both wheels and of the extras of a clone."""
     locked: set[str] = set()
     for file, extras in {
         "": ["", "spark"],
@@ -97,7 +96,6 @@ def test_the_lock_files_cover_both_distributions(wheels):
 
 
 def test_the_dbt_project_is_in_the_wheel(wheels):
-    """The wheel has every file that dbt reads, without tests."""
     names = names_in(wheels["dbt_tangles"])
     project = {name.removeprefix("dbt_tangles/project/") for name in names if name.startswith("dbt_tangles/project/")}
     folders = ("docs/queries", "macros", "models", "python_models", "seeds", "tests/generic", "tests/singular")

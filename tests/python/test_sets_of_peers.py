@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
-from log_files import contents, scatter, write
+from log_files import write
 from pzp_kit import cases, line_of, reason_of
-from set_builds import INT_TABLES, MAX, SELECTED, TABLES, Built, says
+from set_builds import MAX, SELECTED, Built, says
 from set_cases import NAMES
 
 REAL, VALIDATE = cases("real"), cases("validate")
@@ -183,24 +183,3 @@ def test_claimed_ids(trusted):
         assert (trusted.sets[root]["root_status"], trusted.sets[root]["items"]) == (status, [])
         assert not trusted.members[root][message]["is_valid"]
     assert "self" not in trusted.members
-
-
-@pytest.fixture(scope="module")
-def shuffled(trusted, project, tmp_path_factory):
-    """Build sets with any ids in another order, in five files (one compressed) and thirteen partitions."""
-    options = dict(trusted.project.vars)
-    with open(options.pop("pzp_log"), "rb") as log:
-        lines = log.read().splitlines()
-    folder = tmp_path_factory.mktemp("shuffled_trusted")
-    scatter(folder, lines)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "13")
-        return project("shuffled_trusted", pzp_log=str(folder), **options).run(*SELECTED[:2])
-
-
-@pytest.mark.parametrize("table", [*TABLES, *INT_TABLES])
-def test_order_and_files_of_any_ids(table, trusted, shuffled):
-    """Tables are the same, although lines may give different contents for one id."""
-    expected = contents(trusted.project, table)
-    assert expected
-    assert contents(shuffled, table) == expected

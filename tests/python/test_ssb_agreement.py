@@ -123,8 +123,3 @@ def test_the_notebook_keeps_its_answers(built, monkeypatch):
 def test_logs_that_are_not_given_are_empty(small):
     others = ("stg_tables__lines", *SET_TABLES, "autobase_bases", "autobase_nodes", "autobase_rejects")
     assert {name: small.table(name).num_rows for name in others} == dict.fromkeys(others, 0)
-
-
-@pytest.mark.long
-def test_data_tests_hold(small):
-    small.build()

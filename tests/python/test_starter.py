@@ -109,7 +109,6 @@ def test_a_link_is_made_only_in_projects(tmp_path):
 
 @pytest.mark.parametrize(("installed", "target"), [({"pyspark", "pysail"}, "local"), ({"pysail"}, "sail"), ((), None)])
 def test_the_target_is_of_the_engine_that_is_installed(installed, target, monkeypatch, tmp_path):
-    """The target is Spark if it is installed; without an engine the answer explains how to install one."""
     distribution = init.distribution
 
     def only_installed(name):

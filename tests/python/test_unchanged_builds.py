@@ -1,10 +1,8 @@
 """A repeated build rebuilds only tables whose result would differ; --full-refresh rebuilds all."""
 
 import base64
-import os
 import shutil
 
-import pyarrow.parquet as pq
 import pytest
 
 from conftest import DATA
@@ -97,81 +95,12 @@ def test_a_log_that_grows(project, logs):
 
 
 @pytest.mark.long
-def test_every_kind_of_changed_input_rebuilds_a_table(project, logs, monkeypatch):
-    """A changed var, secret, file name or table and --full-refresh each cause a rebuild, and so does the way back."""
-    folder, _ = logs
-    built = project("decided", **variables(folder))
+def test_another_key_of_the_network_rebuilds_its_tables(project, logs, monkeypatch):
+    built = project("decided", **variables(logs[0]))
     build(built, command="run")
-
-    built.vars["verify_signatures"] = False
-    ran, left = build(built, command="run")
-    assert "stg_ssb__lines" in ran
-    assert "stg_events__lines" in left
-    del built.vars["verify_signatures"]
-    ran, _ = build(built, command="run")
-    assert "stg_ssb__lines" in ran
-
     monkeypatch.setenv("TANGLES_SSB_HMAC_KEY", base64.b64encode(bytes(32)).decode())
     ran, left = build(built, command="run")
-    assert tables(ran) > {"stg_ssb__lines", "ssb_messages"}
-    monkeypatch.delenv("TANGLES_SSB_HMAC_KEY")
-    build(built, command="run")
-
-    (folder / "events.jsonl").rename(folder / "others.jsonl")
-    built.vars["event_log"] = str(folder / "others.jsonl")
-    ran, _ = build(built, command="run")
-    assert tables(ran) == {"stg_events__lines", "int_run_inputs", "runs"}
-
-    wanted = rows(built, "feeds")
-    file = max((built.warehouse / "decided.db" / "feeds").glob("*.parquet"), key=lambda path: path.stat().st_size)
-    table = pq.read_table(file)
-    file.unlink()
-    pq.write_table(table.slice(1), file)
-    assert rows(built, "feeds") != wanted
-    ran, _ = build(built, command="run")
-    assert tables(ran) == {"feeds", "runs"}
-    assert rows(built, "feeds") == wanted
-
-    ran, left = build(built, "--full-refresh", command="run")
-    assert not left
-
-
-@pytest.mark.long
-def test_tests_that_failed_or_were_asked_for_run(project, logs):
-    """Only a passed test is skipped later; `dbt test` runs every test."""
-    folder, _ = logs
-    built = project("tested", **variables(folder))
-    build(built)
-    ran, left = build(built)
-    assert "rows_of_stg_ssb__lines" in left
-    assert "rows_of_feeds" in left
-    assert any("::" in name or name == "feed_says_what_ended_it" for name in ran), "unit tests must run again"
-    ran, left = build(built, command="test")
-    assert len(ran) > 15
-    assert not left
-
-    notes = list((built.warehouse / ".passed").iterdir())
-    assert len(notes) > 10
-    for note in notes:
-        note.write_text("of something else")
-    ran, _ = build(built)
-    assert "rows_of_stg_ssb__lines" in ran
-    assert tables(ran) == ALWAYS
-
-
-@pytest.mark.long
-def test_a_table_after_a_failed_input_is_not_current(project, logs):
-    """The log is missing in one run: tables behind it stay, and are rebuilt when it returns with other lines."""
-    folder, lines = logs
-    built = project("gone", **variables(folder))
-    build(built, command="run")
-    os.rename(folder / "ssb.jsonl", folder / "away.jsonl")
-    assert not built.invoke("run", *MODELS).success
-    (folder / "ssb.jsonl").write_text("".join(lines[:100]))
-    ran, left = build(built, command="run")
-    assert "stg_ssb__lines" in ran
-    assert "stg_events__lines" in left
-    assert len(built.rows("stg_ssb__lines", ["line"])) == 100
+    assert tables(ran) > {"stg_ssb__lines", "ssb_messages"} and "stg_events__lines" in left
 
 
 def changes(built) -> dict[str, dict[str, tuple]]:

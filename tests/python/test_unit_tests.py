@@ -11,7 +11,6 @@ def passed(project, *selected: str) -> set[str]:
 
 
 def test_all_unit_tests(fixtures, manifest):
-    """Each unit test runs over rows of its own."""
     names = {test.name for test in manifest.unit_tests.values()}
     assert len(names) > 30
     assert passed(fixtures, "test_type:unit") == names

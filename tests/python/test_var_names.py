@@ -93,20 +93,10 @@ def test_names_that_are_meant_for_tangles_are_refused(consumer):
     assert "vars of tangles stand below vars: tangles:, and those of this project below vars: installer:" in said
 
 
-def test_vars_on_the_command_line_have_no_scope(consumer):
-    """A `tangles:` block in `--vars` is refused, because dbt ignores scopes there."""
-    said = consumer.run({}, {"tangles": {"ssb_log": "a"}})
-    assert "--vars has 'tangles', but --vars cannot have scopes" in said
-
-
 def test_names_of_others_are_not_refused(consumer):
     """A name is accepted if it is not near, is below the project's own name, or is read by the project's code."""
     assert consumer.run({"colour": 1, "installer": {"ssb_logs": "a"}, "block_limit": 2}, {"paper": 1}) == ""
     assert consumer.run({}, {"block_limit": 2}) == ""
-
-
-def test_a_run_without_tangles_may_have_any_name(consumer):
-    assert consumer.run({"tangles": {"colour": 1}}, {"ssb_logs": "a"}, "run", "--select", "mine") == ""
 
 
 def test_the_names_are_in_one_list():

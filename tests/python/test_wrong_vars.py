@@ -98,13 +98,7 @@ def test_wrong_vars(turn, project, manifest, warehouse):
     assert not [path for path in (warehouse / "wrong_vars.db").glob("*") if any(path.iterdir())]
 
 
-def test_a_wrong_var_alone(project, manifest):
-    said = said_of(project("wrong_vars", edit_limit=-1).invoke("run", manifest=manifest))
-    assert is_refused("edit_limit", -1, said) and said.count("but must be") == 1
-
-
 def test_a_password_in_a_path_is_refused_and_not_shown(project, manifest):
-    """An account before the @, without a password, is a part of some paths."""
     paths = {"ssb_log": "s3a://key:pass-word@bucket/a.jsonl", "pzp_log": "abfss://logs@account/b.jsonl"}
     said = said_of(project("passwords", **paths, edit_limit=-1).invoke("run", manifest=manifest))
     assert "var 'ssb_log' has a password before the @ of its path" in said and is_refused("edit_limit", -1, said)
@@ -112,7 +106,6 @@ def test_a_password_in_a_path_is_refused_and_not_shown(project, manifest):
 
 
 def test_wrong_vars_are_parsed(project):
-    """Parsing succeeds with every wrong value, so that the check can refuse it."""
     wrong = {"ssb_log": 7, "sql_round_budget": "5", "max_previous": [2]}
     said = said_of(project("wrong_vars_parsed", **wrong).invoke("run"))
     assert all(is_refused(name, value, said) for name, value in wrong.items())

@@ -40,7 +40,6 @@ def text_of(value_text, before=b""):
 
 
 def test_row_of_a_node():
-    """Every column."""
     assert check([to_line(NODE)]) == [
         {
             "source_file": "log.jsonl",
@@ -64,7 +63,6 @@ def test_row_of_a_node():
 
 
 def test_row_of_a_base():
-    """Every column."""
     assert check([to_line(BASE)]) == [
         {
             "source_file": "log.jsonl",
@@ -127,14 +125,12 @@ NO_OBJECT = ("not_an_object", "not a JSON object")
     ],
 )
 def test_lines_without_a_base(line, reject):
-    """Their rows hold only the reason."""
     reason, detail = reject_of(line)
     assert reason == reject[0] and detail.startswith(reject[1])
     assert kept_of(line) == (None, None, None, None)
 
 
 def test_long_lines_are_not_read():
-    """By their own length, or by the length of the line they were cut from."""
     line, too_long = b'{"base":"b"}'.ljust(32), ("too_long", "line longer than 32 bytes")
     assert reject_of(line, max_line_bytes=1000) == ("neither", "neither a base nor a node")
 
@@ -201,7 +197,6 @@ ODD_VALUES = [7, 0, False, "", "a", {}]
     ],
 )
 def test_bases_that_are_refused(fields, reason, detail):
-    """The first error is the reason, and the base is kept."""
     line = to_line(BASE, **fields)
     assert reject_of(line) == (reason, detail)
     assert kept_of(line) == (
@@ -338,14 +333,12 @@ def nested(depth):
     ],
 )
 def test_values(value, text):
-    """Both readers give the same text, which is also the value's own text."""
     assert text_of(value) == text
     assert text_of(value, before=rb'"x":"\ud800",') == text
     assert text_of(text.encode()) == text
 
 
 def test_the_slow_reader_reads_every_field():
-    """The slow reader fills all columns."""
     odd = rb'{"x":["\ud800",1e400,"\\\"]}"],'
     for document in (BASE, NODE):
         plain = row_of(to_line(document))
@@ -356,7 +349,6 @@ def test_the_slow_reader_reads_every_field():
 
 @pytest.mark.parametrize("share", [10, pytest.param(1, marks=pytest.mark.long)])
 def test_a_line_of_the_greatest_length_is_read(share):
-    """A tenth of the longest line, or all of it: linear time, without recursion."""
     names = [f"{number:064x}" for number in range(25_000 // share)]
     heads = [[name, 7] for name in names]
     deep = "[" * (500_000 // share) + "]" * (500_000 // share)

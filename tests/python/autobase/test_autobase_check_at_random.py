@@ -4,20 +4,16 @@ import json
 import random
 
 import orjson
-import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
 from autobase_lines import MAX, ODD_WRITERS, A, B, C, D, check, random_nodes, to_pairs
 from dbt_tangles.formats.autobase import verify_lines as kernel
-from dbt_tangles.formats.autobase.verify_lines import OUTPUT_SCHEMA
 from dbt_tangles.formats.json_line import parse_with_types
-from dbt_tangles.kernel_runtime.row_schema import array_of, columns_of
 
 
 @given(lines=st.lists(st.none() | st.binary(max_size=60), max_size=5))
 def test_any_bytes(lines):
-    """Random bytes."""
     check(lines)
 
 
@@ -152,7 +148,6 @@ def to_doubles(value):
 
 @given(listed=st.lists(documents, min_size=1, max_size=5))
 def test_any_json(listed):
-    """The row of a document depends on the document alone."""
     lines = [json.dumps(document).encode() for document in listed]
     rows = check(lines)
     for document, line, row in zip(listed, lines, rows, strict=True):
@@ -181,7 +176,6 @@ def sorted_all(value):
 
 @given(value=json_values, is_raw=st.booleans(), indent=st.sampled_from([None, 1]))
 def test_the_exact_parser_and_printer_agree_with_orjson(value, is_raw, indent):
-    """Parser and printer agree with orjson on all values that orjson accepts; only numbers are printed otherwise."""
     line = json.dumps(value, ensure_ascii=not is_raw, indent=indent).encode("utf-8", "surrogatepass")
     try:
         parsed = orjson.loads(line)
@@ -194,32 +188,7 @@ def test_the_exact_parser_and_printer_agree_with_orjson(value, is_raw, indent):
     assert repr(to_doubles(orjson.loads(text))) == repr(sorted_all(to_doubles(parsed)))
 
 
-@given(listed=st.lists(st.fixed_dictionaries(near_node), min_size=1, max_size=6))
-def test_the_fast_reader_agrees_with_the_slow_one(listed):
-    """The fast reader agrees with the slow one, and accepts every batch of sound lines."""
-    lines = [json.dumps(document).encode() for document in listed]
-    short = kernel._read_node_columns(lines)
-    rows = [kernel._read(line, len(line), 2**21) for line in lines]
-    if short is None:
-        is_plain = all(is_read_by_orjson(line) for line in lines)
-        assert not is_plain or any(row.reject_reason is not None for row in rows)
-        return
-    long = columns_of(kernel.Row, rows)
-    for name in short.keys() | long.keys():  # of the line alone; the digest comes with it
-        column = short.get(name, pa.nulls(len(rows), OUTPUT_SCHEMA.field(name).type))
-        assert column.equals(array_of(long[name], OUTPUT_SCHEMA.field(name).type))
-
-
-def is_read_by_orjson(line):
-    try:
-        orjson.loads(line)
-    except orjson.JSONDecodeError:
-        return False
-    return True
-
-
 def test_sound_lines_take_the_fast_reader(monkeypatch):
-    """By many lines at a time, with the result of the slow reader."""
     lines = random_nodes(random.Random(3), 4000)
     assert sum(kernel._read_node_columns(lines[at : at + 10]) is not None for at in range(0, 4000, 10)) > 300
     monkeypatch.setattr(kernel, "_TURN_ROWS", 10)

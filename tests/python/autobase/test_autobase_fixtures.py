@@ -1,7 +1,4 @@
-"""The committed fixtures state what the design document says and what real peers answered, and name every reason.
-
-Builds compare their tables with the fixtures; `test_bases_of_peers.py` compares the same tables with an oracle.
-"""
+"""The committed fixtures state what the design document says and what real peers answered, and name every reason."""
 
 import gzip
 import json
@@ -50,42 +47,6 @@ def order_of(statement, example, observer):
     rows = expected(statement, example=example, observer=observer)
     assert [int(row["position"]) for row in rows] == list(range(len(rows)))
     return [(row["node"], row["is_confirmed"]) for row in rows]
-
-
-def nodes_of(example):
-    """Return the previous nodes of each node of an example, all by name."""
-    found = {}
-    for row in checked("examples.jsonl"):
-        if row["base_id"] == example and row["kind"] == "node":
-            letter = LETTERS[example, row["writer"]]
-            heads = {f"{LETTERS[example, head['writer']]}{head['length'] - 1}" for head in row["heads"]}
-            found[f"{letter}{row['length'] - 1}"] = heads | own_previous(letter, row["length"])
-    return found
-
-
-def own_previous(letter, length):
-    return {f"{letter}{length - 2}"} if length > 1 else set()
-
-
-def test_real_peers_answered_as_stated():
-    cases = vectors()
-    assert cases.keys() == VECTORS.keys()
-    for case_id, case in cases.items():
-        example = VECTORS[case_id]
-        names = {writer["key"]: writer["name"] for writer in case["writers"]}
-        by_key = sorted((key, name) for (of, key), name in LETTERS.items() if of == example)
-        assert [names[key] for key in sorted(names)] == [name for _, name in by_key]
-        assert nodes_of(example) == {
-            node["id"]: {f"{names[key]}{length - 1}" for key, length in node["heads"]}
-            | own_previous(names[node["writer"]], node["length"])
-            for node in case["nodes"]
-        }
-        for replica in case["replicas"]:
-            observer = "all" if replica["name"] == "*" else replica["name"].partition("@")[0]
-            found = order_of("autobase_views", example, observer)
-            assert found == [
-                (node, "true" if at < replica["confirmed"] else "false") for at, node in enumerate(replica["order"])
-            ]
 
 
 def test_every_statement_of_the_document_is_expected():

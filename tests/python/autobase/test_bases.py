@@ -107,13 +107,6 @@ def test_a_large_base_has_one_observer():
     assert orders(table, entries - 1) == {key: order for key, order in whole.items() if key[1] == "all"}
 
 
-def test_an_empty_table_gives_no_rows():
-    assert list(order_bases(INPUT_SCHEMA.empty_table(), NO_LIMIT)) == []
-    assert list(run_on_partition(order_bases, iter([]), NO_LIMIT)) == []
-    empty = INPUT_SCHEMA.empty_table().to_batches() or [pa.RecordBatch.from_pylist([], INPUT_SCHEMA)]
-    assert list(run_on_partition(order_bases, iter(empty), NO_LIMIT)) == []
-
-
 def test_inconsistent_tables_are_refused():
     base = simulate(random.Random(7), 2, steps=20)
     rows = rows_of("b", base)

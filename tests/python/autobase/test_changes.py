@@ -14,7 +14,6 @@ from base_tables import chain_table, drawing, named_bases, node_id, rows_of, tab
 from dbt_tangles.algorithms.autobase import bases as tables
 from dbt_tangles.algorithms.autobase import following
 from dbt_tangles.algorithms.autobase import view_changes as kernel
-from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
 from dbt_tangles.algorithms.autobase.view_changes import CHANGE_SCHEMA, changes_of_bases
 from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
 from rule_search import name, simulate
@@ -137,11 +136,6 @@ def test_a_base_beyond_the_limit_is_marked():
     assert sum(r["left_out"] for r in rows(large, rule="design")) == kernel.DESIGN_FOLLOW_LIMIT + 1
     with pytest.raises(ValueError, match="no rule is called 'other'"):
         rows(large, rule="other")
-
-
-def test_an_empty_table_gives_no_rows():
-    assert rows(INPUT_SCHEMA.empty_table()) == []
-    assert list(run_on_partition(changes_of_bases, iter([]), NO_LIMIT)) == []
 
 
 def timed(table: pa.Table) -> tuple[list[pa.RecordBatch], float]:

@@ -91,39 +91,8 @@ def test_recursive_example_is_ordered_by_key():
     assert shown(a3)[0].endswith("b1")
 
 
-def test_a_node_is_settled_two_degrees_ahead_of_its_competitor():
-    # A second degree over a1 and over b1 alike; a third makes no difference of two.
-    assert shown(drawing("abc", "a1 b1 c1:a1 c2:b1 b2:c2"))[0] == ""
-    # Only its own writer knows b1.
-    assert shown(drawing("abc", "a1 b1 c1:a1 b2:c1")) == ("a1", "b1 c1 b2")
-
-
-def test_nodes_that_an_unseen_node_could_settle_precede_lesser_keys():
-    # The next node of b, on top of c1. The next node of a, whose log is unknown, would do as well.
-    assert shown(drawing("abc", "a1 b1 c1:b1")) == ("", "b1 a1 c1")
-    assert shown(drawing("abc", "x1 b1 c1:b1")) == ("", "b1 c1 x1")
-    # Each has at most one quorum over it.
-    assert shown(drawing("abc", "a1 b1")) == ("", "a1 b1")
-    assert shown(drawing("abc", "a1 b1 c1:a1,b1")) == ("", "a1 b1 c1")
-    # b may have continued without a1, which c knows since; if b knows it, a1 is certain.
-    assert shown(drawing("abc", "a1 b1 c1:b1 c2:a1")) == ("", "b1 a1 c1 c2")
-    assert shown(drawing("abc", "a1 b1 c1:b1 c2:a1 b2:a1")) == ("", "a1 b1 b2 c1 c2")
-
-
-def test_an_unseen_node_follows_one_node_besides_its_writers_last():
-    # Two indexers know a quorum over b1: a node on top of both could settle it; on top of one of them it takes a third.
-    words = "a1 b1 c1:b1 d1:c1 e1:c1"
-    assert shown(drawing("abcde", words)) == ("", "a1 b1 c1 d1 e1")
-    assert shown(drawing("abcde", f"{words} x1:d1,e1")) == ("", "b1 a1 c1 d1 e1 x1")
-    assert shown(drawing("abcde", f"{words} c2:d1,e1")) == ("b1", "a1 c1 d1 e1 c2")
-    # A batch can be followed at its end only.
-    assert shown(drawing("abcde", f"{words} x1*2:d1,e1")) == ("", "a1 b1 c1 d1 e1 x1")
-    assert shown(drawing("abcde", f"{words} x1*2:d1,e1 x2"))[1].startswith("b1 a1")
-
-
 @given(bases(), st.randoms(use_true_random=True))
 def test_a_larger_view_settles_the_same_nodes(base, rng):
-    """A view is the ancestors of one node, or of several nodes."""
     ids = sorted(base.nodes)
     views = [pasts_of(base, [i]) for i in ids]
     for _ in range(20 if ids else 0):
@@ -151,29 +120,6 @@ def test_the_two_rules_differ_in_these_cases(indexers, words, autobase, by_desig
     found = [" ".join(map(name, ids)) for ids in rule_search.settled_by_both([base])[0]]
     assert found == [autobase, by_design]
     assert shown(base)[0] == by_design
-
-
-@pytest.mark.parametrize(
-    ("words", "at", "known"),
-    [
-        ("a1 b1 a2:b1 c1:a1 b2:c1", "b2", "a1"),
-        ("a1 b1 b2:a1 c1:b1 a2:c1", "a2", "b1"),
-        ("a1 b1 c1:a1 a2:b1,c1 b2:c1", "b2", "a1"),
-        ("a1 b1 c1:a1 a2:c1 a3:b1", "a2", "a1"),
-    ],
-)
-def test_a_lead_that_a_node_saw_remains_after_others_catch_up(words, at, known):
-    base = drawing("abc", words)
-    assert shown(base.cut(base.past[Id(at[0].encode(), int(at[1]))]))[0] == known
-    assert shown(base)[0] == known
-
-
-def test_later_nodes_do_not_settle_another_order():
-    # At b3, b has settled b2, and neither b1 nor c1 leads below it. Later c1 leads by two, but b2 came first.
-    base = drawing("abc", "b1 c1 a1:b1,c1 b2:c1 c2:b2 b3:c2 b4:a1 a2:b4 b5:a2")
-    assert shown(base.cut(base.past[Id(b"b", 3)]))[0] == "b1 c1 b2"
-    assert shown(base)[0] == "b1 c1 b2 c2 a1 b3 b4"
-    assert rule_search.contradiction(base) is None
 
 
 def test_the_documents_rule_contradicts_itself_and_our_rule_does_not():

@@ -10,7 +10,6 @@ import autobase_oracle as oracle
 from base_tables import chain_table, drawing, named_bases, node_id, rows_of, table_of
 from dbt_tangles.algorithms.autobase import bases as kernel
 from dbt_tangles.algorithms.autobase import design
-from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
 from dbt_tangles.algorithms.autobase.rule_differences import (
     DIFFERENCE_SCHEMA,
     differences_of_bases,
@@ -78,8 +77,3 @@ def test_a_base_beyond_the_limit_of_the_design_is_left_out(monkeypatch):
     assert [row[0] for row in found(table)] == ["x"]
     monkeypatch.setattr(design, "DESIGN_LIMIT", 3)
     assert found(table) == []
-
-
-def test_no_nodes_give_no_rows():
-    assert list(differences_of_bases(INPUT_SCHEMA.empty_table())) == []
-    assert list(run_on_partition(differences_of_bases, iter([]))) == []

@@ -77,31 +77,6 @@ def test_a_chain_needs_votes():
     ]
 
 
-def test_branches_await_their_merge():
-    """c1 joins a1 and b1, so both wait until c1 is settled; b is the next writer to know its quorum."""
-    assert shown(drawing("abc", "a1 b1 c1:a1,b1 a2:c1")) == [
-        "a1 awaits_merge b1 c1 bc b:a2",
-        "a2 needs_votes - - bc b:a2 c:b2",
-        "b1 awaits_merge a1 c1 bc b:a2",
-        "c1 needs_votes - - bc b:a2",
-    ]
-
-
-def test_a_fork_without_a_merge_has_a_contender():
-    assert shown(drawing("ab", "a1 b1")) == [
-        "a1 contender b1 - b a:a1,b1 b:a2",
-        "b1 contender a1 - a a:a1,b1 b:a2",
-    ]
-
-
-def test_non_indexing_writers_have_no_votes():
-    assert shown(drawing("a", "a1 d1:a1")) == ["d1 needs_votes - - a a:d1"]
-
-
-def test_a_relayed_node_that_no_node_follows_cannot_be_settled():
-    assert shown(drawing("a", "a1 f1", relayed="f")) == ["f1 needs_votes - - a"]
-
-
 def test_without_a_majority_of_writers_who_can_write_no_next_nodes_are_found():
     base = drawing("abc", "a1 b1:a1")
     stopped = [b"a".hex(), b"b".hex()]
@@ -128,7 +103,6 @@ def test_reasons_agree_with_an_oracle_on_sets(named, rule):
 
 @given(named_bases(), st.sampled_from(RULES))
 def test_published_next_nodes_settle_the_node(named, rule):
-    """Each node follows nodes that may be followed; without the last one, the node is not settled."""
     for (base_id, x), row in found(table_of(named), rule).items():
         base = named[base_id]
         if row["would_settle"] is None:

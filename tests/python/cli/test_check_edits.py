@@ -146,7 +146,6 @@ def test_builds_without_edits(check, tables):
 
 @pytest.mark.parametrize(("count", "is_well"), [(0, True), (7, False)])
 def test_timelines_that_are_too_long_for_edits(check, tables, count, is_well):
-    """Timelines without edits are listed in `timeline_stats`; for others, missing edits are an error."""
     counts = {"t": 3, "u": 2, "long": count}
     tables["timeline_events"].append(event("long", "e", 0))
     tables["timeline_stats"] = [{"timeline_id": name, "edit_count": n} for name, n in counts.items()]

@@ -145,7 +145,6 @@ def test_each_difference_is_explained(warehouse, tmp_path, said, because):
 
 
 def test_many_differences(warehouse, tmp_path):
-    """Only the first 200 differences are explained."""
     file = tmp_path / "answers.jsonl"
     file.write_text(f"{json.dumps({**FEED, 'sequence': 9})}\n" * 300)
     lines = warehouse.json("check", str(file))["lines"]

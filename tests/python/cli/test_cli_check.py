@@ -129,7 +129,6 @@ def test_many_lines(warehouse, monkeypatch):
 
 @pytest.mark.parametrize("text", ["", "\n\n"])
 def test_no_statement_fails(warehouse, tmp_path, text):
-    """A gate on an empty file does not pass."""
     (tmp_path / "answers.jsonl").write_text(text)
     result = warehouse.ask("check", str(tmp_path / "answers.jsonl"))
     assert result.exit_code == 2 and "has no statement" in result.stderr and result.stdout == ""

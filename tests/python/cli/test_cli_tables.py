@@ -64,14 +64,6 @@ def test_tables_that_are_not_built_give_no_text(warehouse):
     )
 
 
-def test_a_table_that_is_replaced_is_listed_again(warehouse, monkeypatch):
-    tables = Tables(warehouse.root, "tangles")
-    gone = iter([[str(warehouse.folder / "feeds" / "gone.parquet")] * 1] * 2)
-    files = tables.files
-    monkeypatch.setattr(tables, "files", lambda name: next(gone, None) or files(name))
-    assert len(tables.rows("select * from {feeds}")) == 2
-
-
 def test_answers_are_consistent_during_a_build(warehouse, tmp_path):
     """A build replaces tables during the queries; each answer comes from one complete table."""
     tables = Tables(warehouse.root, "tangles")

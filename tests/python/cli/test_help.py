@@ -1,12 +1,15 @@
-"""The help texts of the commands."""
+"""The help texts of the commands, and shell completion of ids."""
 
 import json
 import re
+import shutil
 
 import pytest
+from click.shell_completion import BashComplete
 from click.testing import CliRunner
 
 import cli_story as story
+from cli_kit import HOSTILE
 from dbt_tangles.cli.cli import COMMANDS, main
 from dbt_tangles.cli.peer_answers import KINDS
 
@@ -33,7 +36,6 @@ def test_no_text_is_cut(width):
 
 
 def test_check_explains_its_lines(tmp_path):
-    """Each line in the help is readable, and each kind of line is in the help."""
     text = help_of("check", width=100)
     lines = [line.strip() for line in text.splitlines() if line.strip().startswith("{")]
     shown = [json.loads(line.replace("N,", "1,").replace("N}", "1}").replace(", …", "")) for line in lines]
@@ -49,14 +51,35 @@ def test_check_explains_its_lines(tmp_path):
     }
 
 
-def test_help_does_not_send_readers_to_files_that_wheels_lack():
-    assert [name for name in COMMANDS if "docs/" in help_of(name) or ".venv" in help_of(name)] == []
+@pytest.fixture
+def warehouse(tmp_path, monkeypatch):
+    monkeypatch.setenv("TANGLES_WAREHOUSE", str(tmp_path / "wh"))
+    monkeypatch.delenv("TANGLES_SCHEMA", raising=False)
+    return story.write(tmp_path / "wh")
 
 
-def test_all_commands_describe_limits_alike():
-    """Commands with a limit of rows describe it in the same words, with their default; a report counts drawings."""
-    told = {name: help_of(name, width=200).partition("--limit N")[2].partition("\n")[0] for name in COMMANDS}
-    told = {name: in_one_line(text) for name, text in told.items() if text and name != "report"}
-    assert {*told} == {"diff", "lint", "show", "sql"}
-    for text in told.values():
-        assert re.fullmatch(r"Print the (first|last) N [a-z ]+ at most\. \[default: \d+; .*\]", text)
+def offered(*words: str) -> list[str]:
+    found = BashComplete(main, {}, "tangles", "_TANGLES_COMPLETE").get_completions(list(words[:-1]), words[-1])
+    return [each.value for each in found]
+
+
+def test_commands_and_options(warehouse):
+    assert offered("wh") == ["why"] and "--line" in offered("why", "--l")
+    assert offered("show", "--format", "m") == ["mermaid"]
+
+
+def test_ids(warehouse):
+    assert offered("why", "%a") == [story.A1, story.A2]
+    assert offered("why", "%nobody") == offered("why", "") == []
+    assert offered("show", "@") == [story.ALICE, story.BOB] and offered("show", "%ro") == [story.ROOT]
+
+
+def test_where_the_tables_are(warehouse, tmp_path, monkeypatch):
+    shutil.move(warehouse.root, tmp_path / "moved")
+    assert offered("why", "%a") == []
+    assert offered("why", "--warehouse", str(tmp_path / "moved"), "%a") == [story.A1, story.A2]
+
+
+def test_hostile_ids(warehouse):
+    warehouse.write("ssb_messages", story.message(f"%x{HOSTILE}", story.ALICE, 1), story.message("%xy", story.ALICE, 1))
+    assert offered("why", "%x") == ["%xy"]

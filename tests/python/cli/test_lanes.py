@@ -47,12 +47,6 @@ def picture(parents: dict[str, str]) -> str:
     return "\n".join(f"{row.cells} {row.node}" if row.node else row.cells for row in rows)
 
 
-def test_a_fork_and_a_merge():
-    assert picture({"a": "", "b": "a", "c": "a", "d": "bc"}) == "\n".join(
-        ["● d", "├─╮", "● │ b", "│ ● c", "├─╯", "● a"],
-    )
-
-
 def test_an_unlinked_node_has_a_lane_of_its_own():
     """A node in the column of a lane that just ended would look linked to it."""
     assert picture({"a": "", "b": "", "c": ""}) == "● c\n  ● b\n● a"

@@ -1,6 +1,5 @@
 """The table of reasons is complete: models, kernels, pages and answers use its codes and texts."""
 
-import pytest
 import yaml
 
 import reasons_page
@@ -8,7 +7,7 @@ from conftest import ROOT
 from dbt_tangles.algorithms.graph.topological_generations import CLAIM_ERROR, REASONS
 from dbt_tangles.cli import messages
 from dbt_tangles.formats.ssb.group_claims import MAX_ADD_RECPS, MIN_ADD_RECPS
-from dbt_tangles.reasons import COLUMNS, GroupReason, Reasons, TangleReason, meanings
+from dbt_tangles.reasons import COLUMNS, GroupReason, TangleReason, meanings
 
 
 def accepted_values() -> dict[str, set[str]]:
@@ -35,15 +34,6 @@ def test_models_accept_the_codes_of_the_table():
 def test_kernels_return_codes_of_the_table():
     assert {*REASONS[CLAIM_ERROR + 1 :]} < {reason.value for reason in TangleReason}
     assert f"{MIN_ADD_RECPS} to {MAX_ADD_RECPS} (adds)" in GroupReason.BAD_RECPS_COUNT.description
-
-
-@pytest.mark.parametrize(
-    "reasons", dict.fromkeys(each for both in COLUMNS.values() for each in both), ids=lambda each: each.__name__
-)
-def test_members_have_the_names_of_their_codes(reasons: type[Reasons]):
-    assert [reason.name.lower() for reason in reasons] == [reason.value for reason in reasons]
-    assert all(reason.description.endswith((".", "...")) for reason in reasons)
-    assert [reason.rank for reason in reasons] == [*range(1, len(reasons) + 1)]
 
 
 def test_reasons_that_are_documented():

@@ -85,7 +85,6 @@ def test_other_problems_say_how_many_more_there_are(warehouse):
 
 
 def test_the_command_behind_a_number_lists_all(warehouse):
-    """The query of each "more" runs, and its table has all rows."""
     warehouse.write("feeds", *({**story.feed(f"@{n}", 3, story.A2), "gap_sequence": n + 1} for n in range(5)))
     (item,) = [item for item in warehouse.json("status")["look_at"] if "have gaps" in item["words"]]
     query = item["ask"].partition("sql '")[2].partition("'")[0]

@@ -174,7 +174,6 @@ def test_messages_outside_of_chains_are_not_sent(tmp_path):
 
 
 def test_a_cycle_of_links_keeps_feeds_in_sequence(tmp_path):
-    """Ids that are hashes form no cycle, but claimed ids may."""
     warehouse, _ = write_log(tmp_path / "wh", [("@a", ["%@b2"]), ("@a", []), ("@b", ["%@a2"]), ("@b", [])])
     assert ids(send(warehouse, tmp_path, {})) == ["%@a1", "%@a2", "%@b1", "%@b2"]
 

@@ -67,13 +67,6 @@ def test_the_limit(warehouse):
     assert warehouse.ask("show", "%root", "--limit", "0").exit_code == 2
 
 
-def test_a_feed(warehouse):
-    answer = warehouse.json("show", "@alice")
-    assert answer["kind"] == "feed" and links(answer) == {(A1, story.ROOT), (A2, A1)}
-    answer = warehouse.json("show", "@alice", "--limit", "1")
-    assert links(answer) == {(A2, A1)} and answer["left_out"] == 2
-
-
 def test_a_feed_that_is_broken(tmp_path):
     answer = story.write_broken_feed(Warehouse(tmp_path / "wh")).json("show", "@carol")
     nodes = {node["id"]: node for node in answer["nodes"]}
@@ -86,51 +79,12 @@ def test_a_feed_that_is_broken(tmp_path):
 
 
 def test_a_feed_shown_in_part_has_no_false_gaps(tmp_path):
-    """Nodes that are left out do not count as missing."""
     warehouse = story.write_broken_feed(Warehouse(tmp_path / "wh"))
     answer = warehouse.json("show", "@carol", "--limit", "1")
     assert [(node["id"], node["state"]) for node in answer["nodes"]][:1] == [(story.ELSEWHERE, "aside")]
     graph = graphs.feed(Tables(warehouse.root, "tangles"), "", story.CAROL, 2, until=3)
     assert {node.id: node.state for node in graph.nodes} == {story.C3: "aside", story.C2B: "aside"}
     assert graph.left_out == 5
-
-
-def test_a_set(tmp_path):
-    warehouse = Warehouse(tmp_path / "wh")
-    warehouse.write("sets", {"set_id": "set1", "domain": "set_v1__x", "root_status": "present"})
-    row = {"set_id": "set1", "is_held": False, "is_item_root": False}
-    row |= {"is_valid": True, "is_root": False, "is_tip": False, "purpose": "goal"}
-    warehouse.write(
-        "set_messages",
-        {**row, "message_id": "set1", "depth": 0, "position": 0, "is_root": True},
-        {**row, "message_id": "m", "depth": 1, "position": 1},
-        {**row, "message_id": "n", "depth": 2, "is_valid": False, "reject_reason": "bad_depth"},
-    )
-    link = {"set_id": "set1", "message_id": "m", "is_known": True}
-    warehouse.write(
-        "set_links",
-        {**link, "other_id": "set1", "kind": "prev"},
-        {**link, "other_id": "lost", "kind": "prev", "is_known": False},
-        {**link, "other_id": "set1", "kind": "supersedes"},
-    )
-    answer = warehouse.json("show", "set")
-    assert states(answer) == {"set1": "in", "m": "in", "n": "aside", "lost": "missing"}
-    assert [edge["kind"] for edge in answer["edges"]] == ["prev", "prev", "supersedes"]
-    text = warehouse.ask("show", "set").stdout
-    assert "m goal supersedes set1" in text and "n bad_depth" in text
-
-
-def test_a_group(tmp_path):
-    warehouse = Warehouse(tmp_path / "wh")
-    row = {"group_id": "%g", "is_tip": False, "is_preferred": False, "added_count": 2, "excluded_count": 0}
-    row |= {"missing_count": 0, "preference": "single_tip"}
-    warehouse.write(
-        "group_epochs",
-        {**row, "epoch_id": "%g", "depth": 0, "previous_epochs": []},
-        {**row, "epoch_id": "%h", "depth": 1, "previous_epochs": ["%g"], "is_tip": True, "is_preferred": True},
-    )
-    assert links(warehouse.json("show", "%g")) == {("%h", "%g")}
-    assert "● %h tip preferred 2 added, 0 excluded, single_tip" in warehouse.ask("show", "%g").stdout
 
 
 def test_a_base(tmp_path):

@@ -80,7 +80,6 @@ def test_runs_and_their_logs(warehouse):
 
 
 def test_times_as_spark_writes_them(warehouse):
-    """Spark may write timestamps with 96 bits and without a zone."""
     warehouse.write("runs", run("one", 1))
     (file,) = (warehouse.folder / "runs").iterdir()
     pq.write_table(pq.read_table(file), file, use_deprecated_int96_timestamps=True)

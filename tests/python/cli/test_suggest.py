@@ -117,7 +117,6 @@ def test_other_commands_suggest_the_same_tables(warehouse, tmp_path):
 
 
 def test_the_program_is_named_as_the_shell_finds_it(warehouse, tmp_path):
-    """A program outside of the PATH is repeated with its folder."""
     script = tmp_path / "bin" / "tangles"
     script.parent.mkdir()
     script.write_text(f"#!{sys.executable}\nfrom dbt_tangles.cli.cli import main\nmain()\n")

@@ -68,13 +68,6 @@ def test_a_feed_that_is_forked(warehouse):
     assert "forked: 2 messages. Several messages" in text and "must start a new feed" in text
 
 
-def test_beginnings_of_feeds(warehouse):
-    warehouse.write("feeds", story.feed("@ali1", 1, A1), story.feed("@ali2", 1, A1))
-    result = warehouse.ask("why", "@ali")
-    assert result.exit_code == 2 and "matches several" in result.stderr
-    assert warehouse.ask("why", "@nobody").exit_code == 1
-
-
 def test_an_id_of_something_else(warehouse):
     warehouse.write("autobase_bases", {"base_id": "rooms/7", "status": "ok"})
     result = warehouse.ask("why", "rooms/7")
@@ -98,7 +91,6 @@ def test_wrong_arguments_are_refused(warehouse, words):
 
 
 def test_a_long_path_to_the_cause_is_shortened(tmp_path):
-    """JSON has the whole path, the terminal its two ends."""
     ids = [story.sigil(f"n{number:04}") for number in range(3000)]
     aside = {"set_aside_reason": "previous_set_aside", "blocked_by": [GONE]}
     warehouse = story.write(tmp_path / "wh")
@@ -109,21 +101,6 @@ def test_a_long_path_to_the_cause_is_shortened(tmp_path):
     (tangle,) = warehouse.json("why", ids[0])["tangles"]
     assert tangle["causes"][0]["path"] == [*ids, GONE]
     assert "… 2,989 more …" in warehouse.ask("why", ids[0]).stdout
-
-
-def test_a_cause_that_is_bad_itself(tmp_path):
-    warehouse = story.write(tmp_path / "wh")
-    aside = {"blocked_by": [B1]}
-    warehouse.write(
-        "tangle_messages",
-        story.candidate(B1, story.BOB, None, set_aside_reason="empty_previous", **aside),
-        story.candidate(B2, story.BOB, None, set_aside_reason="previous_set_aside", **aside),
-    ).write("tangle_missing")
-    (own,) = warehouse.json("why", B1)["tangles"]
-    assert own["causes"][0] | {"words": ""} == {"id": B1, "trouble": "empty_previous", "path": [B1], "words": ""}
-    (after,) = warehouse.json("why", B2)["tangles"]
-    assert after["causes"][0]["trouble"] == "empty_previous" and after["causes"][0]["path"] == [B2, B1]
-    assert "publish a new message" in warehouse.ask("why", B2).stdout
 
 
 @pytest.mark.parametrize(
@@ -240,7 +217,6 @@ def test_a_cause_that_is_sealed(tmp_path):
     ],
 )
 def test_a_root_that_no_message_lists(tmp_path, status, trouble, said):
-    """The message names a root that is not usable, but its links do not lead there."""
     warehouse = story.write(tmp_path / "wh").write("tangle_next").write("tangle_edges").write("tangle_missing")
     warehouse.write("tangles", {"tangle_name": "thread", "root_id": GONE, "root_status": status})
     aside = {"root_id": GONE, "set_aside_reason": "missing_root", "blocked_by": [GONE]}
@@ -255,7 +231,6 @@ def test_a_root_that_no_message_lists(tmp_path, status, trouble, said):
 
 
 def test_a_message_of_a_group(tmp_path):
-    """A message that peers count, and one that they do not count, with a finding."""
     warehouse = story.write(tmp_path / "wh")
     kind = {"content_type": "group/add-member"}
     warehouse.write("ssb_messages", *(story.message(id_, story.BOB, 1, **kind) for id_ in (A1, A2)))

@@ -159,7 +159,6 @@ def test_an_event_behind_an_event_that_it_does_not_follow(warehouse):
 
 
 def test_an_event_of_which_all_lines_are_rejected(warehouse):
-    """It is found; so is an event that another one lists, which is not in the log."""
     warehouse.write("timeline_events", event("two", missing_causes=["gone"], line=2), event("two", "u"))
     link = {"timeline_id": "t", "kind": "given", "is_known": False}
     warehouse.write("timeline_links", {**link, "event_id": "two", "cause_id": "gone"})
@@ -184,7 +183,6 @@ def test_the_same_name_of_several_kinds(warehouse):
 
 
 def test_one_node_in_many_files(warehouse):
-    """It does not hide other ids with the same beginning."""
     nodes = [{"base_id": f"b{number}", "node_id": "ab" * 32 + ":1"} for number in range(20)]
     warehouse.write("autobase_nodes", *nodes, {"base_id": "b", "node_id": "ac" * 32 + ":1"}, files=21)
     assert warehouse.ask("why", "a:1").exit_code == 2

@@ -179,7 +179,6 @@ def test_other_keys_are_ignored_and_the_last_of_a_key_counts():
 
 
 def test_long_lines_are_not_read():
-    """Their own length counts, or that of the line they were truncated from."""
     line = b'{"timeline":"t","event":"e"}'.ljust(32)
     assert result_of(line, max_line_bytes=32) == ("t", "e", "no after")
     assert check([line + b" "], max_line_bytes=32)[0]["detail"] == LINE_32

@@ -6,7 +6,6 @@ from functools import partial
 import pytest
 
 import fixture_seeds
-import timeline_oracle as oracle
 from dbt_tangles.formats.events.verify_lines import OUTPUT_SCHEMA, verify_batches
 from log_lines import verified
 
@@ -24,7 +23,6 @@ def arrivals_of(timeline):
 
 
 def test_lines_are_not_in_order_of_arrival():
-    """The order of lines differs from the order of arrival in every timeline, and arrivals count from 1."""
     assert {line["timeline"] for line in LINES} == set(NAMES)
     for name in NAMES:
         arrivals = arrivals_of(name)
@@ -38,44 +36,6 @@ def test_the_lines_have_their_intended_verdicts(file, is_sound):
     assert {row["detail"] is None for row in rows} == {is_sound}
     rejected = [int(row["line"]) for row in expected("timeline_rejects", example=file, reason="malformed")]
     assert rejected == ([] if is_sound else list(range(1, len(rows) + 1)))
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_tables_agree_with_the_lines(name):
-    arrivals = arrivals_of(name)
-    contents = [(line["event"], line["after"]) for _, line in arrivals]
-    beforehand = oracle.conflicts([(line["event"], line["after"], line.get("author")) for _, line in arrivals])
-    known, verdicts = oracle.admit(contents, beforehand)
-    numbers = {number: verdict for (number, _), verdict in zip(arrivals, verdicts, strict=True) if verdict}
-    rejects = {int(r["line"]): r["reason"] for r in expected("timeline_rejects", example="timelines.jsonl")}
-    assert {number: reason for number, reason in rejects.items() if LINES[number - 1]["timeline"] == name} == numbers
-
-    rank, order = oracle.ranks(known), oracle.converged(known)
-    rows = [(r["event_id"], int(r["rank"]), int(r["position"])) for r in expected("timeline_events", example=name)]
-    assert rows == [(event, rank[event], position) for position, event in enumerate(order)]
-    assert [row["event_id"] for row in expected("timeline_events", example=name, is_tip="true")] == [
-        event for event in order if event in oracle.tips(known)
-    ]
-    broken = expected("timeline_events", example=name, is_tie_broken="true")
-    assert [row["event_id"] for row in broken] == oracle.broken_ties(known)
-    missing = expected("timeline_missing_causes", example=name)
-    assert [(row["event_id"], row["missing_cause"]) for row in missing] == [
-        (event, cause) for event in order for cause in sorted(known[event] - known.keys())
-    ]
-
-    edits, old = 0, []
-    for count in range(1, len(arrivals) + 1):
-        new = oracle.converged(oracle.admit(contents[:count], beforehand[:count])[0])
-        edits += oracle.fewest_commands(old, new)
-        old = new
-    authors = {line.get("author") for number, line in arrivals if number not in numbers} - {None}
-    [counts] = expected("timeline_counts", example=name)
-    assert [int(counts[f"{what}_count"]) for what in ("event", "author", "rank", "edit")] == [
-        len(known),
-        len(authors),
-        len(set(rank.values())),
-        edits,
-    ]
 
 
 def test_figure_2_is_inserted_where_the_document_says():

@@ -117,7 +117,6 @@ def random_group(rng: random.Random, group_id: str, size: int, reach: int) -> li
 
 @pytest.mark.parametrize("reach", [1, 3, 20, 600])
 def test_many_epochs(reach):
-    """There are more epochs than fit into one sweep or one batch."""
     rng = random.Random(reach)
     rows = [row for g in range(6) for row in random_group(rng, f"g{g}", rng.choice([40, 250, 600]), reach)]
     whole = foreign(rows, batch_rows=100)
@@ -138,24 +137,6 @@ FORK = [
     message("e1", ["x1"], previous_epochs=["root"]),
     message("e2", ["x2"], previous_epochs=["root"]),
 ]
-
-
-def test_siblings_are_charged_with_each_others_excludes():
-    assert foreign(FORK) == {"e1": ["x2"], "e2": ["x1"]}
-
-
-def test_a_merge_that_follows_both():
-    merge = message("merge", ["post", "x4"], previous_epochs=["e1", "e2", "e1"])
-    posts = [
-        message("x3", ["e1"], excluded_epoch="e1"),
-        message("x4", ["e2"], excluded_epoch="e2"),
-        message("post", ["x3"]),
-    ]
-    assert foreign([*FORK, *posts, merge]) == {"e1": ["x2"], "e2": ["x1"]}
-    late = message("x5", ["merge"], excluded_epoch="e2")
-    assert foreign([*FORK, *posts, merge, late])["merge"] == ["x5"]
-    only_one = merge | {"previous": ["post"]}
-    assert foreign([*FORK, *posts, only_one, late])["merge"] == ["x4", "x5"]
 
 
 def test_more_excludes_than_a_machine_word_has_bits():

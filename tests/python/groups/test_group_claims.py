@@ -6,7 +6,6 @@ import itertools
 import json
 import re
 from base64 import b64decode, b64encode
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,7 @@ from dbt_tangles.formats.ssb.group_claims import (
     epoch_key,
     group_claim,
 )
-from group_contents import places
+from group_kit import places
 
 EPOCHS = Path(__file__).parents[2] / "data" / "groups" / "epochs.jsonl.gz"
 INITS = (ROOT_INIT, EPOCH_INIT)
@@ -180,7 +179,6 @@ def test_messages_are_judged_as_the_schemas_say(content):
 
 
 def test_peers_accept_the_same_messages():
-    """All messages of the vectors, against the verdicts of the peers' validators."""
     judged = [
         (
             group_claim(message["value"]["content"]).invalid_reason is None,
@@ -203,26 +201,8 @@ def test_peers_accept_the_same_messages():
     )
 )
 def test_no_value_raises(content):
-    """Every JSON value is a possible content."""
     group_claim(content)
     epoch_key(content)
-
-
-@pytest.mark.parametrize("content", CONTENTS[::3])
-def test_claims_hold_no_secret(content):
-    """The secret in its own field; the redaction handles copies elsewhere."""
-    text = repr(group_claim(content))
-    for secret in [content.get("secret"), *(content.get("oldSecrets") or [])]:
-        if secret:
-            assert secret not in text
-            assert b64decode(secret).hex() not in text
-
-
-def test_a_root_init_has_only_a_fingerprint():
-    """Its own id is the root of its tangles."""
-    content = content_of(ROOT_INIT)
-    message = group_claim(content)
-    assert message == type(message)(ROOT_INIT, key_fingerprint=sha256(b64decode(content["secret"])).hexdigest()[:16])
 
 
 def test_an_epoch_init_names_its_previous_epochs():
@@ -239,7 +219,6 @@ def test_an_epoch_init_names_its_previous_epochs():
 
 
 def test_list_entries_that_peers_do_not_check_are_counted():
-    """Only the first entry has a pattern."""
     content = content_of(EXCLUDE)
     feed = content["excludes"][0]
     content["excludes"] = [feed, 5, "anyone", feed, None]
@@ -296,7 +275,6 @@ def broken(kind):
 
 @pytest.mark.parametrize("kind", list(SCHEMAS))
 def test_the_first_of_several_reasons_counts(kind):
-    """In the order of the enumeration, for each kind."""
     ways = broken(kind)
     for reason in ways:
         content = content_of(kind)
@@ -351,23 +329,12 @@ def test_other_spellings_of_a_key(kind, spelling):
     assert group_claim(content).invalid_reason is GroupReason.BAD_SECRET
 
 
-@pytest.mark.parametrize(
-    ("count", "reason"), [(0, GroupReason.BAD_RECPS_COUNT), (15, None), (16, GroupReason.BAD_RECPS_COUNT)]
-)
-def test_an_add_names_at_most_fifteen_feeds(count, reason):
-    content = content_of(ADD)
-    group, feed, *_ = content["recps"]
-    assert group_claim(content | {"recps": [group, *[feed] * count]}).invalid_reason is reason
-
-
 def test_every_reason_is_given_and_described():
-    """Each reason has one sentence."""
     assert set().union(*map(broken, SCHEMAS)) == set(GroupReason)
     assert all(reason.description.endswith(".") for reason in GroupReason)
 
 
 def test_converted_strings_stay_apart_from_codes():
-    """Exactly the strings from the content are converted."""
     content = content_of(ADD)
     content["recps"] = [*content["recps"][:2], content["recps"][1][:-2] + "A="]
     message = group_claim(content)

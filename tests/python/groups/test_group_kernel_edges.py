@@ -4,8 +4,7 @@ import pyarrow as pa
 import pytest
 
 from dbt_tangles.algorithms.private_group.reduction import reduce_groups
-from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
-from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
+from dbt_tangles.algorithms.private_group.schemas import OUTPUT_SCHEMA
 from group_oracle import oracle
 from group_tables import add, exclude, init, reduced, table_of
 
@@ -56,7 +55,6 @@ def test_one_epoch_is_preferred(rows, expected):
 
 
 def test_circles_of_pairwise_choices_end():
-    """Pairwise, L beats S, S beats R, and R beats L."""
     rows = [init("g"), init("L", ["g"], key=1), init("S", ["g"], key=2), init("R", ["g"], key=3)]
     rows += [add("1", "L", ["a", "b", "c"]), add("2", "S", ["a", "d"]), add("3", "R", ["a", "b"])]
     assert preferred(rows) == ("many_tips", ["S"])
@@ -69,14 +67,6 @@ def test_the_preferred_epoch_may_come_after_many_beaten_ones():
         rows.append(init(f"e{number:03}", ["g"], key=number))
         rows.append(add(f"m{number}", f"e{number:03}", ["few", *[f"f{number}"] * (number < 140)]))
     assert preferred(rows) == ("many_tips", ["e140"])
-
-
-def test_a_dropped_member_is_reported_once():
-    """Only the first epochs on each path are listed: b and c, not their successors."""
-    rows = [init("g"), init("a", ["g"]), init("b", ["a"]), init("c", ["a"]), init("d", ["b", "c"]), init("e", ["d"])]
-    rows += [exclude("x", "g", ["p"]), add("1", "a", ["p"])]
-    assert reduced(rows)[2].keys() == {("g", "b", "p"), ("g", "c", "p")}
-    assert reduced(rows) == oracle(rows)
 
 
 def test_missing_members_beyond_the_limit_are_only_counted():
@@ -151,7 +141,6 @@ def test_limits_are_those_of_each_group():
 
 @pytest.mark.parametrize("room", [1, 10_000])
 def test_more_missing_than_a_batch_holds(room):
-    """Two words of feeds are missing from every epoch; the batch has room for one word or for all."""
     feeds = [f"p{number:03}" for number in range(100)]
     rows = [*chain(9), add("m", "g", feeds)]
     assert reduced(rows, room) == oracle(rows)
@@ -163,12 +152,6 @@ def test_long_strings_make_short_batches(monkeypatch):
     batches = list(reduce_groups(table_of(rows)))
     assert max(batch.num_rows for batch in batches) <= 3
     assert reduced(rows, 50_000) == oracle(rows)
-
-
-def test_an_empty_table_gives_no_rows():
-    assert reduced([]) == ({}, {}, {})
-    assert list(run_on_partition(reduce_groups, iter(INPUT_SCHEMA.empty_table().to_batches()))) == []
-    assert list(run_on_partition(reduce_groups, iter([]))) == []
 
 
 SECRET = b"in this test a secret of 32 byte"

@@ -105,7 +105,6 @@ def test_files_that_are_something_else(suffix, content):
 
 
 def test_wrong_checksums():
-    """All lines are read; the checksum cannot tell which line is wrong."""
     assert lines_and_fault("a.gz", GZ[:-8] + b"\1\2\3\4" + GZ[-4:]) == (LINES, FileFault.CORRUPT_FILE)
     assert lines_and_fault("a.gz", GZ[:-4] + b"\1\2\3\4") == (LINES, FileFault.CORRUPT_FILE)
     assert lines_and_fault("a.gz", GZ + GZ[:-4] + b"\1\2\3\4") == (LINES * 2, FileFault.CORRUPT_FILE)

@@ -126,10 +126,6 @@ def test_a_variable_is_borrowed_or_owned():
         njit(lambda values: sometimes(values, True))(np.zeros(2))
 
 
-def test_python_can_interpret_the_function():
-    assert total(np.ones(3), 2) == 4
-
-
 @inner
 def refuse(values):
     if values[0] > 0:

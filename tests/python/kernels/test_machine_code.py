@@ -246,15 +246,6 @@ def test_a_folder_of_another_user_is_skipped(tmp_path: Path):
     assert not machine_code.is_private(place)
 
 
-@pytest.mark.long
-def test_processes_that_write_at_once(toy: Path):
-    both = f"{toy.parent}:{SOURCE}"
-    orders = (["3", "1.5"], ["1.5", "3"], ["3"], ["1.5"])
-    outs = [said(process) for process in [start(both, CALL, *arguments) for arguments in orders]]
-    assert [out[:-1] for out in outs] == [["8", "5.0"], ["5.0", "8"], ["8"], ["5.0"]]
-    assert said(start(both, CALL, "3", "1.5")) == ["8", "5.0", "0"]
-
-
 def test_one_process_compiles_while_others_wait(toy: Path):
     both = f"{toy.parent}:{SOURCE}"
     outs = [said(process) for process in [start(both, CALL, "3") for _ in range(3)]]

@@ -124,12 +124,7 @@ class Machine:
     """Settles nodes group by group, and answers questions about the unsettled nodes."""
 
     def __init__(self, base: Base, rule: str = RULE):
-        """Start with the nodes that were settled before.
-
-        Args:
-            base: The known nodes.
-            rule: `RULE`, or one of `BROKEN_RULES`.
-        """
+        """Start with the nodes that were settled before; the rule is `RULE`, or one of `BROKEN_RULES`."""
         self.base = base
         self.rule = rule
         self.majority = len(base.indexers) // 2 + 1
@@ -256,11 +251,7 @@ class Machine:
         return []
 
     def run(self) -> tuple[list[Id], int]:
-        """Settle nodes as long as the known nodes settle another one.
-
-        Returns:
-            The order of the known nodes, without relayed nodes that are not settled; and its settled length.
-        """
+        """Settle nodes as long as the known nodes settle another one; return the same as `order_of`."""
         while group := self.group():
             new = pasts_of(self.base, group) - self.settled
             self.order += smallest_first(self.base, new, new)
@@ -272,13 +263,5 @@ class Machine:
 
 
 def order_of(base: Base, rule: str = RULE) -> tuple[list[Id], int]:
-    """Order a base.
-
-    Args:
-        base: The known nodes.
-        rule: `RULE`, or one of `BROKEN_RULES`.
-
-    Returns:
-        The order of the known nodes, without relayed nodes that are not settled; and its settled length.
-    """
+    """Order a base by a rule; return the known nodes without unsettled relayed ones, and the settled length."""
     return Machine(base, rule).run()

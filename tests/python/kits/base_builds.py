@@ -33,7 +33,6 @@ class Built:
     """The tables of a build, by base."""
 
     def __init__(self, project):
-        """Read the tables; check that positions are consecutive and confirmed nodes come first."""
         self.project = project
         self.bases = {row["base_id"]: row for row in project.rows("autobase_bases")}
         self.nodes = {}
@@ -211,7 +210,6 @@ class HostileLog(Log):
     """
 
     def __init__(self, folder):
-        """Start without lines."""
         super().__init__(folder)
         self.base_lines = Counter()
         self.known = {}

@@ -42,13 +42,7 @@ _SPARK_ALONE = ["jars", "core", "classic", "__pycache__"]
 
 
 def environment(folder: Path, wheels: dict[str, Path], engine: str = "client") -> Path:
-    """Make an environment with the wheels and the other installed packages; return its interpreter.
-
-    Args:
-        folder: The folder of the environment.
-        wheels: The wheels to install.
-        engine: A key of `LEFT_OUT`.
-    """
+    """Make an environment with the wheels and what an engine needs (a key of `LEFT_OUT`); return its interpreter."""
     venv.create(folder, with_pip=False)
     python = folder / "bin" / "python"
     said(["-m", "pip", "--python", python, "install", "--quiet", "--no-deps", "--no-index", *wheels.values()])

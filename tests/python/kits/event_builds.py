@@ -67,7 +67,6 @@ class Built:
     """The tables of a build, by timeline."""
 
     def __init__(self, project):
-        """Read the tables of a project."""
         self.project = project
         self.events = grouped(project.rows("timeline_events"))
         self.edits = grouped(project.rows("timeline_edits"))

@@ -95,6 +95,26 @@ def exclude(in_group, members, feeds, **changes):
     } | changes
 
 
+#: Contents with one secret.
+RAW = bytes(range(32))
+SECRET = b64encode(RAW).decode()
+_UPDATE, _MEMBERS = place(uri("root"), uri("message")), place(uri("epoch"), uri("message"))
+ROOT_INIT = root_init(SECRET)
+EPOCH_INIT = epoch_init(SECRET, _UPDATE, place(uri("root"), uri("epoch")))
+ADD = add(SECRET, _UPDATE, _MEMBERS, [feed("alice"), feed("bob")], oldSecrets=[SECRET], text="welcome")
+EXCLUDE = exclude(_UPDATE, _MEMBERS, [feed("bob")])
+PO_BOX = {"type": "group/po-box", "keys": {"scheme": "x", "poBoxId": "x", "key": SECRET}, "recps": [group("of all")]}
+VERSION_1 = {**EXCLUDE, "type": "group/add-member", "version": "v1", "groupKey": SECRET}
+
+
+def places(value, path=()):
+    """Yield the paths to all parts of a value."""
+    yield path
+    entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, entry in entries:
+        yield from places(entry, (*path, key))
+
+
 def to_line(key, content, author="@writer", sequence=1, value=None, **envelope):
     """Print an unsigned message."""
     value = {"author": author, "sequence": sequence, "content": content} | (value or {})
@@ -117,7 +137,6 @@ class GroupLog:
     """
 
     def __init__(self):
-        """Start without lines."""
         self.lines, self.expected, self.others, self.names, self.findings = [], {}, set(), {}, {}
 
     def say(self, name, content, kind, reason=None, at=INVALID, *, key=None, **envelope):
@@ -144,7 +163,6 @@ class Story:
     """
 
     def __init__(self, log, name, key=None):
-        """Write the root of the group, named R."""
         self.log, self.name, self.last = log, name, "R"
         self.keys = {"R": key or key_of(name)}
         log.say(self.full("R"), root_init(self.keys["R"]), "root_init", None, [self.full("R")] * 2)

@@ -14,15 +14,7 @@ from dbt_spark_python.table_store import manifest
 
 
 class Build:
-    """A dbt process with all processes that it starts.
-
-    Args:
-        warehouse: The warehouse.
-        schema: The schema.
-        folder: For the files of dbt, and for the lines that it prints.
-        variables: The vars.
-        selected: The models; all of them if empty.
-    """
+    """A dbt process with all processes that it starts; `folder` gets the files of dbt and the lines that it prints."""
 
     def __init__(self, warehouse: Path, schema: str, folder: Path, variables: dict, selected: list[str]) -> None:
         self.warehouse, self.schema = warehouse, schema

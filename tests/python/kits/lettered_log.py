@@ -4,16 +4,9 @@ from fixtures.ssb.author import Author, to_line
 
 
 class LetteredLog:
-    """A log of Alice, Bob and Carol.
-
-    Attributes:
-        authors: The author of each name.
-        lines: The lines, in the order of publication.
-        ids: The id of each message, by letter.
-    """
+    """A log of Alice, Bob and Carol: lines in the order of publication, and ids by letter."""
 
     def __init__(self, seed: str):
-        """Create the authors; logs of different seeds have different authors."""
         self.authors = {name: Author.from_seed(f"{seed} {name}") for name in ("alice", "bob", "carol")}
         self.lines: list[bytes] = []
         self.ids: dict[str, str] = {}

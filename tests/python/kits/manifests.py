@@ -35,11 +35,7 @@ _parsed: dict[str, tuple[str, bytes]] = {}
 
 
 def manifest_for(project: "DbtProject") -> Manifest:
-    """Return the manifest that dbt would parse for a build of this project.
-
-    Raises:
-        AssertionError: It cannot be parsed.
-    """
+    """Return the manifest that dbt would parse for a build of this project."""
     logs = {log: project.vars.get(log) or "" for log in LOGS}
     are_given = [log for log, path in logs.items() if path]
     in_meta = IN_META | IN_META_WITH_LOGS if are_given else IN_META

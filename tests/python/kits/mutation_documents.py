@@ -23,7 +23,6 @@ class Documents:
     """Mutates documents of the world that it is in; ids of other worlds may occur in them."""
 
     def __init__(self, kind: str, rng: random.Random, roots: list[str]):
-        """Start in no world."""
         self.kind = kind
         self.rng = rng
         self.roots = roots

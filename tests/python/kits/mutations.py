@@ -35,17 +35,7 @@ _TO_BASE64, _TO_URL = str.maketrans("-_", "+/"), str.maketrans("+/", "-_")
 
 
 def mutated(kind: str, count: int, seed: int | str, is_verified: bool = True) -> list[bytes]:
-    """Make the lines of a log; the same for the same arguments.
-
-    Args:
-        kind: One of `KINDS`.
-        count: How many lines.
-        seed: Any number.
-        is_verified: Whether changed messages are signed anew; otherwise a claimed id suffices.
-
-    Returns:
-        The lines in random order, each without a line feed. The first one is ordinary.
-    """
+    """Make the lines of a log in random order, the same for the same arguments; the first one is ordinary."""
     return _Log(kind, seed, is_verified).lines(count)
 
 

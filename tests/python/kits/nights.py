@@ -74,14 +74,7 @@ def differing(one: DbtProject, other: DbtProject, tables: Sequence[str] = PUBLIC
 
 
 class Nights:
-    """A search: random steps that change four logs and their tables.
-
-    Args:
-        built: The project; its vars lead to the logs.
-        folder: The folder of the logs.
-        lines: The lines of each log; some of them are in it from the first night.
-        seed: The seed of the steps.
-    """
+    """A search: random steps that change four logs, which begin with some of the lines, and their tables."""
 
     def __init__(self, built: DbtProject, folder: Path, lines: dict[str, list[bytes]], seed: int) -> None:
         self.built, self.folder, self.rng = built, folder, random.Random(seed)

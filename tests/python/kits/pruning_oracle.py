@@ -14,19 +14,11 @@ FRESH = "an item of nobody"
 
 
 class Next:
-    """A next message.
-
-    Attributes:
-        place: The number of messages of the set that it sorts behind.
-        prev: Its previous messages.
-        item: The one item that it touches.
-        adds: Whether it adds the item.
-    """
+    """A next message, which sorts behind `place` messages of the set and adds or deletes one item."""
 
     __slots__ = ("adds", "item", "place", "prev")
 
     def __init__(self, place: int, prev: set[int], item: str, adds: bool):
-        """Store the fields."""
         self.place, self.prev, self.item, self.adds = place, prev, item, adds
 
 
@@ -34,7 +26,6 @@ class SmallSet:
     """A set of a few messages."""
 
     def __init__(self, messages: list[dict]):
-        """Find the ancestors of each message."""
         self.messages = messages
         self.known: list[set[int]] = []
         for message in messages:

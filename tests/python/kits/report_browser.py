@@ -33,11 +33,7 @@ _KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), "Escape": (27, ""), "ArrowDown": (
 
 
 class Browser:
-    """A browser with one page.
-
-    Attributes:
-        console: The errors and warnings of the console, and the exceptions of scripts.
-    """
+    """A browser with one page; `console` has errors and warnings of the console, and exceptions of scripts."""
 
     def __init__(self) -> None:
         self.console: list[str] = []
@@ -160,14 +156,7 @@ def dump(out: Path, where: str = "") -> str:
 
 
 def drive(out: Path, where: str, script: str, before: str = "") -> str:
-    """Run a script in a page as a user would act, and return what it says; fail on any console message.
-
-    Args:
-        out: The folder of the report.
-        where: The address of the page.
-        script: The script; its last step calls `say`.
-        before: A script that runs before those of the page.
-    """
+    """Run a script in a page, after one that runs before the page's own; return what it gives to `say`."""
     browser = browse()
     early = browser._ask("Page.addScriptToEvaluateOnNewDocument", {"source": before})
     browser.open(url(out, where))

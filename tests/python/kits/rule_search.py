@@ -31,16 +31,7 @@ def simulate(
     steps: int = 12,
     batches: float = 0.0,
 ) -> Base:
-    """Let writers write on top of the nodes they know, and learn all nodes of another writer or the past of one node.
-
-    Args:
-        rng: The source of randomness.
-        indexers: How many indexing writers; their keys, like those of the others, are random letters.
-        others: How many that do not index.
-        relayed: How many relayed ones.
-        steps: How often a writer learns nodes and then perhaps writes.
-        batches: The probability that a writer writes several nodes at once.
-    """
+    """Let writers write on top of the nodes they know, and learn the nodes of another writer or the past of one."""
     keys = [letter.encode() for letter in "abcdefghijklm"[: indexers + others + relayed]]
     rng.shuffle(keys)
     base = Base(tuple(sorted(keys[:indexers])), {})

@@ -14,17 +14,9 @@ NETWORK_KEY = sha256(b"the key of a network").digest()
 
 
 class SecretLog:
-    """Lines full of secrets.
-
-    Attributes:
-        lines: The lines.
-        secrets: By name, the base64 of each.
-        stored: Names of the secrets in messages of `ssb_messages`.
-        ids: By name, message ids.
-    """
+    """Lines full of secrets: each secret in base64 by name, the names of stored ones, and message ids by name."""
 
     def __init__(self):
-        """Start an empty log."""
         self.lines, self.secrets, self.stored, self.ids = [], {}, set(), {}
         self.author = Author.from_seed("secrets", hmac_key=NETWORK_KEY)
         self.clock = count(1_600_000_000_000)

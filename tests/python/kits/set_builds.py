@@ -31,7 +31,6 @@ class Built:
     """The tables of a build, by set."""
 
     def __init__(self, project):
-        """Read them."""
         self.project = project
         self.sets = {row["set_id"]: row for row in project.rows("sets")}
         self.messages = {row["message_id"]: row for row in project.rows("pzp_messages")}
@@ -68,7 +67,6 @@ class HostileLog(Log):
     """
 
     def __init__(self, folder):
-        """Start an empty log."""
         super().__init__(folder)
         self.ids = {}
         self.feeds = {}
@@ -115,7 +113,6 @@ class Feed:
     """
 
     def __init__(self, log, name, account=None, device=None, domain=FOLLOWS, *, is_rooted=True):
-        """Start a set of the given account, or of one outside the log."""
         self.log, self.domain = log, domain
         self.device = device or Device.from_name("laptop")
         self.account = hash_of(name) if account is None else account

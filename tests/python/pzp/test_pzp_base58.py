@@ -55,7 +55,3 @@ def test_any_text(data, size):
         st.lists(st.none() | letters | st.text(max_size=5) | st.text("0OIl1a é", min_size=40), max_size=20)
     )
     assert base58.decode(texts, size) == [decode(text, size) for text in texts]
-
-
-def test_longest():
-    assert [base58.longest(size) for size in (32, 64)] == [44, 88]

@@ -168,31 +168,6 @@ def test_only_strings_with_the_form_of_an_id_can_be_missing():
     assert answers[root, "y"] == (False, "no_known_prev", True)
 
 
-def test_a_message_that_awaits_its_account_is_undecided():
-    """So is a message that follows it alone; a known reason counts first, and a message with a valid prev is valid."""
-    root = name_of(0)
-    u, v, w, x, y, z, deep = (name_of(n) for n in range(1, 8))
-    waits = {"awaited_ids": ["t"]}
-    rows = [
-        row_of(root, root),
-        row_of(root, u, depth=1, prev=[root], **waits),
-        row_of(root, v, depth=2, prev=[u]),
-        row_of(root, w, depth=3, prev=[v], **waits),
-        row_of(root, x, depth=2, prev=[u, root]),
-        row_of(root, y, depth=2, prev=[u], reject_reason="bad_signature"),
-        row_of(root, z, depth=2, prev=["Z" * 43], **waits),
-        row_of(root, deep, depth=5, prev=[root], **waits),
-    ]
-    answers = {name: answer for (_, name), answer in answers_of(rows).items()}
-    assert {name: answers[name] for name in (u, w, z)} == dict.fromkeys(
-        (u, w, z), (False, "unknown_account_tips", False)
-    )
-    assert answers[v] == (False, "undecided_prev", False)
-    assert answers[x] == (True, None, False)
-    assert answers[y] == (False, "bad_signature", False)
-    assert answers[deep] == (False, "depth_gap", False)
-
-
 @pytest.mark.parametrize("length", [100_000])
 def test_long_chain(length):
     rows = [row_of("r", "r")]

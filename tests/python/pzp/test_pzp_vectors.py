@@ -40,24 +40,6 @@ def test_validate(case):
         assert reason == (None if each["valid"] else reason_of(each["error"])), each["label"]
 
 
-@pytest.mark.parametrize("case", cases("real"), ids=lambda case: case["case"])
-def test_real(case):
-    root = case["mootID"]
-    rows = check(lines_of(case["log"]))
-    for row, entry in zip(rows, case["log"], strict=True):
-        assert row["message_id"] == entry["id"]
-        assert row["is_usable"]
-        assert row["is_data_valid"] is (None if entry["msg"]["data"] is None else True)
-        assert row["is_moot"] is (entry["id"] == root)
-    answers = judge(rows)
-    members = {
-        place[1] for place, (is_valid, _, is_held) in answers.items() if place[0] == root and (is_valid or is_held)
-    }
-    assert members == set(case["expected"]["order"])
-    if not case["deletedAsGhost"]:
-        assert all(is_valid for (root_id, _), (is_valid, _, _) in answers.items() if root_id == root)
-
-
 @pytest.mark.parametrize("kind", ["worked_example", "synth"])
 def test_trusted(kind):
     """Ids that are not hashes are used unchanged. The tangle adopts all messages that can be read."""

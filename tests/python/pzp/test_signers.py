@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_tangles.formats.pzp.awaited import MOST_GAPS
-from dbt_tangles.formats.pzp.signers import SIGNERS_INPUT_SCHEMA, SIGNERS_OUTPUT_SCHEMA, key_authority
+from dbt_tangles.formats.pzp.signers import key_authority
 from signers_oracle import (
     BLANK,
     add,
@@ -79,29 +79,6 @@ def test_examples(name):
     assert ask(messages, *(question(key, [*tips]) for key, tips, _ in asked)) == [answer for *_, answer in asked]
 
 
-def test_the_later_of_a_concurrent_addition_and_deletion_counts():
-    def at_both(added, deleted):
-        messages = [root(), add(added, "k1", ["k0"]), delete(deleted, "k1", ["k0"])]
-        return ask(messages, *(question("k1", tips) for tips in ([added], [deleted], [added, deleted])))
-
-    assert at_both("b", "c") == [True, False, False]
-    assert at_both("c", "b") == [True, False, True]
-    # By collation, not by code point: digits, then letters, lower before upper.
-    assert at_both("B", "c") == [True, False, False]
-    assert at_both("B", "b") == [True, False, True]
-    assert at_both("9", "B") == [True, False, False]
-
-
-def test_ancestors_of_the_tips_are_awaited_too():
-    messages = [root(), add("c", "k1", ["k0"], ["b"], 2), add("d", "k2", ["k0"], ["A"], 1)]
-    asked = [question("k0", ["c"]), question("k2", ["c", "d", "e"]), question("k2", ["d"]), question("k2", None)]
-    assert awaited(messages, *asked) == [["b"], ["b", "e"], None, None]
-    assert ask(messages, *asked) == [None, None, True, True]
-    found = [*messages, delete("b", "k0", ["k0"])]
-    assert ask(found, *asked) == [False, None, True, False]
-    assert awaited(found, *asked) == [None, ["e"], None, None]
-
-
 def test_the_list_of_gaps_is_limited():
     names = [f"m{n:04}" for n in range(500)]
     messages = [root()] + [add(name, "k1", ["k0"], ["A", "same", f"no-{name}"]) for name in names]
@@ -122,36 +99,6 @@ def test_a_chain_is_answered_at_each_of_its_tips(length):
     random.Random(length).shuffle(numbers)
     asked = [question(f"k{n}", [names[tip]]) for n, tip in numbers]
     assert ask(messages, *asked) == [n <= tip for n, tip in numbers]
-
-
-def test_many_lanes_of_branches_and_of_the_whole_account():
-    messages = [root()] + [add(f"m{n}", f"k{n}", ["k0"]) for n in range(1, 100)]
-    pairs = [(n, other) for n in range(1, 100) for other in (n, 1 + n * 7 % 99)]
-    asked = []
-    for n, other in pairs:
-        asked += [question(f"k{n}", [f"m{other}"]), question(f"k{n}", [f"m{other}", f"m{n}"]), question(f"k{n}", None)]
-    assert ask(messages, *asked) == [answer for n, other in pairs for answer in (n == other, True, True)]
-
-
-def test_a_key_left_from_other_lanes_or_accounts_does_not_sign():
-    # All accounts have the same keys; every second account deletes the addition of the previous one.
-    messages, asked, expected = [], [], []
-    for n in range(50):
-        account = f"a{n}"
-        messages += [root(account=account), add("b", "k1", ["k0"], [account], account=account)]
-        messages += [delete("c", "k1", ["k0"], ["b"], 2, account)] * (n % 2)
-        asked.append(question("k1", ["c"] if n % 2 else ["b"], account))
-        expected.append(n % 2 == 0)
-        asked.append(question("k1", [account], account))
-        expected.append(False)
-    assert ask(messages, *asked) == expected
-
-
-def test_an_empty_table_has_no_answers():
-    for table in (SIGNERS_INPUT_SCHEMA.empty_table(), pa.Table.from_batches([], SIGNERS_INPUT_SCHEMA)):
-        answers = key_authority(table)
-        assert answers.schema == SIGNERS_OUTPUT_SCHEMA
-        assert len(answers) == 0
 
 
 def test_tables_in_chunks_and_slices():

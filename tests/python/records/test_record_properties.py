@@ -210,13 +210,6 @@ def test_the_nearest_setter_decides_as_for_peers():
     assert (merged.tips, merged.fields[0].value, merged.fields[0].set_by) == (["N"], '"old"', ["A"])
 
 
-@pytest.mark.parametrize("strategy", ["overwrite", "simple_set", "complex_set"])
-@pytest.mark.parametrize("value", [None, True, 0, 1.5, "a", [], [{}]])
-def test_only_objects_are_transformations(strategy, value):
-    assert not is_valid(strategy, value)
-    assert is_valid(strategy, {})
-
-
 def test_nesting_is_bounded():
     value = "deep"
     for _ in range(MOST_NESTING - 2):

@@ -8,7 +8,6 @@ from conftest import DATA
 from dbt_tangles.algorithms.record.graph import Member
 from dbt_tangles.algorithms.record.reduction import reduce_record
 from dbt_tangles.lint.records import default_reducers
-from lint_kit import findings_of
 from record_oracle import ids_left_out
 
 LOG = DATA / "records" / "record_types.jsonl"
@@ -34,14 +33,3 @@ def test_each_message_that_does_not_count_is_named():
     }
     (behind,) = (each for each in found["r1"].left_out if each.message_id == "m2")
     assert (behind.reason, behind.cause_id) == ("follows_left_out", "m1")
-
-
-def test_lint_names_the_fields():
-    found = [(each.line, each.detail) for each in findings_of("ssb", LOG) if each.reason == "malformed_field"]
-    assert found == [
-        (2, "gathering: title"),
-        (4, "gathering: attendees"),
-        (5, "gathering: title"),
-        (8, "gathering: title"),
-        (9, "gathering: tombstone"),
-    ]

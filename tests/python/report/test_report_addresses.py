@@ -14,7 +14,6 @@ THREAD = f"thread:{cli_story.ROOT}"
 
 
 def test_an_address_means_the_same_in_the_next_report(tmp_path):
-    """More tangles before the thread change its number and not its address."""
     warehouse = story.write(tmp_path / "wh")
     where = address("tangle", THREAD, cli_story.A1)
     script = (

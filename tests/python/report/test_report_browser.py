@@ -6,7 +6,6 @@ import pytest
 
 import cli_story
 import report_story as story
-from cli_kit import Warehouse
 from report_browser import address, drive, dump, needs_chromium, text
 from report_kit import make
 
@@ -18,41 +17,11 @@ def out(tmp_path_factory):
     return make(story.write(tmp_path_factory.mktemp("browser") / "wh"))
 
 
-def test_the_overview_counts_every_table(out):
-    page = dump(out)
-    said = text(page)
-    assert "5 messages in tangles" in said and "missing_previous 1" in said
-    assert page.count("<svg") > 5 and page.count("<table") >= 3
-    assert all(name in said for name in ("Tangles 1", "Feeds 2", "Sets 1", "Bases 1", "Groups 1", "Timelines 1"))
-
-
 def test_tangle_and_why(out):
     page = dump(out, address("tangle", f"thread:{cli_story.ROOT}", cli_story.B2))
     assert page.count('data-node="') == 6 and page.count('class="edge') == 5
     assert re.search(r'class="node aside[^"]*chosen', page)
     assert "root cause:" in text(page) and "not in the log" in text(page)
-
-
-def test_set(out):
-    page = dump(out, "#set")
-    assert 'class="edge supersedes"' in page and 'class="node in item-root' in page
-
-
-def test_base(out):
-    page = dump(out, "#base")
-    assert page.count('class="observer"') == 3 and page.count('class="line" role="separator"') == 3
-    assert page.count('class="quorum"') == 3 and page.count(" open") >= 2
-
-
-def test_group(out):
-    page = dump(out, "#group")
-    assert page.count('class="is-added"') == 2 and page.count('class="is-excluded"') == 1
-    assert page.count('class="is-missing"') == 1
-
-
-def test_the_slider_ends_in_the_published_order(out):
-    page = dump(out, "#timeline")
-    assert 'data-order="0 1 2 3"' in page and "Step 5 of 5" in text(page) and "— the published order" in text(page)
 
 
 def test_the_slider(out):
@@ -79,26 +48,6 @@ def test_playing(out):
     say(during, document.querySelector(".stage").dataset.order);
     """
     assert drive(out, "#timeline", script) == "❚❚ Pause | 0 1 2 3"
-
-
-def test_by_keyboard(out):
-    script = """
-    const first = await one(".node[tabindex='0']");
-    first.focus();
-    const box = document.getElementById("tip"), seen = [box.hidden];
-    press(first, "ArrowDown");
-    seen.push(document.activeElement.getAttribute("aria-label"));
-    press(document.activeElement, "End");
-    const last = document.activeElement;
-    press(last, "Enter");
-    await one(".why .good, .why .wrong");
-    seen.push(document.querySelectorAll(".node[tabindex='0']").length, document.querySelector(".why h3").textContent);
-    press(first, "Escape");
-    say(...seen, box.hidden);
-    """
-    shown, second, stops, why, hidden = drive(out, "#tangle", script).split(" | ")
-    assert (shown, stops, hidden) == ("false", "1", "true")
-    assert second == "%b1AAAAAA, set aside, missing_previous" and why.startswith("why %")
 
 
 PLACE = """
@@ -175,14 +124,6 @@ def test_the_focused_element_is_visible(tmp_path):
     say(...seen, isSeen(first));
     """
     assert drive(make(warehouse), "#tangle", script) == "false | true | true | false | true"
-
-
-def test_a_feed_that_is_broken(tmp_path):
-    out = make(cli_story.write_broken_feed(Warehouse(tmp_path / "wh")))
-    page = dump(out, address("feed", cli_story.CAROL, cli_story.C2))
-    assert page.count('data-node="') == 9 and page.count('class="node missing') == 2
-    assert page.count('class="hole"') == 1 and "4 to 5 are missing" in text(page)
-    assert "the feed is forked" in text(page) and 'class="node in root tip fork' in page
 
 
 def test_the_observer_that_is_chosen(out):

@@ -64,7 +64,6 @@ def files(out) -> dict[str, bytes]:
 
 
 def test_an_old_report_stays_until_the_new_one_is_complete(tmp_path, monkeypatch):
-    """An old report survives every failure of a new one, and the new one cleans up."""
     warehouse = story.write(tmp_path / "wh")
     out = make(warehouse)
     before = files(out)

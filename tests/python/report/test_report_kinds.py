@@ -1,8 +1,10 @@
-"""Drawings of sets, bases, groups and timelines."""
+"""Drawings of sets, bases, groups, timelines and feeds."""
 
 import pytest
 
+import cli_story
 import report_story as story
+from cli_kit import Warehouse
 from report_kit import make, node, shard
 
 
@@ -86,3 +88,38 @@ def test_edits_of_another_run(tmp_path):
     )
     view = shard(make(warehouse), "timeline-0")
     assert not view["agrees"] and view["edits"] == [] and view["start"] == [0, 1, 2, 3]
+
+
+def test_a_broken_feed(tmp_path):
+    out = make(cli_story.write_broken_feed(Warehouse(tmp_path / "wh")))
+    (entry,) = shard(out, "index")["kinds"]["feed"]["parts"]
+    assert (entry["name"], entry["trouble"], entry["facts"]) == ("feed, forked", 6, "7 messages, 1 in the chain")
+    view = shard(out, "feed-0")
+    assert {each["lane"] for each in view["nodes"]} == {"chain", "not in the chain", "not here"}
+    assert (
+        node(view, cli_story.C1)["lane"] == "chain" and node(view, cli_story.C2)["y"] == node(view, cli_story.C2B)["y"]
+    )
+    assert view["rows"] == [1, 2, 3, 6, 7, 8] and view["holes"] == [[3, "4 to 5 are missing"]]
+    assert view["facts"]["forked at"] == 2 and view["facts"]["status"] == "forked"
+    assert "forked" in str(shard(out, "feed-0-why"))
+
+
+def test_the_place_where_the_chain_ends_is_drawn(tmp_path):
+    warehouse = Warehouse(tmp_path / "wh")
+    rows = [cli_story.message(f"m{n}", cli_story.BOB, n, previous_id=f"m{n - 1}") for n in range(1, 1000) if n != 500]
+    warehouse.write("ssb_messages", *rows)
+    warehouse.write(
+        "feed_messages",
+        *(
+            {"message_id": row["message_id"], "author": cli_story.BOB, "sequence": row["sequence"]}
+            | {"in_chain": row["sequence"] < 500, "reason": None if row["sequence"] < 500 else "after_gap"}
+            for row in rows
+        ),
+    )
+    counts = {"message_count": 998, "max_sequence": 999, "verified_length": 499, "gap_sequence": 500}
+    warehouse.write("feeds", {"author": cli_story.BOB, **counts, "status": "gap", "latest_message_id": "m499"})
+    view = shard(make(warehouse, "--nodes", "20"), "feed-0")
+    drawn = [each["depth"] for each in view["nodes"] if each["state"] != "missing"]
+    assert drawn == [*range(490, 500), *range(501, 511)] and view["left_out"] == 978
+    assert node(view, "m500")["words"] == "not in the log" and view["holes"] == []
+    assert node(view, "m499")["marks"] == ["tip"]

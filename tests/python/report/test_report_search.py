@@ -5,7 +5,6 @@ import gzip
 import hashlib
 import json
 import zlib
-from itertools import pairwise
 
 import pyarrow.parquet as pq
 import pytest
@@ -78,14 +77,6 @@ def number(digits: str) -> int:
     return value
 
 
-@pytest.mark.parametrize("entry", [(0, 0, 0, 0), (13, 64**4 - 1, 4_102_444_799, 64**3 - 1), (1, 64, 4096, 63)])
-def test_numbers(entry):
-    encoded = search_index.encode([entry, entry])
-    assert encoded[:14] == encoded[14:]
-    ends = [0, 1, 5, 11, 14]
-    assert tuple(number(encoded[a:b]) for a, b in pairwise(ends)) == entry
-
-
 @pytest.fixture(scope="module")
 def in_chunks(warehouse, tmp_path_factory):
     out = tmp_path_factory.mktemp("chunks") / "report"
@@ -97,7 +88,6 @@ def in_chunks(warehouse, tmp_path_factory):
 
 
 def test_each_id_has_its_chunk_in_its_locator(in_chunks):
-    """The locator of an id has its fingerprint for each of its chunks, and of these only."""
     names = shard(in_chunks, "search")
     assert names["chunks"] > 4 and names["locators"] >= 4
     ids = {n: parts(in_chunks, f"search-{n}")[1].split("\n") for n in range(names["chunks"])}

@@ -108,31 +108,6 @@ def test_the_latest_message_about_an_item_must_be_superseded():
     assert faults_of(ROOT, ALICE, BOB, again | {"supersedes": [1]}, last) == [(4, "must", "alice", [3])]
 
 
-def test_an_addition_should_supersede_known_deletions():
-    bob = BOB | {"prev": [2], "depth": 3}
-    assert faults_of(ROOT, ALICE, NO_ALICE, bob) == [(3, "should", "alice", [2])]
-    assert faults_of(ROOT, ALICE, NO_ALICE, bob | {"supersedes": [2]}) == []
-
-
-def test_a_deletion_superseded_by_a_known_message_is_settled():
-    bob = BOB | {"prev": [2], "depth": 3, "supersedes": [2]}
-    carol = {"prev": [3], "depth": 4, "add": ["carol"]}
-    assert faults_of(ROOT, ALICE, NO_ALICE, bob, carol) == []
-
-
-def test_a_deletion_superseded_only_by_an_unknown_message_is_pending():
-    bob = BOB | {"prev": [2], "depth": 3, "supersedes": [2]}
-    carol = {"prev": [2], "depth": 3, "add": ["carol"]}
-    assert faults_of(ROOT, ALICE, NO_ALICE, bob, carol) == [(4, "should", "alice", [2])]
-
-
-def test_a_deletion_need_not_supersede_other_deletions():
-    no_bob = {"prev": [2], "depth": 3, "del": ["bob"]}
-    assert faults_of(ROOT, ALICE, NO_ALICE, no_bob) == []
-    no_alice = {"prev": [2], "depth": 3, "del": ["alice"]}
-    assert faults_of(ROOT, ALICE, NO_ALICE, no_alice) == [(3, "must", "alice", [2])]
-
-
 def test_superseding_the_message_of_an_item_requires_adding_it_again():
     both = {"prev": [0], "depth": 1, "add": ["alice", "bob"]}
     no_alice = {"prev": [1], "depth": 2, "del": ["alice"], "supersedes": [1]}

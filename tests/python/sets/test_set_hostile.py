@@ -6,7 +6,7 @@ import time
 import pyarrow as pa
 import pytest
 
-from dbt_tangles.algorithms.set import INPUT_SCHEMA, OUTPUT_SCHEMA, reduce_sets
+from dbt_tangles.algorithms.set import INPUT_SCHEMA, reduce_sets
 from set_tables import expected, moot, reduced, row, table_of
 
 
@@ -25,29 +25,6 @@ def chain(count: int, **values) -> list[dict]:
     return rows
 
 
-def test_an_item_in_both_lists_ends_deleted_and_comes_back_at_the_end():
-    rows = chain(5)
-    rows[1] |= {"add": ["a", "b", "a"]}
-    rows[2] |= {"add": ["c", "a"], "del": ["a", "nothing"]}
-    rows[3] |= {"add": ["b"], "del": ["d"]}
-    rows[4] |= {"add": ["a", "d"]}
-    summary, _, items = only(rows)
-    assert summary["items"] == ["b", "c", "a", "d"]
-    assert items == {"b": "m1", "c": "m2", "a": "m4", "d": "m4"}
-
-
-def test_supersedes_of_itself_of_later_ones_in_circles_and_of_strangers():
-    rows = chain(5)
-    rows[1] |= {"supersedes": ["m1", "m4", "root"]}
-    rows[2] |= {"supersedes": ["m3", "elsewhere", "", None]}
-    rows[3] |= {"supersedes": ["m2", "m2"]}
-    rows[4] |= {"supersedes": ["m4"]}
-    other = [row("elsewhere", set_id="other", supersedes=["m1"]), moot("other", set_id="other")]
-    answers = reduced([*rows, *other])
-    assert answers["root"][0]["item_roots"] == ["m1", "m3", "m4"]
-    assert answers["other"][0]["item_roots"] == ["elsewhere"]
-
-
 def test_a_trail_ends_where_a_message_is_missing():
     rows = chain(6)
     rows[5] |= {"supersedes": ["m1", "m2", "m3", "m4"]}
@@ -55,14 +32,6 @@ def test_a_trail_ends_where_a_message_is_missing():
     del rows[3]
     assert [m["purpose"] for m in only(rows, 1)[1].values()] == ["trail", "none", "none", "trail", "goal"]
     assert [m["purpose"] for m in only(rows, 3)[1].values()] == ["trail", "none", "ghost", "trail", "goal"]
-
-
-def test_data_that_is_no_set_is_an_item_root_and_no_more():
-    rows = chain(4, add=["a"])
-    rows[2] |= {"is_set_shape": False, "add": ["b"], "del": ["a"], "supersedes": ["m1"]}
-    rows[3] |= {"domain": "account__x", "add": ["c"]}
-    reduction = reduced(rows)["root"][0]
-    assert (reduction["items"], reduction["item_roots"]) == (["a"], ["m2", "m3"])
 
 
 def test_ten_thousand_entries():
@@ -109,10 +78,6 @@ def test_objects_are_equal_only_to_themselves_and_other_items_by_value():
     rows[2] |= {"add": ["\0{}", "\x001"], "del": ["\0{}", "\0[1]", "\0null"]}
     (summary, _, _) = reduced(rows)["root"]
     assert summary["items"] == ["{}", "[1]", "1", "1", "\0", "{}"]
-
-
-def test_an_empty_table():
-    assert reduce_sets(INPUT_SCHEMA.empty_table()).cast(OUTPUT_SCHEMA) == OUTPUT_SCHEMA.empty_table()
 
 
 def test_null_lists_flags_and_wide_types():

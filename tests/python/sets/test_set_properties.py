@@ -66,17 +66,9 @@ def test_keys_sort_as_the_collation_does(ids):
 
 @pytest.mark.parametrize("offset", [0, 1, 7, 64])
 def test_keys_of_a_slice(offset):
-    """Arrow slices share the bytes of their parent."""
     ids = [f"Id{number:x}Z" for number in range(200)]
     for column in (pa.array(ids), pa.chunked_array([ids[:90], ids[90:]])):
         assert collation_keys(column.slice(offset)).to_pylist() == collation_keys(pa.array(ids[offset:])).to_pylist()
-
-
-def test_the_collation():
-    ids = ["1", "10", "9", "a", "A", "aa", "aA", "Aa", "AA", "ab", "B", "ba", "z", "Z"]
-    shuffled = random.Random(1).sample(ids, len(ids))
-    (_, messages, _), *_ = reduced([moot("0"), *(row(i) for i in shuffled)]).values()
-    assert sorted(messages, key=lambda m: messages[m]["position"]) == ["0", *ids]
 
 
 def devices(rng: random.Random, count: int, messages: int, item_count: int) -> list[dict]:

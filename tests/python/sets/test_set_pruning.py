@@ -64,7 +64,6 @@ def test_backlinks_agree_with_an_independent_computation():
 
 
 def test_followers_of_a_prunable_message_link_back_to_a_kept_one():
-    """The lemma of the decision record on pruning."""
     long = [d for d in range(1, 20_000) if backlink_depth(d + 1) < d]
     assert long[:5] == [2, 6, 10, 11, 15]
     assert not {backlink_depth(d + 1) for d in long} & set(long)
@@ -226,7 +225,6 @@ def next_items(found: dict[str, dict]) -> dict[str, tuple[list[str], list[str]]]
 
 @given(any_sets(), st.sampled_from("abcz"), st.booleans(), st.data())
 def test_the_next_message_has_no_fault(messages, item, adds, data):
-    """Built from the output columns."""
     rows = rows_of(messages)
     found = answers(rows)
     items = next_items(found)

@@ -10,11 +10,10 @@ import pytest
 from dbt_tangles.formats.ssb import verify_lines as kernel
 from dbt_tangles.formats.ssb.canonical import canonical_text
 from dbt_tangles.formats.ssb.verify_lines import OUTPUT_SCHEMA, VerifyOptions, verify_batches
-from dbt_tangles.ingest import line_checks as lines_module
 from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 from fixtures.ssb.author import to_line, to_uri
 from log_lines import batch_of
-from ssb_kit import ALICE, NOW, POST, check, check_one, read_lines, value_of, value_of_units
+from ssb_kit import ALICE, NOW, POST, check, check_one, value_of, value_of_units
 
 ROOT, REPLY = (f"%{letter * 43}=.sha256" for letter in "AE")
 
@@ -125,44 +124,6 @@ def test_texts_that_share_an_id_differ_in_their_digest():
     assert (one["is_usable"], other["is_usable"], forged["is_usable"]) == (True, True, False)
 
 
-@pytest.mark.parametrize("rows_a_turn", [1, 7, 512])
-def test_rows_keep_their_order_in_batches_of_any_size(monkeypatch, rows_a_turn):
-    monkeypatch.setattr(kernel, "_TURN_ROWS", rows_a_turn)
-    lines = read_lines("small.jsonl")
-    whole = table_of([batch_of(lines)])
-    assert whole.num_rows == len(lines)
-    for size in (1, 100, 1000):
-        parts = [batch_of(lines).slice(start, size) for start in range(0, len(lines), size)]
-        assert table_of(parts).equals(whole)
-
-
-def test_large_batches_are_cut(monkeypatch):
-    lines = read_lines("small.jsonl")
-    whole = table_of([batch_of(lines)])
-    monkeypatch.setattr(lines_module, "SLICE_BYTES", 1000)
-    batches = list(verify_batches(iter([batch_of(lines)]), VerifyOptions()))
-    assert len(batches) > 1
-    assert pa.Table.from_batches(batches).equals(whole)
-
-
-def test_empty_batches_and_empty_partitions():
-    assert table_of([]).num_rows == 0
-    assert table_of([batch_of([])]).num_rows == 0
-    assert next(verify_batches(iter([batch_of([])]), VerifyOptions())).schema == OUTPUT_SCHEMA
-
-
-def test_columns_are_found_by_name_and_cast():
-    batch = batch_of(read_lines("small.jsonl"))
-    columns = {
-        "raw_length": batch["raw_length"].cast(pa.int32()),
-        "other": pa.array([1] * batch.num_rows),
-        "raw": batch["raw"].cast(pa.large_binary()),
-        "line": batch["line"].cast(pa.int32()),
-        "source_file": batch["source_file"].cast(pa.large_string()),
-    }
-    assert table_of([pa.RecordBatch.from_pydict(columns)]).equals(table_of([batch]))
-
-
 def test_null_lines_are_malformed():
     nothing = pa.RecordBatch.from_arrays([pa.array([None], field.type) for field in INPUT_SCHEMA], schema=INPUT_SCHEMA)
     assert table_of([nothing])["check_error"].to_pylist() == ["malformed_json"]
@@ -193,7 +154,6 @@ def test_memory_of_verdicts_is_bounded(monkeypatch):
 
 
 def test_lines_longer_than_the_limit_are_too_long_unread():
-    """The caller may have truncated them, so they are not parsed."""
     value = orjson.dumps(value_of())
     assert check([value], max_line_bytes=len(value))[0]["is_usable"]
     assert check([value], max_line_bytes=len(value) - 1)[0]["check_error"] == "too_long"

@@ -180,7 +180,6 @@ def test_legacy_links_lose_their_unbox_tail():
 
 
 def test_lone_root_beside_tangles_is_not_a_claim():
-    """As in group/add-member, whose root is the group's."""
     tangles = {"group": {"root": A, "previous": [B]}}
     assert tangle_claims({"root": A, "tangles": tangles}) == [("group", A, [B], False, None)]
     assert tangle_claims({"root": 7, "tangles": {}}) == []

@@ -8,7 +8,7 @@ import pytest
 from dbt_tangles.formats.ssb.envelope import MAX_KEYS, context_of, derive_secret, opening_key
 from fixtures.ssb.author import Author, box
 from fixtures.ssb.envelope import seal
-from group_contents import ADD, EPOCH_INIT, EXCLUDE
+from group_kit import ADD, EPOCH_INIT, EXCLUDE
 from ssb_kit import check_one
 
 # envelope-spec 1.0.0, vectors/box1.json: two slots, the first of a group. Its ids are TFK-encoded; these are sigils.

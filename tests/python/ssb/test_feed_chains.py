@@ -24,10 +24,6 @@ def chains(feeds: dict[str, list[tuple]], batch_rows: int = 3) -> dict[str, list
     return found
 
 
-def test_no_messages():
-    assert list(chains_of_partition([])) == []
-
-
 IDS = st.sampled_from([f"{letter}{sequence}" for letter in "abc" for sequence in range(5)])
 
 

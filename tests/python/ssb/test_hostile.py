@@ -200,7 +200,6 @@ def test_a_deep_envelope_is_accepted():
 
 
 def test_the_callers_stack_depth_is_irrelevant():
-    """A caller with little stack left gets the same rows."""
     lines = [json.dumps(value_of({"type": "post", "x": json.loads(deep(40))})).encode(), deep(900).encode()]
     expected = check(lines)
 

@@ -2,9 +2,9 @@
 
 In a warehouse of folders it is a file `<schema>.db/.manifests/<table>/<key>.json`, so that the table's own folder holds
 data only; tables of Iceberg and Delta Lake have it in a property. The key is a digest of the names of the table's
-files. A new table has new names, so its manifest is written before the table moves to its place, and counts from that moment.
-A manifest with an unexpected type of value is ignored: the table's origin is then unknown, and the next build rebuilds
-the table.
+files. A new table has new names, so its manifest is written before the table moves to its place, and counts from then
+on. A manifest with an unexpected type of value is ignored: the table's origin is then unknown, and the next build
+rebuilds the table.
 """
 
 import hashlib
