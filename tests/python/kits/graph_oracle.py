@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pyarrow as pa
 
 from dbt_tangles.algorithms.graph import (
@@ -20,6 +21,8 @@ DEFAULTS = {
     "claim_error": None,
     "asserted_at": None,
     "received_at": None,
+    "author": None,
+    "sequence": None,
 }
 
 
@@ -42,9 +45,26 @@ def thread(links: dict[str, list[str] | None], **columns: dict) -> list[dict]:
     ]
 
 
+def arrays_of(links: list[list[int]], sizes: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Make `graph_start`, `start` and `previous` of graphs of these sizes, from the previous of each member."""
+    start = np.cumsum([0, *map(len, links)])
+    graph_start = np.cumsum([0, *sizes])
+    return (
+        graph_start.astype(np.int64),
+        start.astype(np.int64),
+        np.array([p for previous in links for p in previous], np.int32),
+    )
+
+
 def walk(rows: list[dict], missing_previous_excludes: bool = True) -> dict[str, dict]:
-    result = walk_graphs(table_of(rows), missing_previous_excludes).to_pylist()
+    result = walked(table_of(rows), missing_previous_excludes)
     return {row["node_id"]: out for row, out in zip(rows, result, strict=True)}
+
+
+def walked(*arguments) -> list[dict]:
+    """Call `walk_graphs`, and sort the messages that a member leaves out."""
+    result = walk_graphs(*arguments).to_pylist()
+    return [row | {"own_left_out": row["own_left_out"] and sorted(row["own_left_out"])} for row in result]
 
 
 def order(answers: dict[str, dict], column: str) -> list[str]:
@@ -114,6 +134,13 @@ def _naive_graph(rows: list[dict], strict: bool) -> list[dict]:
             return "missing_previous"
         return "cycle" if id_ in reachable(id_, links) else "previous_set_aside"
 
+    def earlier(id_):
+        """The author's earlier members, the latest one last."""
+        own = [c for c in depth if candidates[c]["author"] == candidates[id_]["author"] is not None]
+        own = [c for c in own if None not in (candidates[c]["sequence"], candidates[id_]["sequence"])]
+        own = [c for c in own if candidates[c]["sequence"] < candidates[id_]["sequence"]]
+        return sorted(own, key=lambda c: (candidates[c]["sequence"], c.encode()))
+
     answers = []
     for row in rows:
         id_ = row["node_id"]
@@ -126,6 +153,8 @@ def _naive_graph(rows: list[dict], strict: bool) -> list[dict]:
                     "thread_position": causal.index(id_),
                     "child_count": children[id_],
                     "redundant_previous": [p for p in links[id_] if any(p in followed[q] for q in links[id_])],
+                    "own_left_out": sorted(p for p in earlier(id_) if p not in followed[id_]),
+                    "not_tips": [p for p in links[id_] if any(p in followed[own] for own in earlier(id_)[-1:])],
                     "concurrent_count": sum(
                         other not in followed[id_] and id_ not in followed[other] for other in depth if other != id_
                     ),
@@ -221,8 +250,6 @@ def clocks_of(rows: list[dict]) -> set[tuple]:
     """List (message, author, sequence) of the members of one tangle with the kernels."""
     table = table_of(rows)
     table = table.append_column("depth", walk_graphs(table)["depth"])
-    table = table.append_column("author", pa.array([row["author"] for row in rows], pa.string()))
-    table = table.append_column("sequence", pa.array([row["sequence"] for row in rows], pa.int32()))
     return {row[2:] for row in listed(author_clocks(table, 0), 200_000)}
 
 
