@@ -15,12 +15,12 @@ from log_files import write
 
 @pytest.mark.long
 def test_clock_limit_and_quorum_degrees(project, tmp_path):
-    """Bases above `clock_limit` have only the observer `all`, without clocks; `quorum_degrees` limits the degrees."""
+    """Bases above `base_clock_limit` have only the observer `all`, without clocks; `quorum_degrees` limits the degrees."""
     bases, lines = random_bases(range(100, 130))
     sizes = {name: len({i.writer for i in base.nodes}) * len(base.nodes) for name, base in bases.items()}
     limit = sorted(sizes.values())[15]
     log = write(tmp_path / "log.jsonl", lines)
-    built = project("limited_bases", autobase_log=log, clock_limit=limit, quorum_degrees=5)
+    built = project("limited_bases", autobase_log=log, base_clock_limit=limit, quorum_degrees=5)
     built.run(*ONLY)
     built = Built(built)
     for name, base in bases.items():
