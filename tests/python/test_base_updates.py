@@ -15,7 +15,7 @@ from log_files import write
 
 @pytest.mark.long
 def test_clock_limit_and_quorum_degrees(project, tmp_path):
-    """Bases above `base_clock_limit` have only the observer `all`, without clocks; `quorum_degrees` limits the degrees."""
+    """Bases above `base_clock_limit` have only the observer `all`, and no clocks; `quorum_degrees` limits degrees."""
     bases, lines = random_bases(range(100, 130))
     sizes = {name: len({i.writer for i in base.nodes}) * len(base.nodes) for name, base in bases.items()}
     limit = sorted(sizes.values())[15]

@@ -225,7 +225,7 @@ def test_the_commands_that_a_dbt_user_tries(python, made):
     assert forum.count("people") == 1
     assert re.search("PASS freshness of seeded.people", forum.dbt("source", "freshness"))
     assert "ERROR=0" in forum.dbt("run", "--empty")
-    assert [forum.count(name) for name in ("ssb_messages", "tangle_clocks", "largest_threads")] == [0, 0, 0]
+    assert [forum.count(name) for name in ("ssb_messages", "tangle_ancestors", "largest_threads")] == [0, 0, 0]
 
     forum.write("models/once.sql", "select nope from {{ ref('tangles', 'feeds') }}")
     with pytest.raises(AssertionError, match="nope"):

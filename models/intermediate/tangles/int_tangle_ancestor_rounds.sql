@@ -20,8 +20,8 @@ select
 from {{ waiting(ref('int_tangle_reach')) }}
 where depth = 1
 {{ next_query() }}
--- Step: the members of this round's depth list their previous, and the members of the last round pass on their ancestors.
--- An ancestor that reaches a member early waits until the round of the member's depth.
+-- Step: the members of this round's depth list their previous, and those of the last round pass on their ancestors. An
+-- ancestor that reaches a member early waits until the round of the member's depth.
 with pairs as (
     select
         tangle_name,
@@ -75,6 +75,11 @@ from pairs
 group by tangle_name, root_id, message_id, depth, ancestor_id
 {{ next_query() }}
 -- Waiting: the edges of deeper members.
-select *
+select
+    tangle_name,
+    root_id,
+    message_id,
+    depth,
+    previous_id
 from {{ waiting(ref('int_tangle_reach')) }}
 where depth > {{ round_number() }}
