@@ -95,10 +95,7 @@ def known_links(rows: list[dict]) -> dict[str, list[str]]:
     }
 
 
-def _naive_graph(rows: list[dict], strict: bool) -> list[dict]:
-    candidates = {row["node_id"]: row for row in rows if row["claim_error"] is None}
-    links = known_links(rows)
-
+def _naive_depths(candidates: dict, links: dict, strict: bool) -> dict[str, int]:
     def grounded(id_):
         if candidates[id_]["is_root"] or not strict:
             return True
@@ -113,8 +110,16 @@ def _naive_graph(rows: list[dict], strict: bool) -> list[dict]:
             if id_ not in depth and grounded(id_) and all(p in depth for p in previous):
                 depth[id_] = max((depth[p] + 1 for p in previous), default=0)
                 growing = True
+    return depth
 
+
+def _naive_graph(rows: list[dict], strict: bool) -> list[dict]:
+    candidates = {row["node_id"]: row for row in rows if row["claim_error"] is None}
+    links = known_links(rows)
+
+    depth = _naive_depths(candidates, links, strict)
     followed = {id_: longest_paths(id_, links) for id_ in depth}
+    own = {id_: _earlier_own(id_, depth, candidates) for id_ in depth}
     children = {id_: sum(id_ in links[c] for c in depth) for id_ in depth}
     by_depth = sorted(depth, key=lambda id_: (depth[id_], id_.encode()))
     causal: list[str] = []
@@ -134,13 +139,6 @@ def _naive_graph(rows: list[dict], strict: bool) -> list[dict]:
             return "missing_previous"
         return "cycle" if id_ in reachable(id_, links) else "previous_set_aside"
 
-    def earlier(id_):
-        """The author's earlier members, the latest one last."""
-        own = [c for c in depth if candidates[c]["author"] == candidates[id_]["author"] is not None]
-        own = [c for c in own if None not in (candidates[c]["sequence"], candidates[id_]["sequence"])]
-        own = [c for c in own if candidates[c]["sequence"] < candidates[id_]["sequence"]]
-        return sorted(own, key=lambda c: (candidates[c]["sequence"], c.encode()))
-
     answers = []
     for row in rows:
         id_ = row["node_id"]
@@ -153,8 +151,8 @@ def _naive_graph(rows: list[dict], strict: bool) -> list[dict]:
                     "thread_position": causal.index(id_),
                     "child_count": children[id_],
                     "redundant_previous": [p for p in links[id_] if any(p in followed[q] for q in links[id_])],
-                    "own_left_out": sorted(p for p in earlier(id_) if p not in followed[id_]),
-                    "not_tips": [p for p in links[id_] if any(p in followed[own] for own in earlier(id_)[-1:])],
+                    "own_left_out": sorted(p for p in own[id_] if p not in followed[id_]),
+                    "not_tips": [p for p in links[id_] if any(p in followed[latest] for latest in own[id_][-1:])],
                     "concurrent_count": sum(
                         other not in followed[id_] and id_ not in followed[other] for other in depth if other != id_
                     ),
@@ -163,6 +161,16 @@ def _naive_graph(rows: list[dict], strict: bool) -> list[dict]:
         else:
             answers.append(dict.fromkeys(WALK_OUTPUT_SCHEMA.names) | {"set_aside_reason": reason(row)})
     return answers
+
+
+def _earlier_own(id_, depth: dict, candidates: dict) -> list:
+    """List the author's earlier members, the latest one last."""
+    writer = candidates[id_]
+    if None in (writer["author"], writer["sequence"]):
+        return []
+    own = [c for c in depth if candidates[c]["author"] == writer["author"] and candidates[c]["sequence"] is not None]
+    own = [c for c in own if candidates[c]["sequence"] < writer["sequence"]]
+    return sorted(own, key=lambda c: (candidates[c]["sequence"], c.encode()))
 
 
 def _earliest(row: dict) -> tuple[bool, float]:

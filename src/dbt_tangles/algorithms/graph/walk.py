@@ -8,7 +8,7 @@ from dbt_tangles.algorithms.graph.arrays import flags, keep_entries, runs, scatt
 from dbt_tangles.algorithms.graph.concurrency import concurrent_counts
 from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_nodes
 from dbt_tangles.algorithms.graph.links import link
-from dbt_tangles.algorithms.graph.orders import positions, renumber, thread_positions, time_keys
+from dbt_tangles.algorithms.graph.orders import Dag, positions, renumber, thread_positions, time_keys
 from dbt_tangles.algorithms.graph.strings import Strings, lists_of, strings_of
 from dbt_tangles.algorithms.graph.topological_generations import (
     REASONS,
@@ -125,16 +125,7 @@ def walk_graphs(
     columns.insert(1, _reasons(scatter(codes, nodes.row), table["claim_error"]))
     dag = renumber(nodes.graph_start, links.start, links.previous, position)
     redundant = redundant_edges(dag.graph_start, dag.start, dag.previous, depth[dag.node])
-    row = nodes.row[dag.node]
-    faults = writer_faults(dag, *_authors(table, row))
-    member = np.full(len(table), -1)
-    member[row] = np.arange(len(row))
-    for start, found, has_list in (
-        (*keep_entries(dag.start, dag.previous, redundant), np.ones(len(row), np.bool_)),
-        (faults.left_start, faults.left_out, faults.is_checked),
-        (*keep_entries(dag.start, dag.previous, faults.is_stale), faults.is_checked),
-    ):
-        columns.append(_lists(ids, row, member, (start, found), has_list))
+    columns += _fault_columns(table, ids, nodes.row[dag.node], dag, redundant)
     counts = np.full(len(depth), np.int32(-1))
     counts[dag.node] = concurrent_counts(dag.graph_start, *keep_entries(dag.start, dag.previous, ~redundant))
     counts = scatter(counts, nodes.row)
@@ -207,6 +198,21 @@ def _authors(table: pa.Table | Rows, row: np.ndarray) -> tuple[np.ndarray, np.nd
     sequence = table["sequence"].cast(pa.int32())
     is_known = authors.valid & sequence.is_valid().to_numpy()
     return np.where(is_known, group_rows(authors)[0], -1)[row], sequence.fill_null(0).to_numpy()[row]
+
+
+def _fault_columns(
+    table: pa.Table | Rows, ids: Strings, row: np.ndarray, dag: Dag, redundant: np.ndarray
+) -> list[pa.Array]:
+    """Make the columns `redundant_previous`, `own_left_out` and `not_tips`; `row` is the row of each member."""
+    faults = writer_faults(dag, *_authors(table, row))
+    member = np.full(len(table), -1)
+    member[row] = np.arange(len(row))
+    found = (
+        (keep_entries(dag.start, dag.previous, redundant), np.ones(len(row), np.bool_)),
+        ((faults.left_start, faults.left_out), faults.is_checked),
+        (keep_entries(dag.start, dag.previous, faults.is_stale), faults.is_checked),
+    )
+    return [_lists(ids, row, member, lists, has_list) for lists, has_list in found]
 
 
 def _lists(
