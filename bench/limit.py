@@ -38,7 +38,7 @@ WARM_UPS = 2
 GRAPH = ("tangle_name", "root_id")
 #: A candidate has the columns of a claim.
 CLAIMS = model_runner.ROOT / "models" / "intermediate" / "tangles" / "int_tangle_claims.yml"
-NO_DEPTHS = "tangle_name string, root_id string, message_id string, depth int, is_frontier boolean"
+NO_DEPTHS = "tangle_name string, root_id string, message_id string, depth int"
 
 
 class Model(NamedTuple):

@@ -13,10 +13,8 @@
             ~ ' separated by tangles.next_query()'
         ) %}
     {%- endif -%}
-    {%- set frontier = config.meta_get('frontier_column') -%}
     {%- set columns = config.meta_require('result_columns') -%}
     {%- set result = '__fixpoint_result__' -%}
-    {#- The changed groups of a night may be few rows with many rounds, so only the input of a full build counts as small. -#}
     {% do adapter.run_fixpoint(
         target_relation,
         config.get('file_format') or 'parquet',
@@ -31,12 +29,8 @@
         },
         {
             'columns': columns,
-            'frontier': frontier,
             'first_round': config.meta_get('first_round') or 0,
             'rounds': config.meta_get('rounds'),
-            'least_share': config.meta_get('least_share') or 0,
-            'small_rows': 0 if plan.action == 'replace' else config.meta_get('small_rows') or 0,
-            'small_rounds': config.meta_get('small_rounds'),
             'words': config.meta_get('words') or {'round': 'round', 'rows': 'rows'},
         },
         create_table_as(False, target_relation, result),

@@ -52,61 +52,42 @@ def stores(edges):
 
 
 def run(spark, store, **spec) -> tuple[dict, list[str]]:
-    """Run the rounds; return the settled rows by number, as (depth, is_frontier), and the logged lines."""
+    """Run the rounds; return the depths of the settled rows by number, and the logged lines."""
     lines: list[str] = []
-    rounds = Fixpoint(store, [BASE, STEP, WAITING], NAMES, Spec(["n", "depth"], "is_frontier", **spec), lines.append)
-    found = {row["n"]: (row["depth"], row["is_frontier"]) for row in spark.sql(rounds.run()).collect()}
+    rounds = Fixpoint(store, [BASE, STEP, WAITING], NAMES, Spec(["n", "depth"], **spec), lines.append)
+    found = {row["n"]: row["depth"] for row in spark.sql(rounds.run()).collect()}
     rounds.drop()
     return found, lines
 
 
 @pytest.mark.parametrize("kind", ["session", "tables"])
 @pytest.mark.parametrize("small_rows", [0, len(EDGES)])
-def test_every_row_settles_in_its_round(edges, stores, kind, small_rows):
+def test_every_row_settles_in_its_round(edges, stores, monkeypatch, kind, small_rows):
     """With more rounds than are stored separately; with and without a single partition. All tables are dropped."""
-    found, lines = run(edges, stores[0][kind], small_rows=small_rows)
+    monkeypatch.setattr("dbt_spark_python.fixpoint.rounds.SMALL_ROWS", small_rows)
+    found, lines = run(edges, stores[0][kind], rounds=LAST + 1)
     made = stores[1]["made"]
     assert set(made) <= set(stores[1]["dropped"]) and all(name.startswith("model__") for name in made)
     assert bool(made) == (kind == "tables")
     assert [table.name for table in edges.catalog.listTables() if table.name.startswith("fixpoint_test")] == []
-    assert found == {n: (n, False) for n in range(LAST + 1)}
+    assert found == {n: n for n in range(LAST + 1)}
     assert lines[0] == "round 0: 1 rows settled"
     assert lines[10] == "round 10: 1 rows settled"
     assert lines[6] == "round 6: 1 rows settled, 1 wait"  # 10 waits for its half, which is settled
-    measure = f"{len(EDGES)} input rows are at most {len(EDGES)}, and " if small_rows else ""
     assert lines[-2:] == [
         f"round {LAST + 1}: 0 rows settled",
-        f"rounds end at round {LAST + 1}: {measure}no further row settles",
+        f"rounds end at round {LAST + 1}: no further row settles",
     ]
+    assert stores[0][kind].is_small == (small_rows > 0)
 
 
 @pytest.mark.parametrize("kind", ["session", "tables"])
-def test_a_limit_leaves_a_frontier(edges, stores, kind):
-    found, lines = run(edges, stores[0][kind], rounds=4, small_rows=3, small_rounds=9)
-    assert found == {n: (n, n == 4) for n in range(5)}
-    assert lines[-1] == f"rounds stop at round 4: {len(EDGES)} input rows are more than 3, and 4 rounds are the limit"
-
-
-@pytest.mark.parametrize(
-    ("spec", "expected", "stops"),
-    [
-        (
-            {"rounds": 4, "least_share": 0.5, "small_rows": 10**6, "small_rounds": 9},
-            {n: (n, n == 9) for n in range(10)},
-            f"round 9: {len(EDGES)} input rows are at most 1,000,000, and 9 rounds are the limit",
-        ),
-        (
-            {"least_share": 0.25},
-            {0: (0, False), 1: (1, True)},
-            "round 1: the round settled fewer than 25% of the input rows",
-        ),
-    ],
-    ids=["a small input has a limit of its own", "a round that settles too little is the last"],
-)
-def test_other_limits(edges, stores, spec, expected, stops):
-    found, lines = run(edges, stores[0]["session"], **spec)
-    assert found == expected
-    assert lines[-1] == f"rounds stop at {stops}"
+@pytest.mark.parametrize("limit", [0, 4, LAST])
+def test_a_limit_leaves_no_rows(edges, stores, kind, limit):
+    found, lines = run(edges, stores[0][kind], rounds=limit)
+    assert found == {}
+    assert lines[-1] == f"rounds stop at round {limit}: rows still settle, so the result is empty"
+    assert set(stores[1]["made"]) <= set(stores[1]["dropped"])
 
 
 @pytest.mark.parametrize("kind", ["session", "tables"])
@@ -114,7 +95,7 @@ def test_a_query_in_place_of_a_table(edges, stores, kind):
     empty = "(select * from edges where false limit 0)"
     queries = [query.replace("<waiting>edges", f"<waiting>{empty}") for query in (BASE, STEP, WAITING)]
     lines: list[str] = []
-    rounds = Fixpoint(stores[0][kind], queries, NAMES, Spec(["n", "depth"], small_rows=1), lines.append)
+    rounds = Fixpoint(stores[0][kind], queries, NAMES, Spec(["n", "depth"]), lines.append)
     assert edges.sql(rounds.run()).collect() == []
     rounds.drop()
-    assert lines[-1] == "rounds end at round 0: 0 input rows are at most 1, and no further row settles"
+    assert lines[-1] == "rounds end at round 0: no further row settles"

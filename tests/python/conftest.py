@@ -184,8 +184,8 @@ def fixtures(project) -> DbtProject:
 
 @pytest.fixture(scope="session")
 def manifest(project):
-    """This project as dbt parses it without any var."""
-    return manifests.manifest_for(project("parsed"))
+    """This project as dbt parses it with all its models; `clock_limit` turns on those of clocks."""
+    return manifests.manifest_for(project("parsed", clock_limit=1))
 
 
 @pytest.fixture(scope="session")

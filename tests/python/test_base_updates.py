@@ -17,7 +17,7 @@ def test_clock_limit_and_quorum_degrees(project, tmp_path):
     sizes = {name: len({i.writer for i in base.nodes}) * len(base.nodes) for name, base in bases.items()}
     limit = sorted(sizes.values())[15]
     log = write(tmp_path / "log.jsonl", lines)
-    built = project("limited_bases", autobase_log=log, clock_limit=limit, quorum_degrees=5)
+    built = project("limited_bases", autobase_log=log, base_clock_limit=limit, quorum_degrees=5)
     built.run(*ONLY)
     built = Built(built)
     for name, base in bases.items():

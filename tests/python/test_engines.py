@@ -1,4 +1,4 @@
-"""The kernel, SQL rounds, and a kernel that continues after some rounds compute the same tables.
+"""The kernel and SQL rounds compute the same tables.
 
 The log consists of a signed log and of test cases of other implementations; each case is a separate tangle.
 """
@@ -26,7 +26,7 @@ LONGEST_THREAD = 24
 ENGINES = {
     "sql": {"tangle_engine": "sql"},
     "auto": {"tangle_engine": "auto"},
-    "two rounds": {"tangle_engine": "auto", "sql_edge_limit": 0, "sql_round_budget": 2},
+    "auto above the limit": {"tangle_engine": "auto", "sql_edge_limit": 5},
 }
 
 
@@ -65,7 +65,7 @@ def variables(tmp_path_factory) -> dict:
     messages += [message for case in THREADS for message in case["thread"]]
     (folder / "vectors.jsonl").write_text("\n".join(map(json.dumps, messages)))
     (folder / "small.jsonl").write_bytes((DATA / "ssb" / "small.jsonl").read_bytes())
-    return {"ssb_log": str(folder), "verify_signatures": False, "ancestor_limit": ANCESTOR_LIMIT}
+    return {"ssb_log": str(folder), "verify_signatures": False, "ancestor_limit": ANCESTOR_LIMIT, "clock_limit": 10**9}
 
 
 def contents(built) -> dict[str, list[tuple]]:
@@ -83,7 +83,7 @@ def built(variables, project):
     return kernel
 
 
-@pytest.fixture(scope="module", params=["sql", pytest.param("auto", marks=pytest.mark.long), "two rounds"])
+@pytest.fixture(scope="module", params=["sql", pytest.param("auto", marks=pytest.mark.long), "auto above the limit"])
 def other(request, built, variables, project):
     """Rebuild the tables that depend on the engine with another engine."""
     engine = project("engines", **variables, **ENGINES[request.param])
@@ -100,26 +100,19 @@ def test_engines_agree(built, other):
         assert ours[table] == built.kept[table]
 
 
-def test_sql_rounds_settle_the_lowest_depths(built, other):
-    """SQL settles every member, or every member up to a depth; the kernel alone does not run rounds."""
+def test_sql_rounds_compute_everything_or_nothing(built, other):
+    """With SQL rounds: the depths of all members, and all pairs of ancestors. Otherwise kernels compute these."""
     name, engine = other
     columns = ["tangle_name", "root_id", "message_id", "depth"]
-    rows = engine.rows("int_tangle_depths")
-    settled = {tuple(row[column] for column in columns) for row in rows}
-    frontier = {row["depth"] for row in rows if row["is_frontier"]}
+    settled = {tuple(row[column] for column in columns) for row in engine.rows("int_tangle_depths")}
     members = {tuple(row.values()) for row in built.rows("tangle_messages", columns) if row["depth"] is not None}
-    deepest = max(depth for *_, depth in settled)
-    assert settled == {row for row in members if row[-1] <= deepest}
-    assert 1 <= deepest <= 2 if name == "two rounds" else deepest == max(depth for *_, depth in members)
-    assert frontier == ({deepest} if name == "two rounds" else set())
+    members = {row for row in members if row[0] != "ssb:feed"}
+    has_rounds = name != "auto above the limit"
+    assert settled == (members if has_rounds else set())
+    assert bool(engine.rows("int_tangle_ancestor_rounds")) == has_rounds
+    assert bool(engine.rows("int_tangle_ancestors")) == (not has_rounds)
+    assert bool(engine.rows("int_tangle_edges")) == has_rounds
     assert built.depths == []
-
-
-def test_sql_computes_pairs_and_clocks_of_settled_tangles(other):
-    name, engine = other
-    for kind in ("ancestor", "clock"):
-        assert bool(engine.rows(f"int_tangle_{kind}_rounds")) == (name != "two rounds")
-        assert bool(engine.rows(f"int_tangle_{kind}s")) == (name == "two rounds")
 
 
 def test_threads_are_tangles(built):
@@ -147,32 +140,14 @@ class Graph:
         return sorted(self.rows, key=lambda key: (asserted[key] is None, asserted[key] or 0, key))
 
     def left_out(self) -> dict[str, set[str]]:
-        """List the earlier messages of each member's author that it does not follow; in large graphs the latest."""
-        found = {}
-        for key in self.rows:
-            others = self.own_before(key)
-            if self.is_large:
-                own = [self.rows[other]["sequence"] for other in self.ancestors[key] if self.is_own(key, other)]
-                followed = max(own, default=-9)
-                found[key] = {other for other in others[-1:] if followed < self.rows[other]["sequence"]}
-            else:
-                found[key] = {other for other in others if other not in self.ancestors[key]}
-        return found
+        """List the earlier messages of each member's author that it does not follow."""
+        return {key: {other for other in self.own_before(key) if other not in self.ancestors[key]} for key in self.rows}
 
     def known_followed(self) -> dict[str, set[str]]:
         """List, for each member, the previous messages that its author's latest earlier member follows."""
-        left_out = self.left_out()
-        orderly = {row["author"] for row in self.rows.values()}
-        if self.is_large:
-            written = [(row["author"], row["sequence"]) for row in self.rows.values()]
-            orderly -= {self.rows[key]["author"] for key, others in left_out.items() if others}
-            orderly -= {author for author, sequence in written if written.count((author, sequence)) > 1}
         return {
             key: {
-                parent
-                for own in self.own_before(key)[-1:]
-                for parent in self.ancestors[own].keys() & self.links[key]
-                if self.rows[parent]["author"] in orderly
+                parent for own in self.own_before(key)[-1:] for parent in self.ancestors[own].keys() & self.links[key]
             }
             for key in self.rows
         }
@@ -246,7 +221,7 @@ def test_ancestors_and_clocks(built, expected):
 
 
 def test_faults_of_writers(built, graphs):
-    """In tangles with ancestors and in tangles with clocks."""
+    """In tangles up to `ancestor_limit` members and in larger ones."""
     expected = {}
     for name, graph in graphs.items():
         faults = {

@@ -72,14 +72,13 @@ def unsigned(crowd, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def trusted(unsigned, crowd, project, tmp_path_factory):
-    """Build with verification off and small tangles in SQL rounds. Some events name the timelines of tangles."""
+    """Build with verification off. Some events name the timelines of tangles."""
     events = tmp_path_factory.mktemp("events of others") / "log.jsonl"
     timelines = (f"{name}:{root}" for name in COLON_NAMES for root in COLON_ROOTS)
     lines = ({"timeline": timeline, "event": "e", "after": [], "arrival": 1} for timeline in timelines)
     events.write_text("".join(json.dumps(line) + "\n" for line in lines))
     logs = {"ssb_log": unsigned.write() + "/*", "event_log": str(events)}
-    rounds = {"sql_edge_limit": 0, "sql_round_budget": 3}
-    return project(f"bad_input_{crowd}", **logs, **rounds, verify_signatures=False).run(*SELECTED)
+    return project(f"bad_input_{crowd}", **logs, verify_signatures=False).run(*SELECTED)
 
 
 def test_trusted_lines(unsigned, trusted):

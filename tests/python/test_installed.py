@@ -40,7 +40,8 @@ def models_in(*folders: str) -> set[str]:
     """Names of the models of some folders, and of those that need no log."""
     files = (path for top in ("models", "python_models") for path in (ROOT / top).rglob("*"))
     models = {path for path in files if path.suffix in (".sql", ".py")}
-    return {path.stem for path in models if path.parent.name in {*folders, "tables", "runs"}}
+    enabled = {path.stem for path in models if path.parent.name in {*folders, "tables", "runs"}}
+    return enabled - {"tangle_clocks", "int_tangle_clocks"}  # off by default
 
 
 def lines_of_fixtures(manifest) -> set[str]:

@@ -188,7 +188,7 @@ def test_vars_stay_where_they_are(consumer):
     assert consumer.rows("own_vars") == [{"edit_limit": "mine", "ancestor_limit": "none"}]
     run = max(installed_in(consumer, "tangles").rows("runs"), key=lambda row: row["started_at"])
     taken = dict(run["vars"])
-    assert (taken["edit_limit"], taken["edit_batch_size"], taken["ancestor_limit"]) == ("500", "10", "1000")
+    assert (taken["edit_limit"], taken["edit_batch_size"], taken["ancestor_limit"]) == ("500", "10", "100")
     edits = installed_in(consumer, "tangles").rows("timeline_edits", ["batch"])
     assert max(row["batch"] for row in edits) == 60 // 10
 

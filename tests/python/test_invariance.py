@@ -25,7 +25,7 @@ TABLES = (
 
 def run(project, schema: str, log: Path, **variables) -> DbtProject:
     """Build a log, with clocks for some of the tangles."""
-    built = project(schema, ssb_log=str(log), ancestor_limit=VARS["ancestor_limit"], **variables)
+    built = project(schema, **{**VARS, "ssb_log": str(log)}, **variables)
     return built.run("--select", *selection_of(*TABLES))
 
 

@@ -14,7 +14,7 @@ from killed_build import Build
 SOME = ["+tangle_edges", "ssb_rejects", "+feed_messages"]
 MORE = ["+tangle_edges", "+tangle_ancestors", "+timeline_edits", "+timeline_stats", "ssb_rejects", "+feed_messages"]
 
-#: With `auto`, the number of changed tangles decides between the tables of SQL rounds and those of kernels.
+#: With `auto`, a full build makes the tables of SQL rounds, and a night those of kernels.
 OPTIONS = {"tangle_engine": "sql"}
 
 # The histories of published orders and of versions depend on the moment of a kill, by design.

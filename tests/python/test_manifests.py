@@ -12,7 +12,7 @@ OTHER = {
         "count_changes": False,
         "incremental_from": 9,
     },
-    **{"ancestor_limit": 6, "clock_limit": 5, "graph_limit": 9, "rows_in_memory": 2, "max_previous": 3},
+    **{"ancestor_limit": 6, "base_clock_limit": 5, "graph_limit": 9, "rows_in_memory": 2, "max_previous": 3},
     **{"edit_limit": 4, "edit_command_limit": 8, "edit_batch_size": 0, "verify_signatures": False},
     **{"consensus_rule": "design", "quorum_degrees": 2, "set_ghost_span": 9},
 }

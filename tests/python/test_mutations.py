@@ -31,8 +31,7 @@ SEED = 12
 OF_RUNS = {"runs", "run_changes"}
 TABLES = sorted(model.stem for model in (ROOT / "models" / "marts").rglob("*.sql") if model.stem not in OF_RUNS)
 # The limits are low, so that tables of clocks and other tables with limits have rows, too.
-ROUNDS = {"sql_edge_limit": 0, "sql_round_budget": 3}
-OPTIONS = {"verify_signatures": False, "ancestor_limit": 6, **ROUNDS, "max_previous": 100}
+OPTIONS = {"verify_signatures": False, "ancestor_limit": 6, "clock_limit": 10**6, "max_previous": 100}
 REJECTS = {"ssb": "ssb_rejects", "pzp": "pzp_rejects", "autobase": "autobase_rejects", "event": "timeline_rejects"}
 
 

@@ -61,9 +61,9 @@ WRONG_VARS = {
     "test_private_models": ("no", 1),
     "tangle_engine": ("fast", None),
     "sql_edge_limit": (1.5, -1, "5", None, True),
-    "sql_round_budget": (1.5, -1, "5", None, True),
     "ancestor_limit": (-1, "many"),
-    "clock_limit": (-1,),
+    "clock_limit": (-1, "5"),
+    "base_clock_limit": (-1,),
     "graph_limit": (0, -1, "x", 1.5, None, True),
     "unpack_limit": (0, -1, "many", 1.5, True, None),
     "tangle_types": ({"tangle_name": "page"}, "page", None, 3, True),
@@ -106,7 +106,7 @@ def test_a_password_in_a_path_is_refused_and_not_shown(project, manifest):
 
 
 def test_wrong_vars_are_parsed(project):
-    wrong = {"ssb_log": 7, "sql_round_budget": "5", "max_previous": [2]}
+    wrong = {"ssb_log": 7, "sql_edge_limit": "5", "max_previous": [2]}
     said = said_of(project("wrong_vars_parsed", **wrong).invoke("run"))
     assert all(is_refused(name, value, said) for name, value in wrong.items())
 

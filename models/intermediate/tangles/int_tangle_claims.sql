@@ -4,47 +4,31 @@ with types as (
     {{ select_tangle_types() }}
 ),
 
-usable as (
-    select * from {{ ref('ssb_messages') }}
-    where is_usable
+usable_claims as (
+    select
+        messages.message_id,
+        messages.author,
+        messages.sequence,
+        messages.asserted_at,
+        messages.received_at,
+        messages.content_type,
+        exploded.claim
+    from {{ ref('ssb_messages') }} as messages
+        lateral view explode(messages.tangle_claims) exploded as claim
+    where messages.is_usable
 ),
 
 -- In the legacy thread format a reply names its root, but the root itself makes no claim.
 legacy_roots as (
-    select distinct root_id as message_id
-    from (
-        select
-            usable.message_id,
-            claim.tangle_name,
-            claim.root_id,
-            claim.defect
-        from usable
-            lateral view explode(usable.tangle_claims) exploded as claim
-    ) as claims
-    where tangle_name = 'ssb:legacy_thread' and defect is null and root_id != message_id
-),
-
-messages as (
-    select
-        usable.*,
-        if(
-            legacy_roots.message_id is null,
-            usable.tangle_claims,
-            concat(
-                usable.tangle_claims,
-                array(
-                    named_struct(
-                        'tangle_name', 'ssb:legacy_thread',
-                        'root_id', cast(null as string),
-                        'previous', cast(null as array<string>),
-                        'is_root', true,
-                        'defect', cast(null as string)
-                    )
-                )
-            )
-        ) as claims
-    from usable
-    left join legacy_roots on usable.message_id = legacy_roots.message_id
+    select messages.*
+    from {{ ref('ssb_messages') }} as messages
+    left semi join usable_claims as replies
+        on
+            messages.message_id = replies.claim.root_id
+            and replies.message_id != replies.claim.root_id
+            and replies.claim.tangle_name = 'ssb:legacy_thread'
+            and replies.claim.defect is null
+    where messages.is_usable
 ),
 
 -- Tangles without a row take messages of every author.
@@ -58,11 +42,25 @@ writers as (
 ),
 
 claims as (
+    select * from usable_claims
+
+    union all
+
     select
-        messages.*,
-        exploded.claim
-    from messages
-        lateral view explode(messages.claims) exploded as claim
+        message_id,
+        author,
+        sequence,
+        asserted_at,
+        received_at,
+        content_type,
+        named_struct(
+            'tangle_name', 'ssb:legacy_thread',
+            'root_id', cast(null as string),
+            'previous', cast(null as array<string>),
+            'is_root', true,
+            'defect', cast(null as string)
+        ) as claim
+    from legacy_roots
 )
 
 select

@@ -3,11 +3,7 @@
     materialized='fixpoint',
     meta={
         'result_columns': ['tangle_name', 'root_id', 'message_id', 'depth'],
-        'frontier_column': 'is_frontier',
-        'rounds': get_round_limit(),
-        'least_share': 0.1 if var('tangle_engine') == 'auto' else 0,
-        'small_rows': var('sql_edge_limit') if var('tangle_engine') != 'kernel' else 0,
-        'small_rounds': 500 if var('tangle_engine') == 'auto' else none,
+        'rounds': 500 if var('tangle_engine') == 'auto' else none,
         'words': {'round': 'depth', 'rows': 'messages'}
     }
 ) }}

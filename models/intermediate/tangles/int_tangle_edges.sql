@@ -15,5 +15,5 @@ from (
         array_distinct(previous) as previous,
         cast(size(array_distinct(previous)) as int) as previous_count
     from {{ ref('int_tangle_candidates') }}
-    where claim_error is null and not is_root
+    where claim_error is null and not is_root and {{ has_sql_rounds() }}
 ) as candidates

@@ -44,7 +44,7 @@ clock_maps as (
 sizes as (
     select
         base_id,
-        count(*) * count(distinct writer) <= {{ var('clock_limit') }} as has_clocks
+        count(*) * count(distinct writer) <= {{ var('base_clock_limit') }} as has_clocks
     from members
     group by base_id
 ),

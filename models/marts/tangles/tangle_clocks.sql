@@ -1,15 +1,4 @@
-{{ config(enabled=has_log('ssb_log')) }}
-
-select
-    tangle_name,
-    root_id,
-    message_id,
-    author,
-    sequence
-from {{ ref('int_tangle_clock_rounds') }}
-where author is not null
-
-union all
+{{ config(enabled=has_log('ssb_log') and var('clock_limit') is number and var('clock_limit') > 0) }}
 
 select
     tangle_name,

@@ -1,13 +1,21 @@
 {{ config(enabled=has_log('ssb_log')) }}
 
+with messages as (
+    select
+        messages.message_id,
+        {{ is_sealed('messages') }} as is_sealed
+    from {{ ref('ssb_messages') }} as messages
+    left semi join {{ ref('int_tangle_missing') }} as missing on messages.message_id = missing.missing_id
+)
+
 select
     missing.tangle_name,
     missing.root_id,
     missing.missing_id,
     messages.message_id is not null as is_in_log,
-    coalesce({{ is_sealed('messages') }}, false) as is_sealed,
+    coalesce(messages.is_sealed, false) as is_sealed,
     missing.waiting_count,
     missing.blocked_count,
     missing.unlocks
 from {{ ref('int_tangle_missing') }} as missing
-left join {{ ref('ssb_messages') }} as messages on missing.missing_id = messages.message_id
+left join messages on missing.missing_id = messages.message_id

@@ -9,7 +9,7 @@ from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
 
 
 def model(dbt, spark):
-    row_limit = dbt.config.meta_get("clock_limit")
+    row_limit = dbt.config.meta_get("base_clock_limit")
     rule = dbt.config.meta_get("consensus_rule")
     members = dbt.ref("int_autobase_members").select(INPUT_SCHEMA.names)
     changes = partial(run_on_partition, changes_of_bases, row_limit=row_limit, rule=rule)

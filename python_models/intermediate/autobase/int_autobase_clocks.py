@@ -13,7 +13,7 @@ BASE_NAMES = {graph: base for base, graph in GRAPH_NAMES.items()}
 
 
 def model(dbt, spark):
-    max_rows = dbt.config.meta_get("clock_limit")
+    max_rows = dbt.config.meta_get("base_clock_limit")
     members = dbt.ref("int_autobase_members").withColumnsRenamed(GRAPH_NAMES)
     kind = sf.lit("autobase").alias("graph_kind")
     clocks = map_groups(

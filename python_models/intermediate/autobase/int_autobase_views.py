@@ -8,7 +8,7 @@ from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
 
 
 def model(dbt, spark):
-    row_limit = dbt.config.meta_get("clock_limit")
+    row_limit = dbt.config.meta_get("base_clock_limit")
     rule = dbt.config.meta_get("consensus_rule")
     members = dbt.ref("int_autobase_members").select(INPUT_SCHEMA.names)
     order = partial(run_on_partition, order_bases, row_limit=row_limit, rule=rule)

@@ -11,8 +11,9 @@ PAIRS = "graph_kind string, graph_id string, node_id string, ancestor_id string,
 
 def model(dbt, spark):
     limit = dbt.config.meta_get("ancestor_limit")
-    settled = dbt.ref("int_tangle_settled").select("tangle_name", "root_id")
+    # The SQL rounds list all pairs of a tangle or none.
+    listed = dbt.ref("int_tangle_ancestor_rounds").select("tangle_name", "root_id")
     members = dbt.ref("int_tangle_levels").where("set_aside_reason is null")
-    members = members.join(settled, ["tangle_name", "root_id"], "left_anti")
+    members = members.join(listed, ["tangle_name", "root_id"], "left_anti")
     nodes = graph_columns(members.select("tangle_name", "root_id", "message_id", "previous", "depth"))
     return tangle_columns(map_groups(nodes, GRAPH_KEYS, partial(ancestors_of_partition, limit=limit), PAIRS))

@@ -12,9 +12,7 @@ CLOCKS = "graph_kind string, graph_id string, node_id string, author string, seq
 def model(dbt, spark):
     limit = dbt.config.meta_get("ancestor_limit")
     max_rows = dbt.config.meta_get("clock_limit")
-    settled = dbt.ref("int_tangle_settled").select("tangle_name", "root_id")
     members = dbt.ref("int_tangle_levels").where("set_aside_reason is null")
-    members = members.join(settled, ["tangle_name", "root_id"], "left_anti")
     nodes = graph_columns(
         members.select("tangle_name", "root_id", "message_id", "previous", "depth", "author", "sequence")
     )

@@ -15,9 +15,8 @@ def model(dbt, spark):
     graph_limit = dbt.config.meta_get("graph_limit")
     rows_in_memory = dbt.config.meta_get("rows_in_memory")
     candidates = graph_columns(dbt.ref("int_tangle_candidates"))
-    # The depths that SQL rounds settled travel as rows of their own to the task of their graph. This saves a join.
-    settled = dbt.ref("int_tangle_depths").drop("is_frontier")
-    depths = graph_columns(settled.withColumnRenamed("depth", "known_depth"))
+    # The depths from SQL rounds travel as rows of their own to the task of their graph. This saves a join.
+    depths = graph_columns(dbt.ref("int_tangle_depths").withColumnRenamed("depth", "known_depth"))
     nodes = map_groups(
         candidates.unionByName(depths, allowMissingColumns=True),
         GRAPH_KEYS,

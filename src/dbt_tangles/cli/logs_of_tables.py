@@ -5,12 +5,13 @@ from functools import cache
 from dbt_tangles.cli.init import project_folder
 from dbt_tangles.cli.tables import Pair, Tables
 
-#: Folders of models, with the vars that enable them: a log, or the switch of a part.
+#: Folders of models, or a model, with the vars that enable them: a log, or the switch of a part.
 _VARS = {
     "ssb": ("ssb_log",),
     "feeds": ("ssb_log",),
     "tangles": ("ssb_log",),
     "groups": ("private_groups",),
+    "tangle_clocks": ("clock_limit",),
     "timelines": ("ssb_log", "event_log"),
     "events": ("event_log",),
     "pzp": ("pzp_log",),
@@ -23,7 +24,7 @@ _VARS = {
 def vars_of(name: str) -> tuple[str, ...]:
     """Return the vars of which one enables a table; empty for a table of runs, and for an unknown name."""
     models = (path for top in ("models", "python_models") for path in (project_folder() / top).glob(f"*/*/{name}.yml"))
-    return next((_VARS.get(path.parent.name, ()) for path in models), ())
+    return _VARS.get(name) or next((_VARS.get(path.parent.name, ()) for path in models), ())
 
 
 def lacking(tables: Tables) -> list[str]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from dbt_tangles.cli import gates, problems, rounds, runs, verdict_counts, verify
+from dbt_tangles.cli import gates, problems, runs, verdict_counts, verify
 from dbt_tangles.cli.duplicate_tangles import count_alike, describe_alike, find_duplicates, repeated_tangles
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
 from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, quantity
@@ -79,7 +79,6 @@ def describe(tables: Tables, *targets: Path) -> dict:
         "tests": results and {**results, "is_of_these_tables": any(results["run_id"] == run["run_id"] for run in last)},
         "counts": verdict_counts.count(tables, repeated_tangles(duplicates)),
         "alike": count_alike(duplicates),
-        "rounds": rounds.find_rounds(tables),
         "look_at": [
             {"words": each["words"], "ask": each["ask"] and suggest(each["ask"])}
             for each in problems.find(tables, last, results)
@@ -110,7 +109,6 @@ def write(page: Page, answer: dict) -> None:
             page.line(f"{once['total']:>11,} {words}", *([f": {parts}"] if parts else []))
     for row in answer["alike"]:
         page.line((describe_alike(row), DIM))
-    rounds.write(page, answer["rounds"])
     if answer["look_at"]:
         page.line(("to look at:", STRONG))
     for item in answer["look_at"]:

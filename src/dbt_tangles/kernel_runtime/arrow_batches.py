@@ -24,13 +24,17 @@ def run_on_partition(
         yield from kernel(table, *arguments, **options)
 
 
-def append_columns(batches: Iterable[pa.RecordBatch], table: pa.Table) -> Iterator[pa.RecordBatch]:
-    """Append the columns of a table to batches, row by row."""
+def append_columns(
+    batches: Iterable[pa.RecordBatch], table: pa.Table, schema: pa.Schema | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Append the columns of a table to batches, row by row; cast them to the types of a schema, if one is given."""
+    schema = table.schema if schema is None else schema
     begin = 0
     for batch in batches:
-        found = table.slice(begin, len(batch))
-        columns = [*batch.columns, *(column.combine_chunks() for column in found.columns)]
-        yield pa.RecordBatch.from_arrays(columns, schema=pa.schema([*batch.schema, *table.schema]))
+        found = table.slice(begin, len(batch)).columns
+        # A cast decodes all values below a list, so chunks are first combined into an array of this batch alone.
+        columns = [column.combine_chunks().cast(field.type) for column, field in zip(found, schema, strict=True)]
+        yield pa.RecordBatch.from_arrays([*batch.columns, *columns], schema=pa.schema([*batch.schema, *schema]))
         begin += len(batch)
 
 

@@ -228,36 +228,3 @@ def test_unreadable_results_are_ignored(warehouse, tmp_path, text):
     (tmp_path / "target" / "run_results.json").write_text(text)
     result = warehouse.ask("status")
     assert result.exit_code == 2 and "cannot be read as dbt's results" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("frontier", "others", "said"),
-    [
-        (False, 0, "SQL rounds computed the depths of 2 of 2 members: all depths up to 1"),
-        (
-            False,
-            5,
-            "computed the depths of 2 of 2 members of the tangles that the last run computed: all depths up to 1",
-        ),
-        (
-            True,
-            0,
-            "depths of 2 of 3 members: the rounds ended at depth 1 of a log with 2 edges; the kernel did the rest",
-        ),
-    ],
-    ids=["all", "changed", "some"],
-)
-def test_how_far_sql_rounds_went(warehouse, frontier, others, said):
-    tangle = {"tangle_name": "thread", "root_id": "%r"}
-    depths = [{**tangle, "message_id": f"%{n}", "depth": n, "is_frontier": frontier and n == 1} for n in range(2)]
-    deeper = [{**tangle, "message_id": "%2", "depth": 2}] if frontier else []
-    levels = [{name: row[name] for name in (*tangle, "message_id", "depth")} for row in [*depths, *deeper]]
-    warehouse.write("int_tangle_depths", *depths).write("int_tangle_levels", *levels)
-    warehouse.write("int_tangle_edges", *({**tangle, "message_id": f"%{n}"} for n in (1, 2)))
-    members = 2 + frontier + others
-    warehouse.write("tangle_messages", *({**tangle, "message_id": f"%{n}", "is_member": True} for n in range(members)))
-    assert said in warehouse.ask("status").stdout
-    assert warehouse.json("status")["rounds"] == {
-        **{"settled": 2, "members": 2 + frontier, "all_members": members, "last_round": 1, "edges": 2},
-        "stopped": "limit" if frontier else "settled",
-    }

@@ -8,17 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_tangles.algorithms.graph.concurrency import concurrent_counts
-from graph_oracle import thread, walk
-
-
-def arrays_of(links: list[list[int]], sizes: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    start = np.cumsum([0, *map(len, links)])
-    graph_start = np.cumsum([0, *sizes])
-    return (
-        graph_start.astype(np.int64),
-        start.astype(np.int64),
-        np.array([p for previous in links for p in previous], np.int32),
-    )
+from graph_oracle import arrays_of, thread, walk
 
 
 def naive_counts(links: list[list[int]], sizes: list[int]) -> list[int]:

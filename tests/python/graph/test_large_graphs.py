@@ -22,8 +22,7 @@ MEMBERS = pa.schema(
     [
         *(WALK_INPUT_SCHEMA.field(name) for name in (*GRAPH, "node_id", "previous")),
         ("depth", pa.int32()),
-        ("author", pa.string()),
-        ("sequence", pa.int32()),
+        *(WALK_INPUT_SCHEMA.field(name) for name in ("author", "sequence")),
     ]
 )
 
@@ -33,7 +32,8 @@ def walked(rows: list[dict], piece: int, **limits: int) -> list[dict]:
     table = pa.Table.from_pylist([DEFAULTS | row for row in rows], IN_SCHEMA)
     batches = list(walk_partition(iter(table.to_batches(max_chunksize=piece)), **limits))
     schema = pa.schema([*WALK_INPUT_SCHEMA, *WALK_OUTPUT_SCHEMA])
-    return pa.Table.from_batches(batches, schema).to_pylist()
+    rows = pa.Table.from_batches(batches, schema).to_pylist()
+    return [row | {"own_left_out": row["own_left_out"] and sorted(row["own_left_out"])} for row in rows]
 
 
 def in_any_order(rows: list[dict]) -> list[str]:
@@ -41,8 +41,10 @@ def in_any_order(rows: list[dict]) -> list[str]:
 
 
 def with_depths(rows: list[dict], data: st.DataObject) -> list[dict]:
-    """Mix in rows with some known depths."""
-    known = [row for row in known_rows(rows, naive_walk(rows)) if data.draw(st.booleans())]
+    """Mix in rows with the depths of some graphs."""
+    members = known_rows(rows, naive_walk(rows))
+    graphs = data.draw(st.sets(st.sampled_from([of(row) for row in members] or [()])))
+    known = [row for row in members if of(row) in graphs]
     told = [{name: row[name] for name in DEPTH_SCHEMA.names[:3]} | {"known_depth": row["depth"]} for row in known]
     return data.draw(st.permutations([*rows, *told]))
 

@@ -28,9 +28,6 @@ _TYPES = {
 _PLACE = {"source_file": "string", "line": "bigint", "line_digest": "string"}
 _NODE = {"tangle_name": "string", "root_id": "string", "message_id": "string"}
 _INTERNAL = {
-    "int_tangle_depths": {**_NODE, "depth": "int", "is_frontier": "boolean"},
-    "int_tangle_edges": {**_NODE},
-    "int_tangle_levels": {**_NODE, "depth": "int"},
     "int_set_entries": {"set_id": "string", "message_id": "string", "prev": "array<string>"},
     "int_pzp_messages": {
         "message_id": "string",

@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pyarrow as pa
 
 from dbt_tangles.algorithms.graph import (
@@ -20,6 +21,8 @@ DEFAULTS = {
     "claim_error": None,
     "asserted_at": None,
     "received_at": None,
+    "author": None,
+    "sequence": None,
 }
 
 
@@ -42,9 +45,26 @@ def thread(links: dict[str, list[str] | None], **columns: dict) -> list[dict]:
     ]
 
 
+def arrays_of(links: list[list[int]], sizes: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Make `graph_start`, `start` and `previous` of graphs of these sizes, from the previous of each member."""
+    start = np.cumsum([0, *map(len, links)])
+    graph_start = np.cumsum([0, *sizes])
+    return (
+        graph_start.astype(np.int64),
+        start.astype(np.int64),
+        np.array([p for previous in links for p in previous], np.int32),
+    )
+
+
 def walk(rows: list[dict], missing_previous_excludes: bool = True) -> dict[str, dict]:
-    result = walk_graphs(table_of(rows), missing_previous_excludes).to_pylist()
+    result = walked(table_of(rows), missing_previous_excludes)
     return {row["node_id"]: out for row, out in zip(rows, result, strict=True)}
+
+
+def walked(*arguments) -> list[dict]:
+    """Call `walk_graphs`, and sort the messages that a member leaves out."""
+    result = walk_graphs(*arguments).to_pylist()
+    return [row | {"own_left_out": row["own_left_out"] and sorted(row["own_left_out"])} for row in result]
 
 
 def order(answers: dict[str, dict], column: str) -> list[str]:
@@ -75,10 +95,7 @@ def known_links(rows: list[dict]) -> dict[str, list[str]]:
     }
 
 
-def _naive_graph(rows: list[dict], strict: bool) -> list[dict]:
-    candidates = {row["node_id"]: row for row in rows if row["claim_error"] is None}
-    links = known_links(rows)
-
+def _naive_depths(candidates: dict, links: dict, strict: bool) -> dict[str, int]:
     def grounded(id_):
         if candidates[id_]["is_root"] or not strict:
             return True
@@ -93,8 +110,16 @@ def _naive_graph(rows: list[dict], strict: bool) -> list[dict]:
             if id_ not in depth and grounded(id_) and all(p in depth for p in previous):
                 depth[id_] = max((depth[p] + 1 for p in previous), default=0)
                 growing = True
+    return depth
 
+
+def _naive_graph(rows: list[dict], strict: bool) -> list[dict]:
+    candidates = {row["node_id"]: row for row in rows if row["claim_error"] is None}
+    links = known_links(rows)
+
+    depth = _naive_depths(candidates, links, strict)
     followed = {id_: longest_paths(id_, links) for id_ in depth}
+    own = {id_: _earlier_own(id_, depth, candidates) for id_ in depth}
     children = {id_: sum(id_ in links[c] for c in depth) for id_ in depth}
     by_depth = sorted(depth, key=lambda id_: (depth[id_], id_.encode()))
     causal: list[str] = []
@@ -126,6 +151,8 @@ def _naive_graph(rows: list[dict], strict: bool) -> list[dict]:
                     "thread_position": causal.index(id_),
                     "child_count": children[id_],
                     "redundant_previous": [p for p in links[id_] if any(p in followed[q] for q in links[id_])],
+                    "own_left_out": sorted(p for p in own[id_] if p not in followed[id_]),
+                    "not_tips": [p for p in links[id_] if any(p in followed[latest] for latest in own[id_][-1:])],
                     "concurrent_count": sum(
                         other not in followed[id_] and id_ not in followed[other] for other in depth if other != id_
                     ),
@@ -134,6 +161,16 @@ def _naive_graph(rows: list[dict], strict: bool) -> list[dict]:
         else:
             answers.append(dict.fromkeys(WALK_OUTPUT_SCHEMA.names) | {"set_aside_reason": reason(row)})
     return answers
+
+
+def _earlier_own(id_, depth: dict, candidates: dict) -> list:
+    """List the author's earlier members, the latest one last."""
+    writer = candidates[id_]
+    if None in (writer["author"], writer["sequence"]):
+        return []
+    own = [c for c in depth if candidates[c]["author"] == writer["author"] and candidates[c]["sequence"] is not None]
+    own = [c for c in own if candidates[c]["sequence"] < writer["sequence"]]
+    return sorted(own, key=lambda c: (candidates[c]["sequence"], c.encode()))
 
 
 def _earliest(row: dict) -> tuple[bool, float]:
@@ -221,8 +258,6 @@ def clocks_of(rows: list[dict]) -> set[tuple]:
     """List (message, author, sequence) of the members of one tangle with the kernels."""
     table = table_of(rows)
     table = table.append_column("depth", walk_graphs(table)["depth"])
-    table = table.append_column("author", pa.array([row["author"] for row in rows], pa.string()))
-    table = table.append_column("sequence", pa.array([row["sequence"] for row in rows], pa.int32()))
     return {row[2:] for row in listed(author_clocks(table, 0), 200_000)}
 
 

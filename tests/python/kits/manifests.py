@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LOGS = ("ssb_log", "pzp_log", "autobase_log", "event_log")
 #: Vars that a parsed project has in `meta` alone, or that dbt reads only when it builds a model.
-IN_META = {*LOGS, "unpack_limit", "ancestor_limit", "clock_limit", "graph_limit", "rows_in_memory"}
+IN_META = {*LOGS, "unpack_limit", "ancestor_limit", "base_clock_limit", "graph_limit", "rows_in_memory"}
 IN_META |= {
     "edit_limit",
     "edit_command_limit",

@@ -16,8 +16,9 @@ from mutations import KINDS
 #: The files of each log, with their lines.
 Files = dict[str, dict[str, list[bytes]]]
 
-#: Kernels and SQL rounds each make some tables; ids are not verified, so that many mutated lines are accepted.
-OPTIONS = {"verify_signatures": False, "ancestor_limit": 6, "sql_edge_limit": 0, "sql_round_budget": 1}
+#: SQL rounds compute the first build, and kernels the others. Ids are not verified, so that many mutated lines are
+#: accepted.
+OPTIONS = {"verify_signatures": False, "ancestor_limit": 6, "clock_limit": 10**6}
 #: Tables about the runs.
 HISTORIES = {"timeline_updates", "autobase_updates", "runs", "run_changes"}
 PUBLIC = sorted({path.stem for path in (ROOT / "models/marts").rglob("*.sql")} - HISTORIES)

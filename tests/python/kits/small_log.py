@@ -7,7 +7,7 @@ from conftest import DATA
 from log_files import write
 
 #: Vars of the build. Some tangles have more members than this, and get clocks in place of pairs.
-VARS = {"ssb_log": str(DATA / "ssb" / "small.jsonl"), "ancestor_limit": 4}
+VARS = {"ssb_log": str(DATA / "ssb" / "small.jsonl"), "ancestor_limit": 4, "clock_limit": 10**6}
 #: One timeline has exactly this many events, another has one more.
 EVENTS = 5
 

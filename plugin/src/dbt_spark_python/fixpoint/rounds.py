@@ -15,6 +15,8 @@ from dbt_spark_python.fixpoint.stores import Store
 
 #: Rounds that are stored separately before they are merged.
 ROUNDS_AT_ONCE = 16
+#: An input of at most this many rows fits one task: its rows stay in one partition.
+SMALL_ROWS = 10_000
 #: A table behind its placeholder; with `--empty` dbt puts a query in parentheses in its place.
 _TABLE = r"(\([^()]*\)|\S+)"
 #: The most rounds that a model may run.
@@ -26,23 +28,14 @@ class Spec(NamedTuple):
 
     Attributes:
         columns: The columns of the result. Each round has these and `is_settled`.
-        frontier: The boolean column of the result that is true for the last round's rows if rounds stopped early, if
-            any.
         first_round: The number of the first round.
-        rounds: The number of the last round; unlimited by default.
-        least_share: Rounds stop after a round that settles a smaller share of the input rows than this.
-        small_rows: An input of at most this many rows is small; only `small_rounds` limits its rounds.
-        small_rounds: The number of the last round for a small input; unlimited by default.
+        rounds: The number of the last round; unlimited by default. If rows still settle in it, the result is empty.
         words: The words for a round and for its rows in the log.
     """
 
     columns: Sequence[str]
-    frontier: str | None = None
     first_round: int = 0
     rounds: int | None = None
-    least_share: float = 0.0
-    small_rows: int = 0
-    small_rounds: int | None = None
     words: Mapping[str, str] = {"round": "round", "rows": "rows"}
 
 
@@ -75,8 +68,7 @@ class Fixpoint:
         self._merged: list[str] = []  # settled rows of earlier rounds
         self._waiting: str | None = None
         source = next(filter(None, (re.search(f"{names.waiting}{_TABLE}", query) for query in queries)), None)
-        self._input_rows = store.count(source[1]) if source else None
-        store.is_small = self.is_small
+        store.is_small = source is not None and store.count(source[1]) <= SMALL_ROWS
 
     def run(self) -> str:
         """Run the rounds to their end and return the query for all settled rows.
@@ -92,11 +84,11 @@ class Fixpoint:
             waits = f", {counts.waiting:,} wait" if counts.waiting else ""
             self._log(f"{spec.words['round']} {number}: {counts.settled:,} {spec.words['rows']} settled{waits}")
             if counts.settled == 0:
-                self._log(f"rounds end at {spec.words['round']} {number}: {self._measure()}no further row settles")
-                return self._result(is_early=False)
-            if reason := self._find_limit(number, counts.settled):
-                self._log(f"rounds stop at {spec.words['round']} {number}: {reason}")
-                return self._result(is_early=True)
+                self._log(f"rounds end at {spec.words['round']} {number}: no further row settles")
+                return self._result()
+            if spec.rounds is not None and number >= spec.rounds:
+                self._log(f"rounds stop at {spec.words['round']} {number}: rows still settle, so the result is empty")
+                return f"select {self._listed()} from {table} where false"
             if number >= LAST_ROUND:
                 raise DbtRuntimeError(
                     f"rows still settle after {number:,} rounds: set `meta.rounds`, or use a Python model for an "
@@ -111,30 +103,6 @@ class Fixpoint:
         for table in [*self._rounds, *self._merged, *filter(None, [self._waiting])]:
             self._store.drop(table)
         self._rounds, self._merged, self._waiting = [], [], None
-
-    @property
-    def is_small(self) -> bool:
-        """Whether the input is small, so that rounds run until every row has settled."""
-        return self._input_rows is not None and self._input_rows <= self._spec.small_rows
-
-    def _find_limit(self, number: int, settled: int) -> str | None:
-        """Return why the rounds stop after this one, if they do."""
-        spec = self._spec
-        limit = spec.small_rounds if self.is_small else spec.rounds
-        if limit is not None and number >= limit:
-            return f"{self._measure()}{limit} rounds are the limit"
-        if self.is_small or number == spec.first_round or not self._input_rows:
-            return None
-        if settled < spec.least_share * self._input_rows:
-            return f"{self._measure()}the round settled fewer than {spec.least_share:.0%} of the input rows"
-        return None
-
-    def _measure(self) -> str:
-        """Describe the size of the input, if it decides on the rounds."""
-        if not self._spec.small_rows or self._input_rows is None:
-            return ""
-        relation = "at most" if self.is_small else "more than"
-        return f"{self._input_rows:,} input rows are {relation} {self._spec.small_rows:,}, and "
 
     def _merge(self, number: int) -> None:
         """Merge all rounds but the last, and drop the rows that no longer wait."""
@@ -175,10 +143,6 @@ class Fixpoint:
     def _settled(self, rounds: Sequence[str]) -> str:
         return " union all ".join(f"select {self._listed()} from {table} where is_settled" for table in rounds)
 
-    def _result(self, is_early: bool) -> str:
-        flag = f", {{}} as {self._spec.frontier}" if self._spec.frontier else ""
-        parts = [f"select {self._listed()}{flag.format('false')} from {table}" for table in self._merged]
-        for table in self._rounds:
-            is_frontier = "true" if is_early and table == self._rounds[-1] else "false"
-            parts.append(f"select {self._listed()}{flag.format(is_frontier)} from {table} where is_settled")
-        return " union all ".join(parts)
+    def _result(self) -> str:
+        parts = [f"select {self._listed()} from {table}" for table in self._merged]
+        return " union all ".join([*parts, self._settled(self._rounds)])

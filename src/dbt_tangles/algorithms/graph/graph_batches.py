@@ -28,7 +28,7 @@ def walk_partition(
 
     Args:
         batches: Candidates. If there is a column `known_depth`, a row with a value is not a candidate: it gives the
-            depth of the member that it names.
+            depth of the member that it names. A graph has such rows for all members or none.
         graph_limit: A graph with more candidates is not walked: all its candidates are set aside as `tangle_too_large`.
         rows_in_memory: Maximum number of candidates in memory; the rest waits on disk during the walk.
 
@@ -53,7 +53,7 @@ def walk_partition(
         depths = [held.split(known)[1] for known in depths]
     places = walk_graphs(held.rows, depths=pa.Table.from_batches(depths) if any(map(len, depths)) else None)
     del depths
-    yield from append_columns(held.rows.to_batches(), places)
+    yield from append_columns(held.rows.to_batches(), places, WALK_OUTPUT_SCHEMA)
 
 
 def _too_large(candidates: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

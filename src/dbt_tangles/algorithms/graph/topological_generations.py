@@ -25,9 +25,6 @@ REASONS = (
     "previous_set_aside",
 )
 
-#: Argument of `member_depths` if all depths are to be computed.
-NO_KNOWN_DEPTHS = np.empty(0, np.int32)
-
 
 class Children(NamedTuple):
     """The reversed edges of many graphs."""
@@ -85,11 +82,11 @@ def generations(graph_start: np.ndarray, start: np.ndarray, children: Children) 
     """
     every = np.ones(len(start) - 1, np.bool_)
     links = Links(start, children.child, ~every, ~every)  # only the number of edges of a node counts here
-    return member_depths(Candidates(graph_start, every, ~every, links), children, NO_KNOWN_DEPTHS, False)
+    return member_depths(Candidates(graph_start, every, ~every, links), children, False)
 
 
 @compiled
-def member_depths(candidates, children, known, missing_previous_excludes):
+def member_depths(candidates, children, missing_previous_excludes):
     """Compute membership and depth in one pass over all graphs, each node after its last previous (Kahn).
 
     A root is a member at depth 0. Another candidate is a member if its list is not empty and all listed nodes are
@@ -99,8 +96,6 @@ def member_depths(candidates, children, known, missing_previous_excludes):
     Args:
         candidates: The nodes and their edges.
         children: The reversed edges.
-        known: int32[nodes], depths of members computed earlier, -1 for the rest, or `NO_KNOWN_DEPTHS`. The pass starts
-            from these depths; `first_wrong_depth` checks them.
         missing_previous_excludes: Whether a missing previous keeps a candidate out.
 
     Returns:
@@ -120,11 +115,6 @@ def member_depths(candidates, children, known, missing_previous_excludes):
             waiting[node] = start[node + 1] - start[node]
             if not is_candidate[node]:
                 waiting[node] = -1
-            elif len(known) > 0 and known[node] >= 0:
-                depth[node] = known[node]
-                waiting[node] = -1
-                queue[tail] = node
-                tail += 1
             elif is_root[node] or (waiting[node] == 0 and not missing_previous_excludes):
                 depth[node] = 0
                 queue[tail] = node
@@ -133,42 +123,6 @@ def member_depths(candidates, children, known, missing_previous_excludes):
                 waiting[node] = -1
         extend_depths(children, waiting, depth, deepest, queue, head, tail)
     return depth
-
-
-@compiled
-def first_wrong_depth(candidates, depth, missing_previous_excludes):
-    """Check depths computed elsewhere against the definition.
-
-    Each node is compared with its own previous. Depths of members grow by at least one along an edge, so a chain of
-    wrong depths cannot confirm itself, and depths that pass are those of `member_depths`.
-
-    Args:
-        candidates: The nodes and their edges.
-        depth: int32[nodes], negative for nodes set aside.
-        missing_previous_excludes: As in `member_depths`.
-
-    Returns:
-        The first node with a depth that contradicts its previous, or -1.
-    """
-    is_candidate, is_root, links = candidates.is_candidate, candidates.is_root, candidates.links
-    start, previous, none_listed, some_missing = links.start, links.previous, links.none_listed, links.some_missing
-    for node in range(len(is_candidate)):
-        expected = 0
-        if not is_candidate[node]:
-            expected = -1
-        elif not is_root[node]:
-            if missing_previous_excludes and (none_listed[node] or some_missing[node]):
-                expected = -1
-            else:
-                for e in range(start[node], start[node + 1]):
-                    below = depth[previous[e]]
-                    if below < 0:
-                        expected = -1
-                        break
-                    expected = max(expected, below + 1)
-        if max(depth[node], -1) != expected:
-            return node
-    return -1
 
 
 @compiled

@@ -4,25 +4,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.graph.arrays import flags, keep_entries, scatter
+from dbt_tangles.algorithms.graph.arrays import flags, keep_entries, runs, scatter
 from dbt_tangles.algorithms.graph.concurrency import concurrent_counts
 from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_nodes
 from dbt_tangles.algorithms.graph.links import link
 from dbt_tangles.algorithms.graph.orders import Dag, positions, renumber, thread_positions, time_keys
-from dbt_tangles.algorithms.graph.strings import Strings, lists_of, strings_of, take_strings
+from dbt_tangles.algorithms.graph.strings import Strings, lists_of, strings_of
 from dbt_tangles.algorithms.graph.topological_generations import (
-    NO_KNOWN_DEPTHS,
     REASONS,
     Candidates,
-    Children,
     child_counts,
     children,
-    first_wrong_depth,
     member_depths,
     set_aside_codes,
 )
 from dbt_tangles.algorithms.graph.transitive_reduction import redundant_edges
-from dbt_tangles.kernel_runtime.compiled import compiled
+from dbt_tangles.algorithms.graph.writer_faults import writer_faults
 from dbt_tangles.kernel_runtime.spill_buffer import Rows, chunks_of
 
 WALK_INPUT_SCHEMA = pa.schema(
@@ -35,9 +32,11 @@ WALK_INPUT_SCHEMA = pa.schema(
         ("claim_error", pa.string()),
         ("asserted_at", pa.float64()),
         ("received_at", pa.float64()),
+        ("author", pa.string()),
+        ("sequence", pa.int32()),
     ]
 )
-#: Members with a known depth.
+#: Depths of members, computed elsewhere.
 DEPTH_SCHEMA = pa.schema(
     [
         ("graph_kind", pa.string()),
@@ -55,6 +54,9 @@ DEPTH_SCHEMA = pa.schema(
 #:                     least of asserted and received time comes first (without a time: last), then the least id.
 #: child_count         the members that list this member.
 #: redundant_previous  the previous that are ancestors of another previous.
+#: own_left_out        the earlier messages of the member's author that it does not follow, or 100 of them.
+#: not_tips            the previous that the latest earlier message of the member's author follows. This column and
+#:                     `own_left_out` are also null in a graph above `writer_faults.MOST_STEPS`.
 #: concurrent_count    the members that neither follow nor precede this member; also null in a graph above
 #:                     `concurrency.MOST_STEPS`.
 WALK_OUTPUT_SCHEMA = pa.schema(
@@ -65,11 +67,11 @@ WALK_OUTPUT_SCHEMA = pa.schema(
         ("thread_position", pa.int32()),
         ("child_count", pa.int32()),
         ("redundant_previous", pa.list_(pa.string())),
+        ("own_left_out", pa.list_(pa.string())),
+        ("not_tips", pa.list_(pa.string())),
         ("concurrent_count", pa.int32()),
     ]
 )
-# An Arrow array of strings holds at most two gigabytes, so larger results become several chunks.
-MAX_CHUNK_BYTES = 2**30
 
 
 def walk_graphs(
@@ -87,24 +89,28 @@ def walk_graphs(
             `previous` list<string>, null like empty; repeated ids count once, a null within counts as missing;
             `is_root` bool: the list of such a row is ignored;
             `claim_error` string: if present, the row is not a candidate and this is its reason;
-            `asserted_at`, `received_at` float64.
+            `asserted_at`, `received_at` float64;
+            `author` string and `sequence` int32, both optional: a row where either is null has no faults of its writer.
             Further columns are ignored.
         missing_previous_excludes: Whether a missing previous keeps a candidate out. If false, missing ids are ignored,
             a candidate without any listed node is a member at depth 0, and a root is optional.
-        depths: Known depths of some members, in the columns of `DEPTH_SCHEMA` and in any order. The walk starts from
-            them and checks each.
+        depths: The depths of all members of some graphs, computed elsewhere, in the columns of `DEPTH_SCHEMA`, in any
+            order. The walk checks them.
 
     Returns:
-        One row per row of the input, in its order (`WALK_OUTPUT_SCHEMA`).
+        One row per row of the input, in its order (`WALK_OUTPUT_SCHEMA`). The ids in lists are dictionary-encoded; a
+        cast to the schema decodes them.
 
     Raises:
-        ValueError: A `node_id` is null, a known depth is wrong, or a known depth names no candidate.
+        ValueError: A `node_id` is null, or the given depths of a graph are not those of its members.
         OverflowError: There are more than 2^31 - 1 rows or listed ids.
     """
     ids, nodes, candidates = _read_candidates(table)
     links = candidates.links
     reverse = children(links.start, links.previous)
-    depth = _depths(table, nodes, candidates, reverse, depths, missing_previous_excludes)
+    depth = member_depths(candidates, reverse, missing_previous_excludes)
+    if depths is not None:
+        check_depths(table, nodes, depth, depths)
     codes = set_aside_codes(candidates, depth, missing_previous_excludes)
     time = time_keys(_times(table["asserted_at"]), _times(table["received_at"]))[nodes.row]
     position = positions(nodes.graph_start, depth)
@@ -119,12 +125,12 @@ def walk_graphs(
     columns.insert(1, _reasons(scatter(codes, nodes.row), table["claim_error"]))
     dag = renumber(nodes.graph_start, links.start, links.previous, position)
     redundant = redundant_edges(dag.graph_start, dag.start, dag.previous, depth[dag.node])
-    columns.append(_redundant_previous(ids, nodes.row, dag, redundant, set_aside))
+    columns += _fault_columns(table, ids, nodes.row[dag.node], dag, redundant)
     counts = np.full(len(depth), np.int32(-1))
     counts[dag.node] = concurrent_counts(dag.graph_start, *keep_entries(dag.start, dag.previous, ~redundant))
     counts = scatter(counts, nodes.row)
     columns.append(pa.array(counts, mask=counts < 0))
-    return pa.table(columns, schema=WALK_OUTPUT_SCHEMA)
+    return pa.table(columns, names=WALK_OUTPUT_SCHEMA.names)
 
 
 def _read_candidates(table: pa.Table | Rows) -> tuple[Strings, Nodes, Candidates]:
@@ -140,56 +146,37 @@ def _read_candidates(table: pa.Table | Rows) -> tuple[Strings, Nodes, Candidates
     return ids, nodes, Candidates(nodes.graph_start, is_candidate, is_root, links)
 
 
-def _depths(
-    table: pa.Table | Rows,
-    nodes: Nodes,
-    candidates: Candidates,
-    reverse: Children,
-    depths: pa.Table | None,
-    missing_previous_excludes: bool,
-) -> np.ndarray:
-    """Compute the depth of each node from the known depths, if any, and check these."""
-    if depths is None:
-        return member_depths(candidates, reverse, NO_KNOWN_DEPTHS, missing_previous_excludes)
-    known = known_depths(table, depths)[nodes.row]
-    depth = member_depths(candidates, reverse, known, missing_previous_excludes)
-    claimed = np.where(candidates.is_candidate, depth, known)
-    wrong = first_wrong_depth(candidates, claimed, missing_previous_excludes)
-    if wrong >= 0:
-        at = int(nodes.row[wrong])
-        raise ValueError(
-            f"the known depth of {table['node_id'][at]} in {table['graph_id'][at]} is not its depth: "
-            "drop the known depths of that graph and walk all of it"
-        )
-    return depth
-
-
-def known_depths(table: pa.Table | Rows, depths: pa.Table) -> np.ndarray:
-    """Match known depths to candidates.
+def check_depths(table: pa.Table | Rows, nodes: Nodes, depth: np.ndarray, depths: pa.Table) -> None:
+    """Compare the depths of all members of some graphs, computed elsewhere, with those of the walk.
 
     Args:
         table: The candidates, as for `walk_graphs`.
+        nodes: The numbered rows.
+        depth: int32[nodes], negative for nodes set aside.
         depths: As for `walk_graphs`.
 
-    Returns:
-        int32[rows], -1 where the depth is unknown.
-
     Raises:
-        ValueError: A depth is negative, or its node is not a candidate.
+        ValueError: They differ, or a depth is of no candidate.
     """
     ids = DEPTH_SCHEMA.names[:3]
     places = pa.table([table[name] for name in ids], ids).cast(pa.schema([DEPTH_SCHEMA.field(name) for name in ids]))
     places = places.append_column("row", pa.array(np.arange(len(table))))
     found = depths.select(DEPTH_SCHEMA.names).cast(DEPTH_SCHEMA).join(places, ids, join_type="inner", use_threads=False)
     if len(found) < len(depths):
+        raise ValueError(f"{len(depths) - len(found)} given depths are of no candidate: the SQL rounds have a fault")
+    given = np.full(len(table), -1, np.int32)
+    given[found["row"].to_numpy()] = found["depth"].to_numpy()
+    given = given[nodes.row]
+    graph = np.repeat(np.arange(len(nodes.graph_start) - 1), np.diff(nodes.graph_start))
+    is_given = np.zeros(len(nodes.graph_start) - 1, np.bool_)
+    is_given[graph[given >= 0]] = True
+    wrong = np.flatnonzero(is_given[graph] & (given != depth))
+    if len(wrong):
+        at = int(nodes.row[wrong[0]])
         raise ValueError(
-            f"{len(depths) - len(found)} known depths are of no candidate: drop them, or add the candidates"
+            f"the given depth of {table['node_id'][at]} in {table['graph_id'][at]} is {given[wrong[0]]}, but the walk "
+            f"finds {depth[wrong[0]]}: the SQL rounds or the kernel have a fault"
         )
-    known = np.full(len(table), -1, np.int32)
-    known[found["row"].to_numpy()] = found["depth"].to_numpy()
-    if (known[found["row"].to_numpy()] < 0).any():
-        raise ValueError("a known depth is negative: depths count from 0")
-    return known
 
 
 def _times(column: pa.ChunkedArray) -> np.ndarray:
@@ -203,45 +190,55 @@ def _reasons(codes: np.ndarray, claim_error: pa.ChunkedArray) -> pa.ChunkedArray
     return pc.coalesce(claim_error.cast(pa.string()), reasons)
 
 
-def _redundant_previous(
-    ids: Strings, row: np.ndarray, dag: Dag, redundant: np.ndarray, set_aside: np.ndarray
-) -> pa.ChunkedArray:
-    """Collect the ids of the redundant edges, in the order of the rows.
+def _authors(table: pa.Table | Rows, row: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number the authors of members, -1 without an author or a sequence, and list their sequences: int32[members]."""
+    if "author" not in table.column_names:
+        return np.full(len(row), -1, np.int32), np.zeros(len(row), np.int32)
+    authors = strings_of(chunks_of(table, "author"))
+    sequence = table["sequence"].cast(pa.int32())
+    is_known = authors.valid & sequence.is_valid().to_numpy()
+    return np.where(is_known, group_rows(authors)[0], -1)[row], sequence.fill_null(0).to_numpy()[row]
+
+
+def _fault_columns(
+    table: pa.Table | Rows, ids: Strings, row: np.ndarray, dag: Dag, redundant: np.ndarray
+) -> list[pa.Array]:
+    """Make the columns `redundant_previous`, `own_left_out` and `not_tips`; `row` is the row of each member."""
+    faults = writer_faults(dag, *_authors(table, row))
+    member = np.full(len(table), -1)
+    member[row] = np.arange(len(row))
+    found = (
+        (keep_entries(dag.start, dag.previous, redundant), np.ones(len(row), np.bool_)),
+        ((faults.left_start, faults.left_out), faults.is_checked),
+        (keep_entries(dag.start, dag.previous, faults.is_stale), faults.is_checked),
+    )
+    return [_lists(ids, row, member, lists, has_list) for lists, has_list in found]
+
+
+def _lists(
+    ids: Strings, row: np.ndarray, member: np.ndarray, lists: tuple[np.ndarray, np.ndarray], has_list: np.ndarray
+) -> pa.Array:
+    """Make a column of lists of ids, in the order of the rows.
 
     Args:
         ids: The id of each row.
-        row: int32[nodes], the row of each node.
-        dag: The members.
-        redundant: bool[edges].
-        set_aside: bool[rows], null in the result.
+        row: int32[members], the row of each member.
+        member: int64[rows], the member of each row, or -1; such a row has no list.
+        lists: int64[members + 1] and int32[...], the members that each member lists.
+        has_list: bool[members], false where a member has no list.
     """
-    member = np.full(len(row), -1, np.int64)
-    member[row[dag.node]] = np.arange(len(dag.node))
-    starts, rows = _marked_rows(member, dag.start, dag.previous, redundant, row[dag.node])
-    size = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.diff(ids.offsets)[rows])])[starts]
-    chunks = []
-    begin = 0
-    while begin < len(row) or not chunks:
-        end = max(int(np.searchsorted(size, size[begin] + MAX_CHUNK_BYTES, side="right")) - 1, begin + 1)
-        end = min(end, len(row))
-        values = take_strings(ids, rows[starts[begin] : starts[end]]).cast(pa.string())
-        offsets = (starts[begin : end + 1] - starts[begin]).astype(np.int32)
-        chunks.append(pa.ListArray.from_arrays(pa.array(offsets), values, mask=pa.array(set_aside[begin:end])))
-        begin = end
-    return pa.chunked_array(chunks, type=pa.list_(pa.string()))
+    begin, listed = lists
+    kept = np.flatnonzero(member >= 0)
+    is_null = np.ones(len(member), np.bool_)
+    is_null[kept] = ~has_list[member[kept]]
+    start, entries = runs(begin, member[kept])
+    offsets = np.zeros(len(member) + 1, np.int64)
+    offsets[kept + 1] = np.diff(start)
+    values = pa.DictionaryArray.from_arrays(pa.array(row[listed[entries]]), _large_strings(ids))
+    return pa.LargeListArray.from_arrays(pa.array(np.cumsum(offsets)), values, mask=pa.array(is_null))
 
 
-@compiled
-def _marked_rows(member, start, previous, marked, row_of_member):
-    starts = np.zeros(len(member) + 1, np.int64)
-    rows = np.empty(marked.sum(), np.int32)
-    count = 0
-    for row in range(len(member)):
-        m = member[row]
-        if m >= 0:
-            for e in range(start[m], start[m + 1]):
-                if marked[e]:
-                    rows[count] = row_of_member[previous[e]]
-                    count += 1
-        starts[row + 1] = count
-    return starts, rows
+def _large_strings(strings: Strings) -> pa.Array:
+    """Convert strings without nulls to an Arrow array, without a copy."""
+    buffers = pa.py_buffer(strings.offsets), pa.py_buffer(strings.data)
+    return pa.LargeStringArray.from_buffers(len(strings.valid), *buffers)

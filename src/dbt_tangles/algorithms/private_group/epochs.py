@@ -16,7 +16,6 @@ from dbt_tangles.algorithms.graph.links import link, look_up
 from dbt_tangles.algorithms.graph.orders import Dag, positions, renumber
 from dbt_tangles.algorithms.graph.strings import Lists, lists_of, strings_of
 from dbt_tangles.algorithms.graph.topological_generations import (
-    NO_KNOWN_DEPTHS,
     Candidates,
     children,
     member_depths,
@@ -72,7 +71,7 @@ def number_epochs(table: pa.Table) -> Epochs:
     candidate, root = is_init[nodes.row], is_root[nodes.row]
     links = link(nodes, ids, lists_of(table["previous_epochs"]), candidate, root)
     candidates = Candidates(nodes.graph_start, candidate, root, links)
-    depth = member_depths(candidates, children(links.start, links.previous), NO_KNOWN_DEPTHS, True)
+    depth = member_depths(candidates, children(links.start, links.previous), True)
     dag = renumber(nodes.graph_start, links.start, links.previous, positions(nodes.graph_start, depth))
     row = nodes.row[dag.node]
 

@@ -24,7 +24,6 @@ from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_nod
 from dbt_tangles.algorithms.graph.links import link
 from dbt_tangles.algorithms.graph.strings import lists_of, strings_of
 from dbt_tangles.algorithms.graph.topological_generations import (
-    NO_KNOWN_DEPTHS,
     Candidates,
     children,
     member_depths,
@@ -112,7 +111,6 @@ def validity(table: pa.Table) -> pa.Table:
     level = member_depths(
         Candidates(nodes.graph_start, every, names_root, links),
         children(links.start, links.previous),
-        NO_KNOWN_DEPTHS,
         False,
     )
     is_root, checks = _checks(table, nodes, names_root, level < 0)
