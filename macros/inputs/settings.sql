@@ -16,7 +16,7 @@
         'set_ghost_span': 'positive',
         'consensus_rule': ['autobase', 'design'],
         'quorum_degrees': 'positive',
-        'log_timeline': 'boolean',
+        'log_timeline': ['order', 'full', false],
         'edit_batch_size': 'count',
         'edit_limit': 'count',
         'edit_command_limit': 'count',

@@ -14,7 +14,14 @@ from fixtures.ssb.author import Author, Message, to_line
 LOG = "ssb:log"
 WIDEST = 16
 TABLES = ("timeline_events", "timeline_links", "timeline_edits", "timeline_stats")
-SELECTED = ("--select", *(f"+{table}" for table in TABLES), "+timeline_rejects", "+tangle_messages", "+tangle_edges")
+SELECTED = (
+    "--select",
+    *(f"+{table}" for table in TABLES),
+    "+timeline_updates",
+    "+timeline_rejects",
+    "+tangle_messages",
+    "+tangle_edges",
+)
 MOST = 2
 
 
@@ -136,13 +143,18 @@ def wide() -> list[Message]:
 
 @pytest.fixture(scope="module")
 def deliveries(project, tmp_path_factory):
-    """Build both logs in two opposite orders of receipt, with other vars for the log's timeline and for edits."""
+    """Build both logs in two opposite orders of receipt, with other vars for the log's timeline and for edits.
+
+    The third build has the order of receipt of the first.
+    """
     log, names = hostile()
     log += wide()
     names["wide"] = log[-21]["key"]
     found = []
-    for number, variables in enumerate(({"max_previous": MOST}, {"log_timeline": False, "edit_limit": 5})):
-        received = [message | {"timestamp": (1, -1)[number] * place} for place, message in enumerate(log)]
+    order = {"max_previous": MOST}
+    each = (order | {"log_timeline": "full"}, {"log_timeline": False, "edit_limit": 5}, order)
+    for number, variables in enumerate(each):
+        received = [message | {"timestamp": (1, -1, 1)[number] * place} for place, message in enumerate(log)]
         file = tmp_path_factory.mktemp("merged") / "log.jsonl"
         file.write_bytes(b"\n".join(map(to_line, received)))
         found.append(project(f"merged{number}", ssb_log=str(file), **variables).run(*SELECTED))
@@ -151,7 +163,7 @@ def deliveries(project, tmp_path_factory):
 
 def test_hostile_links(deliveries):
     """Only the contradicting links of the feed are left out; the order of the others is unchanged."""
-    names, (built, _) = deliveries
+    names, (built, *_) = deliveries
     check_orders(built)
     left_out = {row["event_id"]: row["cyclic_causes"] for row in built.rows("timeline_events") if row["cyclic_causes"]}
     assert left_out == {names["late"]: [names["early"]]}
@@ -165,7 +177,7 @@ def test_hostile_links(deliveries):
 
 def test_deliveries_agree(deliveries):
     """Messages that arrive in the opposite order get the same links and places."""
-    _, (first, second) = deliveries
+    _, (first, second, _) = deliveries
     places = [
         {
             (row["timeline_id"], row["event_id"]): (row["rank"], row["position"], row["is_tip"], row["cyclic_causes"])
@@ -196,11 +208,31 @@ def test_the_log_with_max_previous(deliveries):
     check_limit(deliveries[1][0], MOST)
 
 
+def test_an_order_only(deliveries):
+    """By default the log's timeline has the same order, but neither links nor scripts; the other timelines have all."""
+    _, (full, _, order) = deliveries
+
+    def sorted_rows(built, table: str, *without: str) -> list[str]:
+        rows = [row for row in built.rows(table) if row["timeline_id"] not in without]
+        return sorted(map(repr, rows))
+
+    assert sorted_rows(order, "timeline_events") == sorted_rows(full, "timeline_events")
+    for table in ("timeline_links", "timeline_edits", "timeline_updates"):
+        of_tangles = sorted_rows(full, table, LOG)
+        assert sorted_rows(order, table) == of_tangles and len(of_tangles) < len(sorted_rows(full, table))
+    stats, of_log = ({row["timeline_id"]: row for row in built.rows("timeline_stats")} for built in (order, full))
+    assert stats.pop(LOG) == of_log.pop(LOG) | {
+        **{"edit_count": 0, "edits_per_event": 0.0, "reason": "order_only"},
+        **dict.fromkeys(("p50", "p95", "p99", "max")),
+    }
+    assert stats == of_log
+
+
 @pytest.mark.long
 def test_a_new_limit_publishes_the_log_again(project, tmp_path):
     """The publication of the tangle stays, whatever the order of receipt."""
     file, found = tmp_path / "log.jsonl", []
-    built = project("merged_limit", ssb_log=str(file))
+    built = project("merged_limit", ssb_log=str(file), log_timeline="full")
     for direction, limit in ((1, None), (-1, 1)):
         file.write_bytes(b"\n".join(to_line(row | {"timestamp": direction * n}) for n, row in enumerate(wide())))
         built.vars["max_previous"] = limit
@@ -211,7 +243,7 @@ def test_a_new_limit_publishes_the_log_again(project, tmp_path):
 
 
 def test_no_log_timeline_and_few_edits(deliveries):
-    names, (first, second) = deliveries
+    names, (first, second, _) = deliveries
     chat, fork, wide = f"chat:{names['root']}", f"fork:{names['start']}", f"w:{names['wide']}"
     assert {row["timeline_id"] for row in first.rows("timeline_edits")} == {LOG, chat, fork, wide}
     assert {row["timeline_id"] for row in second.rows("timeline_events")} == {chat, fork, wide}

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 LOGS = ("ssb_log", "pzp_log", "autobase_log", "event_log")
 #: Vars that a parsed project has in `meta` alone, or that dbt reads only when it builds a model.
 IN_META = {*LOGS, "unpack_limit", "ancestor_limit", "clock_limit", "graph_limit", "rows_in_memory"}
-IN_META |= {"edit_limit", "edit_command_limit", "max_previous", "ssb_log_format", "log_timeline", "count_changes"}
+IN_META |= {"edit_limit", "edit_command_limit", "max_previous", "ssb_log_format", "count_changes"}
 #: Vars that also select the tests of documented examples, which are disabled when logs are given.
 IN_META_WITH_LOGS = {"verify_signatures", "consensus_rule", "quorum_degrees", "set_ghost_span", "edit_batch_size"}
+IN_META_WITH_LOGS |= {"log_timeline"}
 #: Parsed projects: the schema of each, and its manifest as bytes, because a build changes its manifest.
 _parsed: dict[str, tuple[str, bytes]] = {}
 
