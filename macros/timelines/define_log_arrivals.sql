@@ -12,6 +12,7 @@ log_claims as (
     from {{ ref('ssb_messages') }}
     where
         is_usable
+        and {{ var('log_timeline') != false }}
         and 'ssb:log' in (select timeline_id from {{ ref('int_timeline_sizes') }} where not is_too_large)
         and {{ is_changed("'ssb:log'", ref('int_timeline_versions')) }}
 ),

@@ -242,6 +242,22 @@ def test_a_new_limit_publishes_the_log_again(project, tmp_path):
     assert [name for name in found[0] if found[0][name] != found[1][name]] == [LOG] and len(found[1]) == 2
 
 
+@pytest.mark.long
+def test_from_all_rows_to_an_order_and_back(project, tmp_path):
+    """The script from the order before is written for the log's timeline whenever the var asks for it."""
+    file, rows = tmp_path / "log.jsonl", list(map(to_line, wide()))
+    built, found = project("merged_var", ssb_log=str(file)), []
+    for count, value in ((-2, "full"), (-1, "order"), (None, "full")):
+        file.write_bytes(b"\n".join(rows[:count]))
+        built.vars["log_timeline"] = value
+        built.run(*SELECTED)
+        (stats,) = (row for row in built.rows("timeline_stats") if row["timeline_id"] == LOG)
+        updates = [row for row in built.rows("timeline_updates") if row["timeline_id"] == LOG]
+        found.append((stats["publication"], {row["previous_publication"] for row in updates}, stats["reason"]))
+    assert [found[0][1:], found[1][1:], found[2][1:]] == [({None}, None), (set(), "order_only"), ({found[1][0]}, None)]
+    assert built_links(built) == expected_links(built)
+
+
 def test_no_log_timeline_and_few_edits(deliveries):
     names, (first, second, _) = deliveries
     chat, fork, wide = f"chat:{names['root']}", f"fork:{names['start']}", f"w:{names['wide']}"

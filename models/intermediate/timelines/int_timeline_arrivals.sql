@@ -1,22 +1,17 @@
-{%- set has_tangles = has_message_timelines() -%}
-{%- set has_log = has_tangles and var('log_timeline') != false -%}
+{%- set has_messages = has_message_timelines() -%}
 
 with {{ define_event_arrivals() }}
-{%- if has_tangles %},
+{%- if has_messages %},
 
-{{ define_tangle_arrivals() }}
-{%- endif %}
-{%- if has_log %},
+{{ define_tangle_arrivals() }},
 
 {{ define_log_arrivals() }}
 {%- endif %}
 
 select * from event_arrivals
-{%- if has_tangles %}
+{%- if has_messages %}
 union all
 select * from tangle_arrivals
-{%- endif %}
-{%- if has_log %}
 union all
 select * from log_arrivals
 {%- endif %}

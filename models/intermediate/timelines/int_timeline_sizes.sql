@@ -15,7 +15,6 @@ messages as (
     from {{ ref('tangle_messages') }}
     where is_member
     group by {{ tangle_timeline_id() }}
-    {%- if var('log_timeline') != false %}
 
     union all
 
@@ -23,9 +22,8 @@ messages as (
         'ssb:log' as timeline_id,
         count(*) as arrival_count
     from {{ ref('ssb_messages') }}
-    where is_usable
+    where is_usable and {{ var('log_timeline') != false }}
     having count(*) > 0
-    {%- endif %}
     {%- else %}
     select * from {{ select_no_rows({'timeline_id': 'string', 'arrival_count': 'bigint'}) }}
     {%- endif %}

@@ -29,7 +29,6 @@ with inputs as (
     from {{ ref('int_tangle_claims') }} as claims
     inner join {{ ref('feed_messages') }} as chain on claims.message_id = chain.message_id
     where chain.in_chain and claims.root_id is not null
-    {%- if var('log_timeline') != false %}
 
     union all
 
@@ -39,8 +38,7 @@ with inputs as (
         message_id as event_id,
         to_json(struct(author, received_at, previous_id, tangle_claims)) as said
     from {{ ref('ssb_messages') }}
-    where is_usable
-    {%- endif %}
+    where is_usable and {{ var('log_timeline') != false }}
     {%- endif %}
 ),
 
