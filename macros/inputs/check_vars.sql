@@ -54,7 +54,9 @@
             {% do problems.extend(find_type_faults(value)) %}
             {%- set is_right = true -%}
         {%- elif kind is not string -%}
-            {%- set is_right, wanted = value in kind, kind[:-1] | join(', ') ~ ' or ' ~ kind[-1] -%}
+            {#- 0 equals false. -#}
+            {%- set is_right = value in kind and (value is string or value is boolean) -%}
+            {%- set wanted = kind[:-1] | join(', ') ~ ' or ' ~ kind[-1] | lower -%}
         {%- elif kind == 'boolean' -%}
             {%- set is_right, wanted = value is boolean, 'true or false' -%}
         {%- elif kind == 'count' -%}

@@ -17,7 +17,7 @@
         'consensus_rule': ['autobase', 'design'],
         'base_clock_limit': 'count',
         'quorum_degrees': 'positive',
-        'log_timeline': 'boolean',
+        'log_timeline': ['order', 'full', false],
         'edit_batch_size': 'count',
         'edit_limit': 'count',
         'edit_command_limit': 'count',

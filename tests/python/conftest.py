@@ -178,8 +178,8 @@ def project(warehouse):
 
 @pytest.fixture(scope="session")
 def fixtures(project) -> DbtProject:
-    """Build every model from the seed fixtures, and run every data test, as `make build` does."""
-    return project("tangles").build("--write-json")
+    """Build every model from the seed fixtures, with all links of the log's timeline, and run every data test."""
+    return project("tangles", log_timeline="full").build("--write-json")
 
 
 @pytest.fixture(scope="session")

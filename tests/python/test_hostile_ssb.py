@@ -105,18 +105,18 @@ def test_trusted_timelines(trusted):
         name, _, root = timeline.removeprefix("ssb:").partition(":")
         return f"ssb:{name}" if own else re.sub("%3A|%25", lambda code: unquote(code[0]), name), root
 
-    arrivals = trusted.rows("int_timeline_arrivals", ["timeline_id", "event_id", "is_tangle"])
+    arrivals = trusted.rows("int_timeline_arrivals", ["timeline_id", "event_id", "line"])
     arrivals = [row for row in arrivals if row["timeline_id"] != "ssb:log"]
-    members = [(*tangle_of(row["timeline_id"]), row["event_id"]) for row in arrivals if row["is_tangle"]]
+    members = [(*tangle_of(row["timeline_id"]), row["event_id"]) for row in arrivals if row["line"] is None]
     rows = [row for row in trusted.rows("tangle_messages") if row["is_member"]]
     assert sorted(members) == sorted((row["tangle_name"], row["root_id"], row["message_id"]) for row in rows)
-    timelines = {row["timeline_id"] for row in arrivals if row["is_tangle"]}
+    timelines = {row["timeline_id"] for row in arrivals if row["line"] is None}
     assert {f"{name}:{root}" for name, root, _ in members if not re.search(":|%25|%3A", name)} <= timelines
 
     # Other events cannot enter the timeline of a tangle; names that only look similar are free.
     rejects = trusted.rows("timeline_rejects", ["timeline_id", "reason"])
     taken = {row["timeline_id"] for row in rejects if row["reason"] == "timeline_taken"}
-    free = {row["timeline_id"] for row in arrivals if not row["is_tangle"]}
+    free = {row["timeline_id"] for row in arrivals if row["line"] is not None}
     assert taken and free and taken <= timelines and not free & timelines
     assert taken | free == {f"{name}:{root}" for name in COLON_NAMES for root in COLON_ROOTS}
 

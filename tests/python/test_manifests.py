@@ -8,7 +8,7 @@ OTHER = {
     **{
         "ssb_log_format": "pretty",
         "unpack_limit": 7,
-        "log_timeline": False,
+        "log_timeline": "full",
         "count_changes": False,
         "incremental_from": 9,
     },

@@ -14,7 +14,14 @@ from fixtures.ssb.author import Author, Message, to_line
 LOG = "ssb:log"
 WIDEST = 16
 TABLES = ("timeline_events", "timeline_links", "timeline_edits", "timeline_stats")
-SELECTED = ("--select", *(f"+{table}" for table in TABLES), "+timeline_rejects", "+tangle_messages", "+tangle_edges")
+SELECTED = (
+    "--select",
+    *(f"+{table}" for table in TABLES),
+    "+timeline_updates",
+    "+timeline_rejects",
+    "+tangle_messages",
+    "+tangle_edges",
+)
 MOST = 2
 
 
@@ -135,13 +142,18 @@ def wide() -> list[Message]:
 
 @pytest.fixture(scope="module")
 def deliveries(project, tmp_path_factory):
-    """Build both logs in two opposite orders of receipt, with other vars for the log's timeline and for edits."""
+    """Build both logs in two opposite orders of receipt, with other vars for the log's timeline and for edits.
+
+    The third build has the order of receipt of the first.
+    """
     log, names = hostile()
     log += wide()
     names["wide"] = log[-21]["key"]
     found = []
-    for number, variables in enumerate(({"max_previous": MOST}, {"log_timeline": False, "edit_limit": 5})):
-        received = [message | {"timestamp": (1, -1)[number] * place} for place, message in enumerate(log)]
+    order = {"max_previous": MOST}
+    each = (order | {"log_timeline": "full"}, {"log_timeline": False, "edit_limit": 5}, order)
+    for number, variables in enumerate(each):
+        received = [message | {"timestamp": (1, -1, 1)[number] * place} for place, message in enumerate(log)]
         file = tmp_path_factory.mktemp("merged") / "log.jsonl"
         file.write_bytes(b"\n".join(map(to_line, received)))
         found.append(project(f"merged{number}", ssb_log=str(file), **variables).run(*SELECTED))
@@ -150,7 +162,7 @@ def deliveries(project, tmp_path_factory):
 
 def test_hostile_links(deliveries):
     """Only the contradicting links of the feed are left out; the order of the others is unchanged."""
-    names, (built, _) = deliveries
+    names, (built, *_) = deliveries
     check_orders(built)
     left_out = {row["event_id"]: row["cyclic_causes"] for row in built.rows("timeline_events") if row["cyclic_causes"]}
     assert left_out == {names["late"]: [names["early"]]}
@@ -164,7 +176,7 @@ def test_hostile_links(deliveries):
 
 def test_deliveries_agree(deliveries):
     """Messages that arrive in the opposite order get the same links and places."""
-    _, (first, second) = deliveries
+    _, (first, second, _) = deliveries
     places = [
         {
             (row["timeline_id"], row["event_id"]): (row["rank"], row["position"], row["is_tip"], row["cyclic_causes"])
@@ -195,11 +207,31 @@ def test_the_log_with_max_previous(deliveries):
     check_limit(deliveries[1][0], MOST)
 
 
+def test_an_order_only(deliveries):
+    """By default the log's timeline has the same order, but neither links nor scripts; the other timelines have all."""
+    _, (full, _, order) = deliveries
+
+    def sorted_rows(built, table: str, *without: str) -> list[str]:
+        rows = [row for row in built.rows(table) if row["timeline_id"] not in without]
+        return sorted(map(repr, rows))
+
+    assert sorted_rows(order, "timeline_events") == sorted_rows(full, "timeline_events")
+    for table in ("timeline_links", "timeline_edits", "timeline_updates"):
+        of_tangles = sorted_rows(full, table, LOG)
+        assert sorted_rows(order, table) == of_tangles and len(of_tangles) < len(sorted_rows(full, table))
+    stats, of_log = ({row["timeline_id"]: row for row in built.rows("timeline_stats")} for built in (order, full))
+    assert stats.pop(LOG) == of_log.pop(LOG) | {
+        **{"edit_count": 0, "edits_per_event": 0.0, "reason": "order_only"},
+        **dict.fromkeys(("p50", "p95", "p99", "max")),
+    }
+    assert stats == of_log
+
+
 @pytest.mark.long
 def test_a_new_limit_publishes_the_log_again(project, tmp_path):
     """The publication of the tangle stays, whatever the order of receipt."""
     file, found = tmp_path / "log.jsonl", []
-    built = project("merged_limit", ssb_log=str(file))
+    built = project("merged_limit", ssb_log=str(file), log_timeline="full")
     for direction, limit in ((1, None), (-1, 1)):
         file.write_bytes(b"\n".join(to_line(row | {"timestamp": direction * n}) for n, row in enumerate(wide())))
         built.vars["max_previous"] = limit
@@ -209,8 +241,24 @@ def test_a_new_limit_publishes_the_log_again(project, tmp_path):
     assert [name for name in found[0] if found[0][name] != found[1][name]] == [LOG] and len(found[1]) == 2
 
 
+@pytest.mark.long
+def test_from_all_rows_to_an_order_and_back(project, tmp_path):
+    """The script from the order before is written for the log's timeline whenever the var asks for it."""
+    file, rows = tmp_path / "log.jsonl", list(map(to_line, wide()))
+    built, found = project("merged_var", ssb_log=str(file)), []
+    for count, value in ((-2, "full"), (-1, "order"), (None, "full")):
+        file.write_bytes(b"\n".join(rows[:count]))
+        built.vars["log_timeline"] = value
+        built.run(*SELECTED)
+        (stats,) = (row for row in built.rows("timeline_stats") if row["timeline_id"] == LOG)
+        updates = [row for row in built.rows("timeline_updates") if row["timeline_id"] == LOG]
+        found.append((stats["publication"], {row["previous_publication"] for row in updates}, stats["reason"]))
+    assert [found[0][1:], found[1][1:], found[2][1:]] == [({None}, None), (set(), "order_only"), ({found[1][0]}, None)]
+    assert built_links(built) == expected_links(built)
+
+
 def test_no_log_timeline_and_few_edits(deliveries):
-    names, (first, second) = deliveries
+    names, (first, second, _) = deliveries
     chat, fork, wide = f"chat:{names['root']}", f"fork:{names['start']}", f"w:{names['wide']}"
     assert {row["timeline_id"] for row in first.rows("timeline_edits")} == {LOG, chat, fork, wide}
     assert {row["timeline_id"] for row in second.rows("timeline_events")} == {chat, fork, wide}

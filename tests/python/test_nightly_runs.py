@@ -111,10 +111,10 @@ def test_a_copy_with_another_decrypted_content_changes_the_timeline_of_the_log(p
     log, selected = tmp_path / "log.jsonl", ("--select", "+timeline_links")
 
     log.write_bytes(b"\n".join(lines[:3]))
-    grown = project("grown_by_a_copy", ssb_log=str(log)).run(*selected)
+    grown = project("grown_by_a_copy", ssb_log=str(log), log_timeline="full").run(*selected)
     log.write_bytes(b"\n".join(lines))
     grown.run(*selected)
-    at_once = project("copies_at_once", ssb_log=str(log)).run(*selected)
+    at_once = project("copies_at_once", ssb_log=str(log), log_timeline="full").run(*selected)
     assert differing(grown, at_once, ["ssb_messages", "timeline_links"]) == []
     links = [row for row in grown.rows("timeline_links") if row["timeline_id"] == "ssb:log"]
     assert [row["cause_id"] for row in links] == ids[1:]

@@ -20,9 +20,9 @@ pytestmark = pytest.mark.both
 
 @pytest.fixture(scope="module")
 def built(project):
-    """Build the logs with at most two causes an event."""
+    """Build the logs with at most two causes an event, and with all links of the log's timeline."""
     logs = {f"{kind}_log": str(FOLDER / f"{name}.jsonl") for kind, name in LOGS.items()}
-    return project("odd_logs", **logs, max_previous=2).run(*SELECTED)
+    return project("odd_logs", **logs, max_previous=2, log_timeline="full").run(*SELECTED)
 
 
 def order_of(built, timeline: str) -> list[str]:

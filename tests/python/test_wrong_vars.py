@@ -54,7 +54,7 @@ WRONG_VARS = {
     "set_ghost_span": (0, -1, True, "x", None, 1.5),
     "ssb_log_format": ("xml", None),
     "verify_signatures": ("yes", 1, None),
-    "log_timeline": ("no", 0, None, []),
+    "log_timeline": ("no", 0, None, [], True, 0.0),
     "count_changes": ("no", 1),
     "incremental_from": (-1, None, "many"),
     "private_groups": ("no", 1),

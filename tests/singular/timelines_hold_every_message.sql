@@ -2,7 +2,7 @@
 with usable as (
     select message_id
     from {{ ref('ssb_messages') }}
-    where is_usable and {{ var('log_timeline') }}
+    where is_usable and {{ var('log_timeline') != false }}
 ),
 
 sizes as (

@@ -16,7 +16,7 @@ events as (
         event_id,
         rank
     from {{ ref('int_timeline_order') }}
-    where is_tangle and {{ is_changed('timeline_id', ref('int_timeline_versions')) }}
+    where line is null and timeline_id <> 'ssb:log' and {{ is_changed('timeline_id', ref('int_timeline_versions')) }}
 )
 
 select

@@ -10,7 +10,7 @@ select
     missing_causes,
     cyclic_causes,
     coalesce(left_out_causes, cast(array() as array<string>)) as left_out_causes,
-    arrival,
+    coalesce(arrival, ordinal) as arrival,
     author,
     if(line is null, event_id, null) as message_id,
     source_file,

@@ -1,10 +1,5 @@
 {{ config(enabled=has_log('ssb_log', 'event_log')) }}
 
-{%- set lines = ref('stg_events__lines') if has_log('event_log') else select_no_rows({
-    'source_file': 'string', 'line': 'bigint', 'line_digest': 'binary', 'timeline_id': 'string',
-    'event_id': 'string', 'reject_reason': 'string', 'detail': 'string'
-}) -%}
-
 with lines as (
     select
         source_file,
@@ -14,13 +9,7 @@ with lines as (
         event_id,
         reject_reason,
         detail
-    from {{ lines }}
-),
-
-taken as (
-    select distinct timeline_id
-    from {{ ref('int_timeline_order') }}
-    where line is null
+    from {{ select_event_lines() }}
 ),
 
 rejected as (
@@ -43,11 +32,15 @@ rejected as (
         lines.line_digest,
         lines.timeline_id,
         lines.event_id,
-        'timeline_taken' as reason,
-        'the SSB log has this timeline, or a tangle of it' as detail
+        if(sizes.has_messages, 'timeline_taken', 'timeline_too_large') as reason,
+        if(
+            sizes.has_messages,
+            'the SSB log has this timeline, or a tangle of it',
+            'its timeline has more than {{ var('graph_limit') }} arrivals'
+        ) as detail
     from lines
-    left semi join taken on lines.timeline_id = taken.timeline_id
-    where lines.reject_reason is null
+    inner join {{ ref('int_timeline_sizes') }} as sizes on lines.timeline_id = sizes.timeline_id
+    where lines.reject_reason is null and (sizes.has_messages or sizes.is_too_large)
 
     union all
 
@@ -63,7 +56,6 @@ rejected as (
             when 'duplicate' then 'the event arrived before'
             when 'cycle' then 'the event would follow itself'
             when 'too_many_previous' then 'more than {{ var('max_previous') }} distinct causes'
-            when 'timeline_too_large' then 'its timeline has more than {{ var('graph_limit') }} arrivals'
         end as detail
     from {{ ref('int_timeline_order') }} as placed
     left join lines on placed.source_file = lines.source_file and placed.line = lines.line
@@ -81,8 +73,7 @@ select
     timeline_id,
     cast(null as string) as event_id,
     'timeline_too_large' as reason,
-    concat('it has ', count(*), ' messages, more than {{ var('graph_limit') }}') as detail,
+    concat('it has ', arrival_count, ' messages, more than {{ var('graph_limit') }}') as detail,
     cast(0 as bigint) as line_count
-from {{ ref('int_timeline_order') }}
-where reason = 'timeline_too_large' and line is null
-group by timeline_id
+from {{ ref('int_timeline_sizes') }}
+where has_messages and is_too_large

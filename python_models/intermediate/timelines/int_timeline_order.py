@@ -17,18 +17,18 @@ def model(dbt, spark):
     batch_size = dbt.config.meta_get("edit_batch_size")
     edit_limit = dbt.config.meta_get("edit_limit")
     edit_command_limit = dbt.config.meta_get("edit_command_limit")
-    graph_limit = dbt.config.meta_get("graph_limit")
+    log_timeline = dbt.config.meta_get("log_timeline")
     rows_in_memory = dbt.config.meta_get("rows_in_memory")
     published = earlier(spark, dbt.this)
     if published is not None and not set(PUBLISHED_SCHEMA.names) <= set(published.columns):
         raise ValueError(f"{dbt.this} is of an earlier version of this project: build it once with --full-refresh")
     versions = dbt.ref("int_timeline_versions")
     arrivals = only_changed(spark, dbt.this, dbt.ref("int_timeline_arrivals"), "timeline_id", versions)
-    rows = arrivals.withColumn("is_published", sf.lit(False))
+    # With `log_timeline: order`, the timeline of the whole log has neither links nor scripts.
+    is_order_only = sf.expr("timeline_id = 'ssb:log' and line is null" if log_timeline == "order" else "false")
+    rows = arrivals.withColumn("is_published", sf.lit(False)).withColumn("is_order_only", is_order_only)
     if published is not None:
-        # A timeline that was too large has no published order.
-        published = published.where("reason is null or reason <> 'timeline_too_large'")
-        published = only_changed(spark, dbt.this, published, "timeline_id", versions)
+        published = only_changed(spark, dbt.this, published.where(~is_order_only), "timeline_id", versions)
         before = published.select("timeline_id", "event_id", *PUBLISHED_SCHEMA.names)
         rows = rows.unionByName(before.withColumn("is_published", sf.lit(True)), allowMissingColumns=True)
     order = partial(
@@ -36,7 +36,6 @@ def model(dbt, spark):
         batch_size=batch_size,
         edit_limit=edit_limit,
         edit_command_limit=edit_command_limit,
-        graph_limit=graph_limit,
         rows_in_memory=rows_in_memory,
     )
     return map_groups(rows, ["timeline_id"], order, OUTPUT_SCHEMA)

@@ -124,6 +124,8 @@ def bring_up_to_date(tables: Tables, replica: SqliteReplica, timeline_id: str) -
     if not order:
         return None
     publication = _name(order)
+    if held == publication:
+        return Step(timeline_id, held, "unchanged", 0, 0, replica.count_events(timeline_id))
     earlier = replica.order(timeline_id)
     if held is not None and set(earlier) <= set(order):
         return _apply(tables, replica, timeline_id, _shortest_script(earlier, order), publication, "script")

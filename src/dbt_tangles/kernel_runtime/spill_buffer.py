@@ -127,7 +127,6 @@ class GroupBuffer:
         keys: Sequence[str],
         limit: int,
         in_memory: int = NO_LIMIT,
-        uncounted: str | None = None,
         uncounted_rows: int | None = None,
     ) -> None:
         """Create an empty buffer.
@@ -136,11 +135,10 @@ class GroupBuffer:
             keys: The key columns of a group; null is a value.
             limit: Maximum number of rows of a group.
             in_memory: Maximum number of rows in memory, as for `Rows`.
-            uncounted: An optional column; rows where it is true are not counted.
             uncounted_rows: Up to this total, rows are not counted and every group passes; by default, the limit of a
                 group.
         """
-        self.keys, self.limit, self._in_memory, self._uncounted = list(keys), limit, in_memory, uncounted
+        self.keys, self.limit, self._in_memory = list(keys), limit, in_memory
         self._least = limit if uncounted_rows is None else uncounted_rows
         self._rows: Rows | None = None
         self.counts: Counter[tuple] | None = None
@@ -199,8 +197,6 @@ class GroupBuffer:
 
     def count(self, batch: pa.RecordBatch) -> None:
         """Count the rows of each group."""
-        if self._uncounted in batch.schema.names:
-            batch = batch.filter(pc.invert(batch[self._uncounted].fill_null(False)))
         for key, count in group_counts(batch, self.keys):
             self.counts[key] += count
 

@@ -136,8 +136,8 @@ def test_authors_are_those_of_the_followed_timeline(warehouse, tmp_path):
     ]
     warehouse.write("timeline_events", *events)
     warehouse.write("timeline_updates")
-    for line in authors:
-        follow(warehouse, path, line)
+    for way in ("load", "unchanged"):  # None of them has an update.
+        assert {follow(warehouse, path, line)["way"] for line in authors} == {way}
     with closing(sqlite3.connect(path)) as connection:
         columns = "timeline_id, author, content_type, content"
         sql = f"select {columns} from positions left join events using (timeline_id, event_id)"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import timeline_oracle as oracle
 from bench import model_runner
-from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA, PLACE_SCHEMA, PUBLISHED_SCHEMA
+from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA, PUBLISHED_SCHEMA
 from dbt_tangles.algorithms.timeline.timeline_batches import order_of_partition
 from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT
 
@@ -41,7 +41,8 @@ def table_of(rows: list[dict], published: list[dict] = ()) -> pa.Table:
     names = ("timeline_id", "event_id", *PUBLISHED_SCHEMA.names)
     rows += [{"is_published": True, **{name: row[name] for name in names}} for row in published]
     random.Random(len(rows)).shuffle(rows)
-    schema = pa.schema([*INPUT_SCHEMA, *PUBLISHED_SCHEMA, ("is_published", pa.bool_())])
+    flags = [(name, pa.bool_()) for name in ("is_published", "is_order_only")]
+    schema = pa.schema([*INPUT_SCHEMA, *PUBLISHED_SCHEMA, *flags])
     half = len(rows) // 2
     return pa.concat_tables([pa.Table.from_pylist(part, schema) for part in (rows[:half], rows[half:])])
 
@@ -187,7 +188,7 @@ SAID = [
     *({"causes": causes} for causes in ([], [None], [""], ["b"], ["b", None])),
     *({name: value} for name in ("author", "refusal", "source_file") for value in ("", "x")),
     *({name: value} for name in ("arrival", "line") for value in (0, -1)),
-    {"is_tangle": False},
+    {"received_at": 0.0},
 ]
 
 
@@ -295,34 +296,39 @@ def test_timelines_beyond_a_limit_have_no_scripts(many, batch_size, limit, edit_
         count = sum(len(row["edits"] or []) for row in wanted)
         reason = "too_long" if len(log) > edit_limit else "too_many_commands" if count > limit else None
         assert {row["edits_left_out"] for row in rows} == {reason if batch_size else None}
-        assert {row["edit_command_limit"] for row in rows} == {limit if batch_size and reason != "too_long" else None}
-        assert {row["edit_batch_size"] for row in rows} == {0 if reason == "too_long" else batch_size}
         assert in_order(rows) == in_order(wanted)
         full = {row["ordinal"]: row["edits"] for row in wanted}
         empty = {row["ordinal"]: None if row["edits"] is None else [] for row in wanted}
         assert {row["ordinal"]: row["edits"] for row in rows} == (empty if reason else full)
 
 
-@given(logs, st.integers(0, 2), st.integers(1, 8), st.sampled_from([1, NO_LIMIT]))
-def test_timelines_that_are_too_large_are_refused(many, batch_size, limit, in_memory):
-    """The number of arrivals decides, independent of the published order; other timelines are ordered as usual."""
+@given(logs, st.integers(0, 2), st.data())
+def test_timelines_with_an_order_only(many, batch_size, data):
+    """They have the same places without causes, scripts and updates; the other timelines are the same."""
     every = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
-    whole = ordered(table_of(every), batch_size).to_pylist()
-    limits = {"graph_limit": limit, "rows_in_memory": in_memory}
-    for published in ([], whole):
-        answer = ordered(table_of(every, published), batch_size, **limits).to_pylist()
-        assert len(answer) == len(every)
-        for number, log in enumerate(many):
-            rows, wanted = of_timeline(answer, str(number)), of_timeline(whole, str(number))
-            if len(log) > limit:
-                assert {row["reason"] for row in rows} == {"timeline_too_large"}
-                assert {row[name] for row in rows for name in PLACE_SCHEMA.names if name != "reason"} == {None}
-                kept = [
-                    sorted(repr([row[name] for name in INPUT_SCHEMA.names]) for row in each) for each in (rows, wanted)
-                ]
-                assert kept[0] == kept[1]
-            else:
-                assert lasting(rows) == lasting(wanted)
+    some = [row for row in every if row["timeline_id"] != "0" and data.draw(st.booleans())]
+    published = ordered(table_of(some), batch_size).to_pylist()
+    whole = ordered(table_of(every, published), batch_size).to_pylist()
+    marked = [row | {"is_order_only": row["timeline_id"] == "0"} for row in every]
+    answer = ordered(table_of(marked, published), batch_size).to_pylist()
+    for number in range(len(many)):
+        rows, wanted = of_timeline(answer, str(number)), of_timeline(whole, str(number))
+        if not number:
+            reason = {"edits_left_out": "order_only" if batch_size else None}
+            absent = dict.fromkeys(("causes", "cause_kinds", *OF_RUNS)) | reason
+            wanted = [row | absent | {"edits": row["edits"] and []} for row in wanted]
+        assert all(row["previous_publication"] is row["update_step"] is None for row in rows if not number)
+        assert lasting(rows) == lasting(wanted)
+
+
+@given(st.lists(st.floats(allow_nan=False) | st.none() | st.sampled_from([0.0, -0.0]), min_size=1, max_size=8))
+def test_messages_arrive_by_receive_time(times):
+    """Unknown times come last, and equal times are ordered by id."""
+    names = dict(zip(NAMES, times, strict=False))
+    rows = [{"timeline_id": "t", "event_id": name, "causes": [], "cause_kinds": []} for name in names]
+    answer = ordered(table_of([row | {"received_at": names[row["event_id"]]} for row in rows]), 1).to_pylist()
+    found = [row["event_id"] for row in sorted(answer, key=lambda row: row["ordinal"])]
+    assert found == sorted(names, key=lambda name: (names[name] is None, names[name] or 0.0, name))
 
 
 def test_orders_of_an_earlier_version_are_refused():

@@ -122,7 +122,7 @@ def admit_arrivals(table: pa.Table | Rows, names: Names) -> tuple[Arrivals, List
     """
     nodes, number = names.nodes, names.number
     listed = _look_up_causes(table, names)
-    start, node = in_order(nodes.graph_start, integers(table, "arrival")[nodes.row], names.is_new[nodes.row])
+    start, node = in_order(nodes.graph_start, _arrival_numbers(table)[nodes.row], names.is_new[nodes.row])
     _settle_ties(table, nodes, number, node)
     causes = causes_of_arrivals(node, number, *listed)
     row = nodes.row[node]
@@ -139,6 +139,15 @@ def admit_arrivals(table: pa.Table | Rows, names: Names) -> tuple[Arrivals, List
     verdict[is_conflict] = CONFLICT
     ordinal = np.arange(len(node)) - np.repeat(start[:-1], np.diff(start)) + 1
     return Arrivals(start, node, verdict, ordinal, *causes, is_cyclic), listed
+
+
+def _arrival_numbers(table: pa.Table | Rows) -> np.ndarray:
+    """Return int64[rows] that sort the lines of a timeline by arrival, and messages by receive time, unknown last."""
+    arrival, received_at = table["arrival"], table["received_at"].fill_null(np.nan)
+    bits = (received_at.to_numpy() + 0.0).view(np.int64)  # -0.0 + 0.0 is 0.0.
+    # The bits of floats sort like the floats, except that those of negative ones sort backwards.
+    ascending = np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits)
+    return np.where(arrival.is_valid().to_numpy(), integers(table, "arrival"), ascending)
 
 
 def _settle_ties(table: pa.Table | Rows, nodes: Nodes, name: np.ndarray, node: np.ndarray) -> None:

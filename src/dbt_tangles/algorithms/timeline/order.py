@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.algorithms.graph.arrays import keep_entries, starts, sums
+from dbt_tangles.algorithms.graph.arrays import flags, keep_entries, starts, sums
 from dbt_tangles.algorithms.graph.orders import positions
 from dbt_tangles.algorithms.graph.ties import broken_ties
 from dbt_tangles.algorithms.graph.topological_generations import children, generations
@@ -24,10 +24,9 @@ from dbt_tangles.algorithms.timeline.timeline_rows import (
     missing_column,
     reason_column,
     scatter,
-    script_columns,
     update_columns,
 )
-from dbt_tangles.algorithms.timeline.updates import updates
+from dbt_tangles.algorithms.timeline.updates import name_orders, updates
 from dbt_tangles.kernel_runtime.spill_buffer import Rows
 
 NO_LIMIT = 2**63 - 1
@@ -79,6 +78,14 @@ class _Order(NamedTuple):
     target: _Target
 
     @property
+    def is_order_only(self) -> np.ndarray:
+        """Whether each timeline has an order without scripts: bool[timelines]."""
+        marked = np.zeros(len(self.events.start) - 1, np.bool_)
+        if "is_order_only" in self.table.column_names:
+            marked[self.names.timeline[flags(self.table, "is_order_only")]] = True
+        return marked
+
+    @property
     def event_row(self) -> np.ndarray:
         """The row of the input of each event: int64[events]."""
         return self.names.nodes.row[self.arrivals.node[self.events.arrival]]
@@ -99,16 +106,15 @@ def order_timelines(
             messages they name the source of each cause, and links of an `unproven_feed` are left out first where there
             is a cycle. The messages of a timeline are distinct. Further rows with `is_published` true and the columns
             of `PUBLISHED_SCHEMA` hold the result of an earlier run for these timelines; all these columns are optional.
+            So is `is_order_only`, true for the arrivals of timelines without scripts; these have no published rows.
         batch_size: Number of arrivals, including refused ones, that share a script; 0 turns scripts off.
         edit_limit: Timelines with more arrivals have no scripts.
         edit_command_limit: Timelines whose scripts would take more commands in total have no scripts.
 
     Returns:
         One row per arrival (`PLACE_SCHEMA`), in the order of the input:
-            `edit_batch_size` int32, the number of arrivals of its timeline that share a script, or 0;
-            `edit_command_limit` int64, the limit of its timeline's scripts, null where scripts are off;
-            `edits_left_out` string, `too_long` or `too_many_commands` where a limit left out its timeline's scripts,
-            otherwise null;
+            `edits_left_out` string, `order_only`, or the limit that left out its timeline's scripts, `too_long` or
+            `too_many_commands`; otherwise null;
             `ordinal` int64, its place among the timeline's arrivals, from 1;
             `reason` string, null for an accepted arrival, otherwise `conflict`, `duplicate`, `cycle` or the refusal.
             Accepted arrivals alone have `rank` int32, `position` int32 from 0, `is_tip` (whether the event is the cause
@@ -186,8 +192,9 @@ def _updates(order: _Order, position: np.ndarray) -> dict[str, pa.Array]:
     """Write the scripts from the published orders to the new ones."""
     names, events, target = order.names, order.events, order.target
     published = read_published(names.nodes, names.number, names.is_new)
-    places = events.start, order.event_row, position
-    update = updates(order.table, names.ids, *places, published, events.number[published.name])
+    publication = name_orders(names.ids, events.start, order.event_row, position)
+    scripted = np.where(np.repeat(order.is_order_only, np.diff(events.start)), np.int32(-1), position)
+    update = updates(order.table, publication, events.start, scripted, published, events.number[published.name])
     timeline = pa.array(names.timeline[target.row])
     step = number_steps(events.start, update.commands.event, update.commands.batch)
     return {
@@ -205,21 +212,22 @@ def _places(events: Events) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _scripts(order: _Order, limits: Limits) -> dict[str, pa.Array]:
-    """Write the commands of all batches, except for timelines that exceed a limit."""
-    arrivals, target = order.arrivals, order.target
+    """Write the commands of all batches, except for timelines that exceed a limit or have an order only."""
+    arrivals, target, is_order_only = order.arrivals, order.target, order.is_order_only
     is_long = np.diff(arrivals.start) > limits.arrivals
-    edits, is_over = None, np.zeros(len(is_long), np.bool_)
+    edits, reasons = None, np.full(len(is_long), None, object)
     if limits.batch_size:
-        edits, is_over = _edits(arrivals, order.events, is_long, limits)
-    timeline = order.names.timeline[target.row]
+        edits, is_over = _edits(arrivals, order.events, is_long | is_order_only, limits)
+        for reason, applies in {"too_many_commands": is_over, "too_long": is_long, "order_only": is_order_only}.items():
+            reasons[applies] = reason
     return {
-        **script_columns(timeline, is_long, is_over, limits.batch_size, limits.commands),
+        "edits_left_out": pa.array(reasons, pa.string()).take(pa.array(order.names.timeline[target.row])),
         "edits": edit_column(edits, target.of_event, target.is_in),
     }
 
 
-def _edits(arrivals: Arrivals, events: Events, is_long: np.ndarray, limits: Limits) -> tuple[Edits, np.ndarray]:
-    """Write the commands of all batches, except for timelines that are long or take more commands than the limit.
+def _edits(arrivals: Arrivals, events: Events, is_left_out: np.ndarray, limits: Limits) -> tuple[Edits, np.ndarray]:
+    """Write the commands of all batches, except for timelines left out, or that take more commands than the limit.
 
     Returns:
         The commands, and bool[timelines], the timelines that take more commands than the limit.
@@ -230,9 +238,9 @@ def _edits(arrivals: Arrivals, events: Events, is_long: np.ndarray, limits: Limi
     arrived[events.arrival] = np.arange(len(events.arrival), dtype=np.int32)
     batch = (arrivals.ordinal[accepted] - 1) // limits.batch_size + 1
     stream = events.start, events.cause_start, events.cause, arrived[accepted], batch
-    commands = edit_stream(*stream, np.where(is_long, sizes, 0), limits.commands)
+    commands = edit_stream(*stream, np.where(is_left_out, sizes, 0), limits.commands)
     step = number_steps(events.start, commands.event, commands.batch)
     has_commands = np.zeros(len(sizes), np.bool_)
     has_commands[np.searchsorted(events.start, commands.event[step == 1], side="right") - 1] = True
-    is_over = ~is_long & ~has_commands & (sizes > 0)
+    is_over = ~is_left_out & ~has_commands & (sizes > 0)
     return Edits(commands.event, commands.batch, step, commands.taken, commands.put), is_over

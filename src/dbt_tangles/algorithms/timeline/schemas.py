@@ -31,17 +31,17 @@ INPUT_SCHEMA = pa.schema(
         ("left_out_causes", pa.list_(pa.string())),
         ("author", pa.string()),
         ("arrival", pa.int64()),
-        ("is_tangle", pa.bool_()),
+        ("received_at", pa.float64()),
         ("refusal", pa.string()),
         ("source_file", pa.string()),
         ("line", pa.int64()),
     ]
 )
+#: The columns of an arrival in the output; its receive time ends in its place.
+KEPT_SCHEMA = INPUT_SCHEMA.remove(INPUT_SCHEMA.get_field_index("received_at"))
 #: The columns that the kernel adds to an arrival.
 PLACE_SCHEMA = pa.schema(
     [
-        ("edit_batch_size", pa.int32()),
-        ("edit_command_limit", pa.int64()),
         ("edits_left_out", pa.string()),
         ("ordinal", pa.int64()),
         ("reason", pa.string()),
@@ -59,4 +59,4 @@ PLACE_SCHEMA = pa.schema(
         ("update_to_position", pa.int32()),
     ]
 )
-OUTPUT_SCHEMA = pa.schema([*INPUT_SCHEMA, *PLACE_SCHEMA])
+OUTPUT_SCHEMA = pa.schema([*KEPT_SCHEMA, *PLACE_SCHEMA])

@@ -57,32 +57,6 @@ def _lists(items: pa.Array, owners: np.ndarray, is_in: np.ndarray) -> pa.ListArr
     return pa.ListArray.from_arrays(pa.array(offsets), items, type=pa.list_(items.type), mask=pa.array(~is_in))
 
 
-def script_columns(
-    timeline: np.ndarray, is_long: np.ndarray, is_over: np.ndarray, batch_size: int, command_limit: int
-) -> dict[str, pa.Array]:
-    """Give the settings of the scripts of each row's timeline, and the reason where they were left out.
-
-    Args:
-        timeline: int32[rows].
-        is_long: bool[timelines], more arrivals than the limit.
-        is_over: bool[timelines], more commands than the limit.
-        batch_size: Number of arrivals that share a script; 0 turns scripts off.
-        command_limit: Maximum number of commands of a timeline.
-
-    Returns:
-        `edit_batch_size`, `edit_command_limit` and `edits_left_out` of `PLACE_SCHEMA`.
-    """
-    long = is_long[timeline]
-    is_asked = ~long & (batch_size > 0)
-    reasons = pa.array([None, "too_long", "too_many_commands"])
-    which = np.where(long & (batch_size > 0), 1, np.where(is_over[timeline], 2, 0))
-    return {
-        "edit_batch_size": pa.array(np.where(long, 0, batch_size), pa.int32()),
-        "edit_command_limit": pa.array(np.full(len(timeline), command_limit, np.int64), mask=~is_asked),
-        "edits_left_out": reasons.take(pa.array(which)),
-    }
-
-
 def missing_column(
     causes: pa.ChunkedArray, missing: tuple[np.ndarray, np.ndarray], out_event: np.ndarray, is_in: np.ndarray
 ) -> pa.ListArray:

@@ -36,9 +36,8 @@ class Updates(NamedTuple):
 
 def updates(
     table: pa.Table | Rows,
-    ids: Strings,
+    names: pa.Array,
     event_start: np.ndarray,
-    row: np.ndarray,
     position: np.ndarray,
     published: Published,
     event_of_published: np.ndarray,
@@ -47,10 +46,9 @@ def updates(
 
     Args:
         table: See `order.order_timelines`.
-        ids: Its names of events.
+        names: string[timelines], the digest of the new order, from `name_orders`.
         event_start: int64[timelines + 1], into the events.
-        row: int64[events], where each is in the table.
-        position: int32[events], its place in the order now.
+        position: int32[events], the place of each in the order now; -1 in timelines without scripts.
         published: The published rows.
         event_of_published: int32[published rows], the event of each; -1 where the event is gone.
 
@@ -60,9 +58,6 @@ def updates(
     timelines = len(event_start) - 1
     old_position = np.full(len(position), np.int32(-1))
     previous = np.full(timelines, None, object)
-    ordered = np.empty(len(row), np.int32)
-    ordered[np.repeat(event_start[:-1], np.diff(event_start)) + position] = row
-    names = _names_of_orders(*copy_strings(ids, ordered), event_start)
     kept = np.zeros(0, np.int64)
     if len(published.row):
         timeline = np.repeat(np.arange(timelines), np.diff(published.start))
@@ -99,6 +94,20 @@ def _check_order(start: np.ndarray, position: np.ndarray) -> None:
     place = (np.repeat(start[:-1], counts) + position)[is_there]
     if not is_there.all() or (np.bincount(place, minlength=start[-1]) != 1).any():
         raise ValueError("the order that an earlier run published is damaged: build it once with --full-refresh")
+
+
+def name_orders(ids: Strings, event_start: np.ndarray, row: np.ndarray, position: np.ndarray) -> pa.Array:
+    """Return the publication of the order of each timeline.
+
+    Args:
+        ids: The names of events.
+        event_start: int64[timelines + 1], into the events.
+        row: int64[events], the place of each event's name.
+        position: int32[events], the place of each event in the order.
+    """
+    ordered = np.empty(len(row), np.int32)
+    ordered[np.repeat(event_start[:-1], np.diff(event_start)) + position] = row
+    return _names_of_orders(*copy_strings(ids, ordered), event_start)
 
 
 def name_order(ids: pa.Array) -> str:

@@ -232,7 +232,8 @@ def replay(folder: str, begin: Callable[[int], Callable[[int], object]] = lambda
         read(folder, "timeline_updates", UPDATES),
     ]
     if len(tables[0]) and not len(tables[1]):
-        raise TableError(f"{folder}/timeline_edits: there are no edits; build with `edit_batch_size` above 0")
+        wanted = "build with `edit_batch_size` above 0, and `log_timeline: full` for the log's timeline"
+        raise TableError(f"{folder}/timeline_edits: there are no edits; {wanted}")
     names, (events, edits, updates) = by_timeline(tables, [["position"], ["batch", "step"], ["step"]])
     unwritten = without_edits(folder)
     differ, left_out = {}, 0

@@ -1,0 +1,40 @@
+{{ config(enabled=has_log('ssb_log', 'event_log')) }}
+
+with lines as (
+    select
+        timeline_id,
+        count(*) as arrival_count
+    from {{ select_event_lines() }}
+    where detail is null
+    group by timeline_id
+),
+
+messages as (
+    {%- if has_log('ssb_log') %}
+    select
+        {{ tangle_timeline_id() }} as timeline_id,
+        count(*) as arrival_count
+    from {{ ref('tangle_messages') }}
+    where is_member
+    group by {{ tangle_timeline_id() }}
+
+    union all
+
+    select
+        'ssb:log' as timeline_id,
+        count(*) as arrival_count
+    from {{ ref('ssb_messages') }}
+    where is_usable and {{ var('log_timeline') != false }}
+    having count(*) > 0
+    {%- else %}
+    select * from {{ select_no_rows({'timeline_id': 'string', 'arrival_count': 'bigint'}) }}
+    {%- endif %}
+)
+
+select
+    coalesce(messages.timeline_id, lines.timeline_id) as timeline_id,
+    messages.timeline_id is not null as has_messages,
+    coalesce(messages.arrival_count, lines.arrival_count) as arrival_count,
+    coalesce(messages.arrival_count, lines.arrival_count) > {{ var('graph_limit') }} as is_too_large
+from messages
+full outer join lines on messages.timeline_id = lines.timeline_id
