@@ -166,7 +166,7 @@ class Warehouse:
         new, place = self.private_place(schema, name), self.public_place(schema, name)
         aside = place.with_name(f"{_ASIDE}{place.name}")
         with self._translate_errors(f"publish {schema}.{name}"):
-            remove_marks(new)
+            self._prepare_files(schema, name)
             before, files = manifest.read(place), list_files(new)
             faults, digests = find_faults(place, before), digest_files(new, files, before)
             content = digest_content(digests)
@@ -186,8 +186,6 @@ class Warehouse:
                 "columns": columns,
             }
             manifest.write(place, entries, self.draft_path(), is_new=True)
-            if self.is_owner_only(schema, name):
-                restrict(new)
             durable_files.sync_tree(new, _synced(before, files))
             replace_folder(new, place, aside)
             durable_files.sync_folder(place.parent)
@@ -198,6 +196,13 @@ class Warehouse:
             shutil.rmtree(old, ignore_errors=True)
         self._view(schema, name).unlink(missing_ok=True)
         return as_published(place, entries)
+
+    def _prepare_files(self, schema: str, name: str) -> None:
+        """Prepare the files of a new table for readers: without Spark's marks, and for the owner alone if marked so."""
+        new = self.private_place(schema, name)
+        remove_marks(new)
+        if self.is_owner_only(schema, name):
+            restrict(new)
 
     def record_reuse(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
         """Record that a run reused a published table.
