@@ -184,7 +184,7 @@ def _find_faults(dag, own, queries, limits, left_start, left_out):
                 query_end += 1
             if steps <= most_steps and not is_skipped:
                 block = _Block(first, lo, hi, reach, query, query_end)
-                steps += _sweep_block(block, dag, own, queries, scratch, faults, most_left_out)
+                steps += _sweep_own_block(block, dag, own, queries, scratch, faults, most_left_out)
             query = query_end
             for m in range(lo, hi):
                 reach = max(reach, scratch.last_child[m])
@@ -211,7 +211,7 @@ def _mark_last_children(first, end, dag, last_child):
 
 
 @inner
-def _sweep_block(block, dag, own, queries, scratch, faults, most_left_out):
+def _sweep_own_block(block, dag, own, queries, scratch, faults, most_left_out):
     """Find the faults that concern the members of a block, and return the number of steps."""
     start, previous, first, lo, hi, reach = dag.start, dag.previous, block.first, block.lo, block.hi, block.reach
     absent, own_bits = scratch.absent, scratch.own_bits
