@@ -58,6 +58,7 @@ def runs(project, tmp_path_factory):
         "ssb_log": str(folder / "ssb.json"),
         "event_log": str(folder / "events*.jsonl"),
         "edit_batch_size": 3,
+        "log_timeline": "full",
     }
     split = project("split", **variables)
     states = []
