@@ -197,13 +197,18 @@ def test_freshness_of_a_log_that_is_a_source(forum):
     assert found.age > 30 * 24 * 3600
 
 
+def mend(forum: DbtProject) -> None:
+    """Mend the model that fails."""
+    (forum.project_dir / "models" / "names.sql").write_text("select author from {{ ref('tangles', 'feeds') }}")
+
+
 def test_retry_builds_failed_and_skipped_models(forum):
     result = forum.invoke("run", "--select", "+feeds", "names+")
     assert {r.node.name: str(r.status) for r in result.result if r.status != "success"} == {
         "names": "error",
         "count_names": "skipped",
     }
-    (forum.project_dir / "models" / "names.sql").write_text("select author from {{ ref('tangles', 'feeds') }}")
+    mend(forum)
     assert statuses(forum.invoke("retry")) == {"names": "OK", "count_names": "OK"}
     assert forum.rows("count_names") == [{"n": len(forum.rows("feeds"))}]
 
@@ -211,6 +216,8 @@ def test_retry_builds_failed_and_skipped_models(forum):
 @pytest.mark.long
 def test_a_project_that_installs_this_one_clones_with_a_macro(forum, tmp_path):
     """The macro is that of the page. The project's own tables are copied likewise; a view is made over the other's."""
+    mend(forum)
+    statuses(forum.invoke("run", "--select", "+names"))
     state = keep_state(forum, tmp_path / "state")
     copy = DbtProject(forum.warehouse, "habits_forum_clone", forum.project_dir)
     cloned = statuses(copy.invoke("clone", "--select", "+names", "--state", state))
@@ -222,6 +229,7 @@ def test_a_project_that_installs_this_one_clones_with_a_macro(forum, tmp_path):
 @pytest.mark.long
 def test_state_modified_names_the_changed_models(forum, tmp_path):
     """Without a change it is empty, also with another log and another path of the project's folder."""
+    mend(forum)
     assert forum.invoke("parse").success
     state = keep_state(forum, tmp_path / "state")
 

@@ -8,7 +8,6 @@ import pytest
 import scripts
 from conftest import DATA
 from log_files import selection_of
-from set_builds import TABLES as SET_TABLES
 
 notebook = scripts.load("docs/run_notebook.py")
 
@@ -16,7 +15,7 @@ pytestmark = pytest.mark.both
 
 INVALID_CLAIMS = {"malformed_tangle", "wrong_type"}
 #: The tables that these tests and the notebook read, of the larger log.
-READ = ["ssb_rejects", "feeds", "feed_messages", "tangle_ancestors", "tangle_edges", "timeline_edits", "sets"]
+READ = ["ssb_rejects", "feeds", "feed_messages", "tangle_ancestors", "tangle_edges", "timeline_edits"]
 
 
 def expectations(log: str, kind: str) -> list[dict]:
@@ -32,7 +31,7 @@ def built(request, project):
     if request.param == "small":
         return "small", request.getfixturevalue("small")
     medium = project("medium", ssb_log=str(DATA / "ssb" / "medium.jsonl.gz"))
-    return "medium", medium.run("--select", *selection_of(*READ, "tangles", "set_messages"))
+    return "medium", medium.run("--select", *selection_of(*READ, "tangles", "timeline_events"))
 
 
 def test_messages(built):
@@ -118,8 +117,3 @@ def test_the_notebook_keeps_its_answers(built, monkeypatch):
     kept = notebook.texts(again)
     notebook.execute(again)
     assert notebook.texts(again) == kept
-
-
-def test_logs_that_are_not_given_are_empty(small):
-    others = ("stg_tables__lines", *SET_TABLES, "autobase_bases", "autobase_nodes", "autobase_rejects")
-    assert {name: small.table(name).num_rows for name in others} == dict.fromkeys(others, 0)
