@@ -22,7 +22,7 @@ def build_fixtures(folder, tier):
     command = [sys.executable, "-m", "dbt.cli.main", "build", "--quiet", "--project-dir", str(ROOT)]
     command += ["--profiles-dir", str(ROOT), "--exclude-resource-type", "test", "unit_test"]
     command += ["--target-path", str(folder / "target"), "--log-path", str(folder / "logs")]
-    subprocess.run(command, env=environ, cwd=folder, check=True, timeout=300, stdout=subprocess.DEVNULL)
+    subprocess.run(command, env=environ, cwd=folder, check=True, timeout=900, stdout=subprocess.DEVNULL)
     return sorted({file.name.partition("-")[0] for file in folder.rglob("*.nbc")})
 
 

@@ -30,7 +30,7 @@ def expectations(log: str, kind: str) -> list[dict]:
 def built(request, project):
     if request.param == "small":
         return "small", request.getfixturevalue("small")
-    medium = project("medium", ssb_log=str(DATA / "ssb" / "medium.jsonl.gz"))
+    medium = project("medium", ssb_log=str(DATA / "ssb" / "medium.jsonl.gz"), log_timeline="full")
     return "medium", medium.run("--select", *selection_of(*READ, "tangles", "timeline_events"))
 
 
