@@ -68,7 +68,8 @@ def pytest_collection_modifyitems(items):
     left_out = {"local": "sail", "sail": "spark"}[ENGINE]
     for item in items:
         shared = [name for name in SHARED if name in item.fixturenames]
-        item.add_marker(pytest.mark.xdist_group(shared[0] if shared else item.path.stem))
+        if not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(shared[0] if shared else item.path.stem))
         if "fixtures" in shared:
             item.add_marker(pytest.mark.both)
         if item.get_closest_marker(left_out):

@@ -79,7 +79,14 @@ def test_any_sequence_of_logs_ends_in_the_same_rows(project, tmp_path, states, l
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("steps", "seed"), [pytest.param(3, 5, marks=pytest.mark.both), (40, 0), (40, 1)])
+@pytest.mark.parametrize(
+    ("steps", "seed"),
+    [
+        pytest.param(3, 5, marks=pytest.mark.both),
+        pytest.param(40, 0, marks=pytest.mark.xdist_group("nights_0")),
+        pytest.param(40, 1, marks=pytest.mark.xdist_group("nights_1")),
+    ],
+)
 def test_any_steps_end_in_the_same_rows(project, tmp_path, steps, seed):
     """Steps run in any order with builds between them; each build gives the tables of one full build."""
     lines = {kind: mutated(kind, 240, seed, False) for kind in KINDS}
