@@ -1,16 +1,20 @@
 {{ config(enabled=has_log('ssb_log', 'event_log')) }}
 
 with inputs as (
+    {%- if has_log('event_log') %}
     select
         timeline_id,
         'event' as kind,
         event_id,
         to_json(struct(causes, author, arrival, source_file, line)) as said
-    from {{ select_event_lines() }}
+    from {{ ref('stg_events__lines') }}
     where detail is null
-    {%- if has_log('ssb_log') %}
+    {%- endif %}
+    {%- if has_log('event_log') and has_log('ssb_log') %}
 
     union all
+    {%- endif %}
+    {%- if has_log('ssb_log') %}
 
     -- The members of a tangle follow from its version; their causes also from the verified chains of feeds.
     select distinct
