@@ -59,7 +59,7 @@ def read_lines(
     not_read = list(filter(UNREAD_SUFFIX.search, log.files))
     _tell(name, path, log.files, {FileFault.UNSUPPORTED_COMPRESSION: not_read, **log.skipped})
     if tails is not None:
-        return _read_in_blocks(spark, [tail for tail in tails if tail.start < tail.end], reading)
+        return _read_in_blocks(spark, tails, reading)
     if sail.is_sail(spark):
         blocks = [Block(path, fault=fault.value) for fault, paths in log.skipped.items() for path in paths]
         return _read_in_blocks(spark, [Tail(file, 0, size, 0) for file, size in log.local or ()], reading, blocks)
@@ -220,20 +220,19 @@ def check_lines(
     Raises:
         ValueError: Files are missing at the path.
     """
-    if known is None or tails is None or not _continues(known, tails, reading):
-        tails = None
+    only = None if known is None or tails is None else _to_read(known, tails, reading)
     lines = (
-        read_lines(spark, log.path, log.name, reading, tails)
+        read_lines(spark, log.path, log.name, reading, only)
         if log.path
         else log.fixtures.where(sf.col("log") == log.name)
     )
     lines = cut(lines, reading.max_bytes)
     digest, parted, last = line_cache.line_digest(reading.max_bytes), None, 0
+    if only is not None:
+        parted = line_cache.Parted(known, None, lines.select("*", digest), is_grown=True)
+    elif known is not None:
+        parted = line_cache.part(lines, digest, known)
     if known is not None:
-        if tails is None:
-            parted = line_cache.part(lines, digest, known)
-        else:
-            parted = line_cache.Parted(known, None, lines.select("*", digest), is_grown=True)
         last = known.agg(sf.coalesce(sf.max(VERSION), sf.lit(0))).first()[0]
     lines = lines.select("*", digest) if parted is None else parted.unknown
     if check.together is not None:
@@ -249,17 +248,22 @@ def check_lines(
     return parted.standing.withColumn(VERSION, version).unionByName(new)
 
 
-def _continues(known: DataFrame, tails: list[Tail], reading: Reading) -> bool:
-    """Whether a table holds exactly the lines before the tails; it has more if a file grew while it was read."""
+def _to_read(known: DataFrame, tails: list[Tail], reading: Reading) -> list[Tail] | None:
+    """Return the tails with new lines; None if the table does not hold exactly the lines before the tails.
+
+    The table holds more lines if a file grew while it was read. A compressed file that grew has to be read as a whole.
+    """
     if not reading.is_by_line:
-        return False
-    counts = dict(known.groupBy("source_file").count().collect())
+        return None
+    counts, found = dict(known.groupBy("source_file").count().collect()), []
     for tail in tails:
-        lines = counts.get(uri(tail.path), 0)
-        is_packed = _UNPACKED.search(tail.path) or UNREAD_SUFFIX.search(tail.path)
-        if (lines and tail.start < tail.end) if is_packed else lines != tail.lines:
-            return False
-    return True
+        rows, is_grown = counts.get(uri(tail.path), 0), tail.start < tail.end
+        is_packed = bool(_UNPACKED.search(tail.path) or UNREAD_SUFFIX.search(tail.path))
+        if (rows and is_grown) if is_packed else rows != tail.lines:
+            return None
+        if not rows if is_packed else is_grown:  # even an empty file may have a fault
+            found.append(tail)
+    return found
 
 
 def cut(lines: DataFrame, max_bytes: int) -> DataFrame:
