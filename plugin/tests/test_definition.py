@@ -3,13 +3,14 @@
 import copy
 import importlib.metadata
 import os
+from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
 
 from dbt_spark_python.incremental import definition
 from dbt_spark_python.incremental.definition import Definitions, changed_parts, digest_package
-from dbt_spark_python.input_files import digest_input
+from dbt_spark_python.input_files import Tail, digest_input, find_tails
 
 SUMS = {
     "unique_id": "model.shop.sums",
@@ -190,6 +191,46 @@ def test_a_log_is_its_names_and_bytes(tmp_path):
         seen.append(digest_input(pattern, "log"))
     assert None not in seen and len(set(seen)) == 6
     assert digest_input("s3a://bucket/log.jsonl", "log") is digest_input("/there/is/none", "log") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "tails"),
+    [
+        ("a", "one\ntwo\n", [(4, 8, 1), (3, 3, 1), (0, 0, 0)]),
+        ("a", "one\n\ntwo", [(4, 8, 1), (3, 3, 1), (0, 0, 0)]),
+        ("c", "two", [(4, 4, 1), (3, 3, 1), (0, 3, 0)]),
+        ("d", "two", [(4, 4, 1), (3, 3, 1), (0, 0, 0), (0, 3, 0)]),
+        ("a", "One\ntwo\n", None),
+        ("a", "One\n", None),
+        ("a", "one", None),
+        ("b", "one\n", None),
+    ],
+)
+def test_a_log_that_grew_at_its_end(tmp_path, name, text, tails):
+    """A file without a line feed at its end may be one that is being written: it has to stay."""
+    for file, before in (("a", "one\n"), ("b", "one"), ("c", "")):
+        (tmp_path / file).write_text(before)
+    before = digest_input(str(tmp_path), "log")
+    (tmp_path / name).write_text(text)
+    now = digest_input(str(tmp_path), "log")
+    wanted = tails and [Tail(str(tmp_path / file), *tail) for file, tail in zip("abcd", tails, strict=False)]
+    assert find_tails(before, now) == wanted
+
+
+def test_a_log_that_did_not_grow_at_its_end(tmp_path, monkeypatch):
+    """Links and pipes come or go, files go, and the fingerprint of many files lacks their sizes."""
+    log, pipe = tmp_path / "a", tmp_path / "pipe"
+    for file in (log, tmp_path / "b"):
+        file.write_text("one\n")
+    seen = [digest_input(str(tmp_path), "log")]
+    for change in (lambda: os.mkfifo(pipe), pipe.unlink, log.unlink):
+        change()
+        seen.append(digest_input(str(tmp_path), "log"))
+    assert [find_tails(*each) for each in pairwise(seen)] == [None] * 3
+    monkeypatch.setattr("dbt_spark_python.input_files.MOST_NOTED_FILES", 0)
+    digest = digest_input(str(tmp_path), "log")
+    assert len(digest) == 64
+    assert find_tails(seen[-1], digest) is find_tails(digest, seen[-1]) is None
 
 
 def test_a_package_is_its_files(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from dbt_spark_python.incremental.earlier import ExtendedTable
+from dbt_spark_python.input_files import digest_input, find_tails
 from dbt_spark_python.python_model.columns import write_no_rows
 from dbt_tangles.ingest.line_format import Reading
 from dbt_tangles.ingest.log_lines import LineCheck, Log, check_lines
@@ -46,19 +47,28 @@ def runs(project, tmp_path_factory):
     from dbt_spark_python.session.connection import process_session
 
     spark = process_session()
-    tables = []
+    tables, noted = [], [""]
 
-    def make(files: dict[str, str], known: bool = True) -> list[tuple]:
+    def make(files: dict[str, str], known: bool = True, by_tail: bool = False, late: str = "") -> list[tuple]:
         log = folder / "log"
         log.mkdir(exist_ok=True)
         for path in log.iterdir():
             path.unlink()
         for name, text in files.items():
             (log / name).write_bytes(text.encode())
+        noted.append(digest_input(str(log), "log"))
+        if late:
+            (log / late).write_text(files[late] + "late\n")
+        tails = find_tails(*noted[-2:]) if by_tail else None
         before = spark.read.parquet(tables[-1]) if tables and known else None
         run = f"run {len(tables)}"
         made = check_lines(
-            spark, Log("log", str(log), None), LineCheck(checked_in(run), SCHEMA), Reading(MAX_BYTES), known=before
+            spark,
+            Log("log", str(log), None),
+            LineCheck(checked_in(run), SCHEMA),
+            Reading(MAX_BYTES),
+            before,
+            tails,
         )
         make.is_grown = isinstance(made, ExtendedTable)
         last = max([0, *(row.version for row in before.select("version").collect())]) if before else 0
@@ -192,3 +202,51 @@ def test_more_rows_than_are_broadcast(runs, monkeypatch):
     found = runs({"b.txt": "two\nthree\none\n", "a.txt": "one\ntwo\n"})
     assert [verdict.partition(": ")[2] for _, _, verdict in found] == ["one", "two", "two", "three", "one"]
     assert len({verdict for _, _, verdict in found}) == 3
+
+
+#: A log with an overlong line, without a line feed at a file's end, and with a file that cannot be read.
+FIRST = {"a.txt": f"one\n{LONG}\n", "b.txt": "two", "c.txt": "", "d.gz": "not packed\n"}
+MORE = FIRST["a.txt"] + "one\n\nfour\n"
+
+
+def words(rows: list[tuple]) -> list[tuple]:
+    """Return rows without the numbers of the runs that checked them."""
+    return [(file, line, verdict.partition(": ")[2]) for file, line, verdict in rows]
+
+
+@pytest.mark.both
+@pytest.mark.parametrize(
+    ("change", "is_by_tail"),
+    [
+        ({"a.txt": MORE, "c.txt": "five\nsix", "e.txt": "\n", "f.gz": "", "g.zip": "", "h.zip": "packed"}, True),
+        ({"e.txt": ""}, True),
+        pytest.param({"a.txt": MORE.replace("o", "0")}, False, id="other bytes"),
+        pytest.param({"a.txt": "one\n"}, False, id="shorter"),
+        pytest.param({"a.txt": MORE, "c.txt": None}, False, id="gone"),
+        pytest.param({"b.txt": "twos\n"}, False, id="no line feed"),
+        pytest.param({"a.txt": MORE, "d.gz": "not packed\n\n"}, False, id="compressed"),
+    ],
+)
+def test_only_the_tails_of_a_log_are_read(runs, change, is_by_tail):
+    """The overlong line is checked again if all lines are read. The rows are those of one build."""
+    before = runs(FIRST, known=False)
+    log = {name: text for name, text in (FIRST | change).items() if text is not None}
+    found = runs(log, by_tail=True)
+    again = {row for row in found if row not in before and row[:2] in {known[:2] for known in before}}
+    assert (again == set()) == is_by_tail
+    assert words(found) == words(runs(log, known=False))
+
+
+@pytest.mark.both
+def test_a_file_that_grows_while_it_is_read(runs):
+    """The fingerprint lacks a line that the table has. A tail ends where its fingerprint ends."""
+    runs(FIRST, known=False, late="a.txt")
+    log = FIRST | {"a.txt": FIRST["a.txt"] + "late\n"}
+    assert words(runs(log | {"a.txt": log["a.txt"] + "more\n"}, by_tail=True))[2:4] == [
+        ("a.txt", 3, "late"),
+        ("a.txt", 4, "more"),
+    ]
+    log["a.txt"] += "more\nand\n"
+    assert ("a.txt", 6, "late") not in words(runs(log, by_tail=True, late="a.txt"))
+    log["a.txt"] += "late\n"
+    assert words(runs(log, by_tail=True)) == words(runs(log, known=False))

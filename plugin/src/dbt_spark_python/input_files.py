@@ -1,7 +1,7 @@
 """Resolves a path or glob to files on this machine, as Spark's readers and Hadoop's globs do, and digests them.
 
-An engine that reads this machine's disk reads these files (`session.local_disk`). The digest is the fingerprint of
-such a log. This module imports neither an engine nor dbt.
+An engine that reads this machine's disk reads these files (`session.local_disk`). The fingerprint of such a log is the
+text that `digest_input` returns. This module imports neither an engine nor dbt.
 """
 
 import functools
@@ -12,12 +12,12 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from dbt_spark_python.table_store.integrity import digest_file
-
 _PATTERN_MARK = re.compile(r"[][{}*?\\]")
+#: The fingerprint of a log of more files is a digest, so that the size of manifests is bounded.
+MOST_NOTED_FILES = 1000
 
 
 @dataclass(frozen=True)
@@ -193,17 +193,74 @@ def _alternatives(pattern: str) -> list[str]:
 
 
 def digest_input(path: str, name: str) -> str | None:
-    """Digest the names and bytes of the files that a path or glob leads to; None if they cannot be read."""
+    """Write the fingerprint of a log: the names and bytes of its files; None if they cannot be read.
+
+    The text is JSON: an entry for each file (see `_Noted`), the dangling links, and the irregular files.
+    """
     try:
         found = find_files(path, name)
         stats = [(file, os.stat(file)) for file, _ in found.files]
-        files = [[file, _digest_file(file, s.st_size, s.st_mtime_ns, s.st_ino)] for file, s in stats]
+        files = {file: _note_file(file, s.st_size, s.st_mtime_ns, s.st_ino) for file, s in stats}
     except (ValueError, OSError):  # the reader of the log reports the error
         return None
-    return hashlib.sha256(json.dumps([files, found.dangling, found.irregular]).encode()).hexdigest()
+    text = json.dumps([files, found.dangling, found.irregular])
+    return text if len(files) <= MOST_NOTED_FILES else hashlib.sha256(text.encode()).hexdigest()
+
+
+class _Noted(NamedTuple):
+    """The entry of a file in a fingerprint; the file may have grown since."""
+
+    size: int
+    digest: str  # Of its bytes
+    lines: int
+    is_ended: bool  # Whether the last line ends in a line feed
+
+
+class Tail(NamedTuple):
+    """The bytes that were added to a file's end."""
+
+    path: str
+    start: int  # The earlier size; 0 for a new file
+    end: int  # The present size, as noted in the fingerprint
+    lines: int  # The number of lines before `start`
+
+
+def find_tails(before: str, now: str) -> list[Tail] | None:
+    """Find the bytes that a log gained between two fingerprints, by file; an unchanged file has an empty tail.
+
+    Returns:
+        None if the log has changed otherwise: a file is gone or has other bytes before its earlier end, or the last
+        line there did not end in a line feed.
+    """
+    if not before.startswith("[") or not now.startswith("["):
+        return None
+    (earlier, *others_before), (files, *others) = json.loads(before), json.loads(now)
+    if others != others_before or earlier.keys() - files.keys():
+        return None
+    tails = []
+    for file, entry in files.items():
+        size, noted = entry[0], _Noted(*earlier.get(file, _NO_BYTES))
+        if [*noted] != entry and not (noted.is_ended and noted.size <= size and noted == _read_start(file, noted.size)):
+            return None
+        tails.append(Tail(file, noted.size, size, noted.lines))
+    return tails
 
 
 @functools.lru_cache(maxsize=100_000)
-def _digest_file(file: str, size: int, changed: int, inode: int) -> str:
-    """Digest a file, once per process as long as its size, time and inode stay the same."""
-    return digest_file(Path(file))
+def _note_file(file: str, size: int, changed: int, inode: int) -> _Noted:
+    """Read a file's bytes, once per process as long as its size, time and inode stay the same."""
+    return _read_start(file, size)
+
+
+def _read_start(file: str, size: int) -> _Noted:
+    """Read the first bytes of a file, up to a size."""
+    digest, lines, end, read = hashlib.sha256(), 0, b"\n", 0
+    with open(file, "rb", buffering=0) as content:
+        while chunk := content.read(min(1 << 20, size - read)):
+            digest.update(chunk)
+            lines, end, read = lines + chunk.count(b"\n"), chunk[-1:], read + len(chunk)
+    is_ended = end == b"\n"
+    return _Noted(read, digest.hexdigest(), lines + (not is_ended), is_ended)
+
+
+_NO_BYTES = _Noted(0, hashlib.sha256().hexdigest(), 0, True)

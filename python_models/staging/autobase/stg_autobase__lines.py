@@ -1,6 +1,6 @@
 """Lines of the Autobase log, parsed and typed by dbt_tangles.formats.autobase.verify_lines."""
 
-from dbt_spark_python.incremental.earlier import earlier
+from dbt_spark_python.incremental.earlier import earlier, tails
 from dbt_tangles.formats.autobase.verify_lines import OUTPUT_SCHEMA, verify_batches
 from dbt_tangles.ingest.line_checks import MAX_LINE_BYTES
 from dbt_tangles.ingest.line_format import Reading
@@ -12,4 +12,4 @@ def model(dbt, spark):
     reading = Reading(MAX_LINE_BYTES, unpack_ratio=dbt.config.meta_get("unpack_limit"))
     fixtures = None if path else dbt.ref("stg_tables__lines")
     log, check = Log("autobase_log", path, fixtures), LineCheck(verify_batches, OUTPUT_SCHEMA)
-    return check_lines(spark, log, check, reading, known=earlier(spark, dbt.this))
+    return check_lines(spark, log, check, reading, earlier(spark, dbt.this), tails(spark, dbt.this))

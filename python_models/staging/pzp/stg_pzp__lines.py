@@ -4,7 +4,7 @@ from functools import partial
 
 from pyspark.sql import functions as sf
 
-from dbt_spark_python.incremental.earlier import earlier
+from dbt_spark_python.incremental.earlier import earlier, tails
 from dbt_tangles.formats.pzp.verify_lines import OUTPUT_SCHEMA, VerifyOptions, verify_batches
 from dbt_tangles.ingest.line_format import Reading
 from dbt_tangles.ingest.log_lines import LineCheck, Log, check_lines
@@ -20,4 +20,6 @@ def model(dbt, spark):
     # Equal lines in one partition are verified once.
     check = LineCheck(partial(verify_batches, options=options), OUTPUT_SCHEMA, together=sf.xxhash64("raw"))
     reading = Reading(options.max_line_bytes, unpack_ratio=unpack_limit)
-    return check_lines(spark, Log("pzp_log", path, fixtures), check, reading, known=earlier(spark, dbt.this))
+    return check_lines(
+        spark, Log("pzp_log", path, fixtures), check, reading, earlier(spark, dbt.this), tails(spark, dbt.this)
+    )

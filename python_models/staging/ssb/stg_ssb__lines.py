@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from dbt_spark_python.incremental.earlier import earlier
+from dbt_spark_python.incremental.earlier import earlier, tails
 from dbt_tangles.formats.ssb.options import hmac_key
 from dbt_tangles.formats.ssb.verify_lines import OUTPUT_SCHEMA, VerifyOptions, verify_batches
 from dbt_tangles.ingest.line_format import Reading
@@ -24,4 +24,6 @@ def model(dbt, spark):
     together = text_before(spark, "raw", ".sig.ed25519", length=32, within=160)
     check = LineCheck(partial(verify_batches, options=options), OUTPUT_SCHEMA, together)
     reading = Reading(options.max_line_bytes, "\n\n" if log_format == "pretty" else "\n", unpack_limit)
-    return check_lines(spark, Log("ssb_log", path, fixtures), check, reading, known=earlier(spark, dbt.this))
+    return check_lines(
+        spark, Log("ssb_log", path, fixtures), check, reading, earlier(spark, dbt.this), tails(spark, dbt.this)
+    )

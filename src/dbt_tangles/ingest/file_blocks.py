@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 
-from dbt_spark_python.input_files import uri
+from dbt_spark_python.input_files import Tail, uri
 from dbt_tangles.ingest import unpack
 
 #: The size of a block in bytes.
@@ -20,15 +20,17 @@ class Block(NamedTuple):
     start: int = 0  # Its first byte; blocks of a file follow each other
     end: int | None = None  # The byte after its last; None for a whole file that is unpacked
     fault: str | None = None  # A code of `FileFault`, if the file is skipped
+    first_line: int = 1  # The number of its first line; `spread_numbered` finds it for a block that follows another
 
 
 #: The columns of blocks, as `unpack.read_blocks` reads them.
 _COLUMNS = "number int, source_file string, path string, start bigint, end bigint, fault string, first_line bigint"
 
 
-def divide(path: str, size: int) -> list[Block]:
-    """Divide a plain file of a size in bytes into blocks; an empty file has none."""
-    return [Block(path, start, min(start + BLOCK_BYTES, size)) for start in range(0, size, BLOCK_BYTES)]
+def divide(tail: Tail) -> list[Block]:
+    """Divide bytes of a plain file into blocks; zero bytes have none."""
+    starts = range(tail.start, tail.end, BLOCK_BYTES)
+    return [Block(tail.path, each, min(each + BLOCK_BYTES, tail.end), None, tail.lines + 1) for each in starts]
 
 
 def spread_numbered(spark: SparkSession, blocks: list[Block]) -> DataFrame:
@@ -43,22 +45,19 @@ def spread_numbered(spark: SparkSession, blocks: list[Block]) -> DataFrame:
     Returns:
         One row per block for `unpack.read_blocks`.
     """
-    first_lines = [1] * len(blocks)
-    continued = [number for number, (_, following) in enumerate(pairwise(blocks)) if following.start]
+    blocks = [*blocks]
+    continued = [number for number, (block, following) in enumerate(pairwise(blocks)) if block.path == following.path]
     if continued:
-        table = _spread(spark, [blocks[number] for number in continued], [1] * len(continued))
+        table = _spread(spark, [blocks[number] for number in continued])
         counted = table.mapInArrow(unpack.count_lines, "number int, lines bigint").collect()
         lines = {row["number"]: row["lines"] for row in counted}
         for place, number in enumerate(continued):
-            first_lines[number + 1] = first_lines[number] + lines[place]
-    return _spread(spark, blocks, first_lines)
+            blocks[number + 1] = blocks[number + 1]._replace(first_line=blocks[number].first_line + lines[place])
+    return _spread(spark, blocks)
 
 
-def _spread(spark: SparkSession, blocks: list[Block], first_lines: list[int]) -> DataFrame:
-    rows = [
-        (number, uri(block.path), *block, first_line)
-        for number, (block, first_line) in enumerate(zip(blocks, first_lines, strict=True))
-    ]
+def _spread(spark: SparkSession, blocks: list[Block]) -> DataFrame:
+    rows = [(number, uri(block.path), *block) for number, block in enumerate(blocks)]
     # There may be zero blocks: all files are empty.
     table = spark.createDataFrame(rows, _COLUMNS)
     return table.repartition(min(len(rows), os.cpu_count() or 1), "number") if len(rows) > 1 else table

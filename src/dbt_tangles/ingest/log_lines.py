@@ -14,12 +14,12 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from dbt_spark_python.engines import sail
 from dbt_spark_python.incremental.earlier import ExtendedTable, NarrowRows
 from dbt_spark_python.incremental.plan import VERSION
-from dbt_spark_python.input_files import uri
+from dbt_spark_python.input_files import Tail, uri
 from dbt_tangles.ingest import file_blocks, line_cache, unpack
 from dbt_tangles.ingest.decompress import SUFFIXES, UNREAD_SUFFIX
 from dbt_tangles.ingest.file_blocks import Block
 from dbt_tangles.ingest.line_format import LINE_SCHEMA, Reading
-from dbt_tangles.ingest.log_files import FoundLog, find_log
+from dbt_tangles.ingest.log_files import find_log
 from dbt_tangles.reasons import FileFault
 
 logger = AdapterLogger("Spark")
@@ -32,8 +32,10 @@ MAX_CONTENT_BYTES = 2**25
 _UNPACKED = re.compile(rf"[.]({'|'.join(SUFFIXES)})$", re.IGNORECASE)
 
 
-def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> DataFrame:
-    """Read the files at `path`.
+def read_lines(
+    spark: SparkSession, path: str, name: str, reading: Reading, tails: list[Tail] | None = None
+) -> DataFrame:
+    """Read the files at `path`, or only their tails.
 
     Python unpacks compressed files, so that the readable part of a damaged file is kept. Python also reads files whose
     lines do not end in a line feed, because Spark supports one separator at a time. All other files are read by Spark.
@@ -43,6 +45,7 @@ def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> D
         path: The file or folder of exactly this name, or else the matches of a glob; folders are read recursively.
         name: The user's name for the path (a var), for errors and warnings.
         reading: The line format and limits.
+        tails: The bytes of files on this machine to read. Python reads them.
 
     Returns:
         `source_file` string; `line` bigint, its number in the file, from 1; `raw` binary; `raw_length` bigint, null if
@@ -55,8 +58,11 @@ def read_lines(spark: SparkSession, path: str, name: str, reading: Reading) -> D
     log = find_log(spark, path, name)
     not_read = list(filter(UNREAD_SUFFIX.search, log.files))
     _tell(name, path, log.files, {FileFault.UNSUPPORTED_COMPRESSION: not_read, **log.skipped})
+    if tails is not None:
+        return _read_in_blocks(spark, tails, reading)
     if sail.is_sail(spark):
-        return _read_in_blocks(spark, log, reading)
+        blocks = [Block(path, fault=fault.value) for fault, paths in log.skipped.items() for path in paths]
+        return _read_in_blocks(spark, [Tail(file, 0, size, 0) for file, size in log.local or ()], reading, blocks)
     place, files = log.place, log.files
     is_local = files[0].startswith("file:")
     # Hadoop's local file system lists names with a colon, but cannot open them.
@@ -121,16 +127,18 @@ def _lines_of_text(text: DataFrame) -> DataFrame:
     return lines.select("source_file", number, "raw", *_whole())
 
 
-def _read_in_blocks(spark: SparkSession, log: FoundLog, reading: Reading) -> DataFrame:
+def _read_in_blocks(
+    spark: SparkSession, tails: list[Tail], reading: Reading, skipped: list[Block] | None = None
+) -> DataFrame:
     """Read files of this machine in Python only: Sail's readers do not report a line's place (until 0.6.6)."""
-    blocks = [Block(path, fault=fault.value) for fault, paths in log.skipped.items() for path in paths]
-    for file, size in log.local or ():
-        if UNREAD_SUFFIX.search(file):
-            blocks.append(Block(file, fault=FileFault.UNSUPPORTED_COMPRESSION.value))
-        elif _UNPACKED.search(file) or not reading.is_by_line:
-            blocks.append(Block(file))
+    blocks = skipped or []
+    for tail in tails:
+        if UNREAD_SUFFIX.search(tail.path):
+            blocks.append(Block(tail.path, fault=FileFault.UNSUPPORTED_COMPRESSION.value))
+        elif _UNPACKED.search(tail.path) or not reading.is_by_line:
+            blocks.append(Block(tail.path))
         else:
-            blocks += file_blocks.divide(file, size)
+            blocks += file_blocks.divide(tail)
     return file_blocks.spread_numbered(spark, blocks).mapInArrow(partial(unpack.read_blocks, reading=reading), _LINES)
 
 
@@ -188,7 +196,12 @@ class LineCheck(NamedTuple):
 
 
 def check_lines(
-    spark: SparkSession, log: Log, check: LineCheck, reading: Reading, known: DataFrame | None = None
+    spark: SparkSession,
+    log: Log,
+    check: LineCheck,
+    reading: Reading,
+    known: DataFrame | None = None,
+    tails: list[Tail] | None = None,
 ) -> DataFrame | ExtendedTable:
     """Read the lines of a log and check them in Python, except lines whose results are cached.
 
@@ -198,6 +211,7 @@ def check_lines(
         check: The check of its lines.
         reading: As for `read_lines`.
         known: The earlier version of the table, built with the same check; see `earlier`.
+        tails: The bytes that the log gained since then, if it has not changed otherwise; only these are read.
 
     Returns:
         Rows of the check's schema with their `version`: the number of the build in which the row was added. The result
@@ -206,13 +220,19 @@ def check_lines(
     Raises:
         ValueError: Files are missing at the path.
     """
+    only = None if known is None or tails is None else _to_read(known, tails, reading)
     lines = (
-        read_lines(spark, log.path, log.name, reading) if log.path else log.fixtures.where(sf.col("log") == log.name)
+        read_lines(spark, log.path, log.name, reading, only)
+        if log.path
+        else log.fixtures.where(sf.col("log") == log.name)
     )
     lines = cut(lines, reading.max_bytes)
     digest, parted, last = line_cache.line_digest(reading.max_bytes), None, 0
-    if known is not None:
+    if only is not None:
+        parted = line_cache.Parted(known, None, lines.select("*", digest), is_grown=True)
+    elif known is not None:
         parted = line_cache.part(lines, digest, known)
+    if known is not None:
         last = known.agg(sf.coalesce(sf.max(VERSION), sf.lit(0))).first()[0]
     lines = lines.select("*", digest) if parted is None else parted.unknown
     if check.together is not None:
@@ -226,6 +246,24 @@ def check_lines(
     if parted.is_grown:
         return ExtendedTable(new, parted.standing.unionByName(new))
     return parted.standing.withColumn(VERSION, version).unionByName(new)
+
+
+def _to_read(known: DataFrame, tails: list[Tail], reading: Reading) -> list[Tail] | None:
+    """Return the tails with new lines; None if the table does not hold exactly the lines before the tails.
+
+    The table holds more lines if a file grew while it was read. A compressed file that grew has to be read as a whole.
+    """
+    if not reading.is_by_line:
+        return None
+    counts, found = dict(known.groupBy("source_file").count().collect()), []
+    for tail in tails:
+        rows, is_grown = counts.get(uri(tail.path), 0), tail.start < tail.end
+        is_packed = bool(_UNPACKED.search(tail.path) or UNREAD_SUFFIX.search(tail.path))
+        if (rows and is_grown) if is_packed else rows != tail.lines:
+            return None
+        if not rows if is_packed else is_grown:  # even an empty file may have a fault
+            found.append(tail)
+    return found
 
 
 def cut(lines: DataFrame, max_bytes: int) -> DataFrame:

@@ -1,5 +1,6 @@
 """The adapter's methods for planned incremental runs, which materializations call; see `incremental.plan`."""
 
+import json
 import threading
 from collections.abc import Mapping
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ from dbt.flags import get_flags
 from dbt_common.clients import agate_helper
 from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
+from pyspark.sql import functions as sf
 
 from dbt_spark_python.incremental.definition import INPUTS, Definitions
 from dbt_spark_python.incremental.earlier import (
@@ -26,7 +28,7 @@ from dbt_spark_python.incremental.plan import COMPLETE, REBUILD, REUSE, VERSIONS
 from dbt_spark_python.incremental.snapshot_tables import SnapshotTables
 from dbt_spark_python.incremental.table_formats import FORMATS
 from dbt_spark_python.incremental.tables import ChangedGroups, PlannedTables, Replacement
-from dbt_spark_python.input_files import digest_input
+from dbt_spark_python.input_files import digest_input, find_tails
 from dbt_spark_python.session import connection
 from dbt_spark_python.session.local_disk import reads_this_disk
 from dbt_spark_python.session.progress import logger
@@ -185,16 +187,27 @@ class PlannedRuns(metaclass=AdapterMeta):
         """
         if self._tables is not None and (session := self._tables.session) is not None:
             groups = self._changed_groups(relation, columns) if columns else None
-            replacement = self._replacing.get(_key(relation.schema, relation.identifier))
+            name = _key(relation.schema, relation.identifier)
+            replacement = self._replacing.get(name)
             values = {
                 "since": groups.since if groups else 0,
                 "are_few": groups is not None and groups.are_few,
                 "has_earlier_rows": bool(has_earlier_rows),
                 "has_kept_rows": replacement is not None and replacement.kept is not None,
+                "tails": self._find_tails(name) if has_earlier_rows else "",
             }
-            row = ", ".join(f"{value} as {name}" for name, value in values.items())
-            session.sql(f"select {row}").createOrReplaceTempView(plan_view_name(relation))
+            row = session.range(1).select(*(sf.lit(value).alias(column) for column, value in values.items()))
+            row.createOrReplaceTempView(plan_view_name(relation))
         return ""
+
+    def _find_tails(self, name: tuple[str, str]) -> str:
+        """Write `find_tails` of a table's log as JSON; empty if it is None, or another input has changed, too."""
+        before, now = (self._tables.manifest_of(*name).get("inputs") or {}), (self._building[name].inputs or {})
+        changed = [each for each in now if now[each] != before.get(each)]
+        if before.keys() != now.keys() or len(changed) != 1:
+            return ""
+        tails = find_tails(before[changed[0]], now[changed[0]])
+        return "" if tails is None else json.dumps(tails)
 
     @available
     def reuse_table(self, relation: BaseRelation) -> str:

@@ -1,13 +1,15 @@
 """Gives a Python model its own earlier table and the rows of changed groups."""
 
 import hashlib
+import json
 from typing import NamedTuple
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as sf
 
 from dbt_spark_python.engines.sail import checkpoint
 from dbt_spark_python.incremental.plan import KEY, VERSION
+from dbt_spark_python.input_files import Tail
 
 #: Up to this many narrow rows are broadcast to all workers, which spares a shuffle of the larger side.
 MOST_BROADCAST_ROWS = 500_000
@@ -27,9 +29,15 @@ class ExtendedTable(NamedTuple):
 
 def earlier(spark: SparkSession, relation: object) -> DataFrame | None:
     """Return the earlier table of a model by its name (`dbt.this`), if it exists and the model may continue from it."""
-    view = plan_view_name(relation)
-    is_continued = not spark.catalog.tableExists(view) or spark.table(view).first()["has_earlier_rows"]
+    plan = _plan_of(spark, relation)
+    is_continued = plan is None or plan["has_earlier_rows"]
     return spark.table(str(relation)) if is_continued and spark.catalog.tableExists(str(relation)) else None
+
+
+def tails(spark: SparkSession, relation: object) -> list[Tail] | None:
+    """Return the bytes that the log of a model gained since its table was built; see `input_files.find_tails`."""
+    plan = _plan_of(spark, relation)
+    return [Tail(*tail) for tail in json.loads(plan["tails"])] if plan and plan["tails"] else None
 
 
 def only_changed(spark: SparkSession, relation: object, rows: DataFrame, key: str, versions: DataFrame) -> DataFrame:
@@ -42,8 +50,7 @@ def only_changed(spark: SparkSession, relation: object, rows: DataFrame, key: st
         key: The column of `rows` that names the group, spelled as in the model's own rows.
         versions: The table of group versions.
     """
-    view = plan_view_name(relation)
-    plan = spark.table(view).first() if spark.catalog.tableExists(view) else None
+    plan = _plan_of(spark, relation)
     if plan is None or not plan["since"]:
         return rows
     return rows_of_groups(rows, key, changed_groups(versions, plan["since"], are_few=plan["are_few"]))
@@ -54,7 +61,8 @@ def plan_view_name(relation: object) -> str:
 
     Its columns are `since`, the version since which the model's groups are rebuilt (0 rebuilds all), `are_few`, whether
     joins broadcast the keys of these groups, `has_earlier_rows`, whether the model continues from its own earlier
-    table, and `has_kept_rows`, whether rows of unchanged groups are added to its result.
+    table, `has_kept_rows`, whether rows of unchanged groups are added to its result, and `tails`, the JSON of the
+    result of `tails`.
     """
     return f"plan_{_digest(relation)}"
 
@@ -66,9 +74,13 @@ def kept_view_name(relation: object) -> str:
 
 def add_kept_rows(spark: SparkSession, relation: object, rows: DataFrame) -> DataFrame:
     """Add the earlier rows of unchanged groups to the rows of a Python model, if its plan says so."""
+    plan = _plan_of(spark, relation)
+    return rows.unionByName(spark.table(kept_view_name(relation))) if plan and plan["has_kept_rows"] else rows
+
+
+def _plan_of(spark: SparkSession, relation: object) -> Row | None:
     view = plan_view_name(relation)
-    has_kept_rows = spark.catalog.tableExists(view) and spark.table(view).first()["has_kept_rows"]
-    return rows.unionByName(spark.table(kept_view_name(relation))) if has_kept_rows else rows
+    return spark.table(view).first() if spark.catalog.tableExists(view) else None
 
 
 def _digest(relation: object) -> str:
