@@ -133,7 +133,7 @@ class Tables:
             if self.files("runs"):
                 return self.rows(
                     """select tables, coalesce([each.var for each in inputs], []) as logs,
-                    'ssb_log' in logs and vars['private_groups'] = 'true' as has_groups,
+                    coalesce('ssb_log' in logs and vars['private_groups'] = 'true', false) as has_groups,
                     len(logs) = 0 and coalesce(bool_or(len(logs) > 0 and len(tables) > 0) over (
                         order by started_at rows between 1 following and unbounded following
                     ), false) as is_stale from {runs} order by started_at"""

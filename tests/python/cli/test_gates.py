@@ -78,4 +78,4 @@ def test_wrong_conditions(warehouse, value, said):
 def test_a_condition_needs_a_table(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = story.write(tmp_path / "wh").ask("status", "--fail-on", "rejects")
-    assert result.exit_code == 2 and "finds no table to check; build one of ssb_rejects" in result.stderr
+    assert result.exit_code == 2 and "finds no table to check: ssb_rejects is not built" in result.stderr
