@@ -13,7 +13,7 @@ from log_files import selection_of
 
 pytestmark = pytest.mark.both
 
-SELECTED = selection_of("tangle_missing", "tangles", "tangle_next", "int_timeline_arrivals", "feeds")
+SELECTED = selection_of("tangle_missing", "tangle_edges", "tangles", "tangle_next", "int_timeline_arrivals", "feeds")
 SEALED = "%p4nQoGMRlNK65eO7hMVFcW4FGFoqqdsMtxUQbqG0ZfU=.sha256"
 DIRECT, BEHIND = (
     "%qLMWyhN3IfxBpbBb1Qe1Smyrofi6xDnzOrJMKWgkexM=.sha256",
