@@ -12,7 +12,7 @@ import yaml
 import cli_story
 from conftest import ROOT
 from dbt_spark_python.table_store.atomic_swap import replace_folder
-from dbt_tangles.cli import init, options
+from dbt_tangles.cli import init, logs_of_tables, options
 from dbt_tangles.cli.log_places import LOGS
 from dbt_tangles.cli.tables import CommandError, Tables
 
@@ -183,3 +183,37 @@ def test_how_to_build_is_told_as_the_package_was_installed(tmp_path, monkeypatch
     for folder, reason in (("wh", "the folder has no tables"), ("none", "the folder does not exist")):
         with pytest.raises(CommandError, match=f"{folder}: {reason}; {re.escape(told)}"):
             Tables(tmp_path / folder, "tangles")
+
+
+@pytest.mark.parametrize(
+    ("variables", "lacking"),
+    [
+        ([], ["group_epochs", "sets", "timeline_edits"]),
+        ([("private_groups", "true")], ["group_epochs", "timeline_edits"]),
+        ([("private_groups", "false")], ["timeline_edits"]),
+    ],
+    ids=["fixtures", "with groups", "without groups"],
+)
+def test_tables_of_logs_that_were_not_given_are_not_missing(warehouse, variables, lacking):
+    log = [{"var": "ssb_log", "path": "/log", "files": 1, "bytes": 1, "lines": 1}] if variables else []
+    warehouse.write("runs", cli_story.run("now", 1, inputs=log, vars=variables, tables=["tangles.feeds"]))
+    for name in ("group_epochs", "sets", "timeline_edits"):
+        shutil.rmtree(warehouse.folder / name, ignore_errors=True)
+    tables = Tables(warehouse.root, "tangles")
+    assert (
+        not any(map(tables.has, ("group_epochs", "sets", "timeline_edits")))
+        and logs_of_tables.lacking(tables) == lacking
+    )
+    absent = "is not built; build it" if "sets" in lacking else "is built only with the var pzp_log; set it"
+    assert absent in logs_of_tables.explain_absence(tables, "sets")
+
+
+def test_tables_of_the_fixtures_are_left_out_once_a_log_is_built(warehouse):
+    log = [{"var": "ssb_log", "path": "/log", "files": 1, "bytes": 1, "lines": 1}]
+    runs = [cli_story.run("fixtures", 1, tables=["tangles.feeds", "tangles.feed_next"])]
+    assert Tables(warehouse.write("runs", *runs).root, "tangles").has("feed_next")
+    runs.append(cli_story.run("log", 2, inputs=log, tables=["tangles.ssb_messages"]))
+    tables = Tables(warehouse.write("runs", *runs).root, "tangles")
+    assert tables.has("ssb_messages") and not tables.has("feeds") and not tables.has("feed_next")
+    runs.append(cli_story.run("fixtures again", 3, tables=["tangles.feeds"]))
+    assert Tables(warehouse.write("runs", *runs).root, "tangles").has("feeds")
