@@ -30,9 +30,8 @@ if ! .venv/bin/python -c 'import pysail' 2> /dev/null; then
   session on_spark . "$pytest" -m "$([ "$1" = quick ] && echo 'not long')"
   session plugin_on_spark plugin "$pytest"
 elif [ "$1" = quick ]; then
+  { plugin_on_sail -m 'not long' && session examples_on_spark . "$pytest" tests/python/test_unit_tests.py; } &
   on_sail on_sail -m 'not long'
-  plugin_on_sail -m 'not long' &
-  session examples_on_spark . "$pytest" tests/python/test_unit_tests.py
   wait
 else
   on_sail long_on_sail -m 'long or hypothesis' --hypothesis-profile=long

@@ -86,6 +86,7 @@ def test_a_log_is_measured_unless_it_has_damage(tmp_path, damage):
         assert code == 1 and "19 of 20 messages are usable; give a log without damage or copies" in said
 
 
+@pytest.mark.long
 def test_the_evaluation_writes_its_counts(monkeypatch, tmp_path):
     """Tables, CSV files and plots; the second run counts no case again and writes the same."""
     monkeypatch.setattr(counts, "RESULTS", tmp_path)

@@ -89,7 +89,12 @@ def read_lines(
         lines = lines.union(
             _faults(place.read("binaryFile").where(is_not_read).select(file), FileFault.UNSUPPORTED_COMPRESSION)
         )
-    for fault, paths in log.skipped.items():
+    return _add_skipped(spark, lines, log.skipped)
+
+
+def _add_skipped(spark: SparkSession, lines: DataFrame, skipped: dict[FileFault, list[str]]) -> DataFrame:
+    """Add a row for each path that is no file."""
+    for fault, paths in skipped.items():
         if paths:
             rows = spark.createDataFrame([(uri(each),) for each in paths], "source_file string").coalesce(1)
             lines = lines.union(_faults(rows, fault))
