@@ -47,7 +47,7 @@ def test_a_small_log_is_built_in_full(project, tmp_path):
     selected, log = ("--select", *(f"+{table}" for table in tables)), {"ssb_log": str(tmp_path / "ssb")}
     grown = project("small_nights", **log, incremental_from=1_000_000)
     for state in (halves, more):
-        write(tmp_path, {"ssb": state(LINES["ssb"])})
+        write(tmp_path, {kind: state(LINES[kind]) for kind in KINDS})
         grown.run(*selected)
     assert differing(grown, project("small_at_once", **log).run(*selected), tables) == []
     assert {row["version"] for row in grown.rows("stg_ssb__lines", ["version"])} == {1, 2}
