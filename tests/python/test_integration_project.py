@@ -312,6 +312,7 @@ def test_events_alone(project, tmp_path):
         "stg_events__lines",
         "int_timeline_arrivals",
         "int_timeline_order",
+        "int_timeline_sizes",
         "int_timeline_versions",
         "int_run_inputs",
         *(path.stem for part in ("timelines", "runs") for path in (ROOT / "models" / "marts" / part).glob("*.sql")),
