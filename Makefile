@@ -64,7 +64,7 @@ NOTEBOOK_LOG = tests/data/ssb/medium.jsonl.gz
 notebook: export TANGLES_TARGET := sail
 notebook: export TANGLES_WAREHOUSE := $(CURDIR)/target/notebook
 notebook: $(VENV)/sail
-	$(DBT) run --vars '{ssb_log: $(NOTEBOOK_LOG), log_timeline: full}'
+	$(DBT) run --vars '{ssb_log: $(NOTEBOOK_LOG), log_timeline: full, ancestor_limit: 1000}'
 	$(BIN)/python docs/run_notebook.py $(if $(filter file,$(origin NOTEBOOK_LOG)),,target/notebook.ipynb)
 
 bench: $(VENV)/installed

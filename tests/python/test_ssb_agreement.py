@@ -30,7 +30,8 @@ def expectations(log: str, kind: str) -> list[dict]:
 def built(request, project):
     if request.param == "small":
         return "small", request.getfixturevalue("small")
-    medium = project("medium", ssb_log=str(DATA / "ssb" / "medium.jsonl.gz"), log_timeline="full")
+    log = str(DATA / "ssb" / "medium.jsonl.gz")
+    medium = project("medium", ssb_log=log, log_timeline="full", ancestor_limit=1000)  # as in `make notebook`
     return "medium", medium.run("--select", *selection_of(*READ, "tangles", "timeline_events"))
 
 

@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from conftest import DATA
+from dbt_spark_python.table_store import manifest
 
 MODELS = ("--select", "+feeds", "ssb_rejects", "stg_events__lines", "int_run_inputs", "runs")
 UNIT = ("--exclude-resource-type", "unit_test")
@@ -133,7 +134,9 @@ def test_run_changes_counts_changed_rows(project, logs):
     assert changes(built).keys() == {first}
 
     place = built.warehouse / "counted.db" / "run_changes"
-    shutil.copytree(place, folder / "run_changes")
+    kept = {"run_changes": place, "manifests": manifest.path_of(place).parent}
+    for name, path in kept.items():
+        shutil.copytree(path, folder / name)
     (folder / "ssb.jsonl").write_text("".join(lines[5:]))
     second, after = run()
     for name, key in (("feeds", "author"), ("ssb_messages", "message_id")):
@@ -144,8 +147,9 @@ def test_run_changes_counts_changed_rows(project, logs):
         assert sum(counts) > 0
 
     # A run was killed before it ended: the next one records its changes.
-    shutil.rmtree(place)
-    (folder / "run_changes").rename(place)
+    for name, path in kept.items():
+        shutil.rmtree(path)
+        (folder / name).rename(path)
     assert changes(built).keys() == {first}
     build(built, command="run")
     assert changes(built).keys() == {first, second}
