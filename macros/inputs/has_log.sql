@@ -1,10 +1,10 @@
 {#- Whether the models of these logs are built: if one of the logs is given, and in a run on the fixtures. -#}
 {% macro has_log() %}
-    {% do refuse_jinja() %}
+    {%- set is_on = [is_fixture_run()] -%} {#- it refuses Jinja in the vars, before `var` renders one -#}
     {%- for name in varargs if var(name) is not none -%}
-        {{ return(true) }}
+        {% do is_on.append(true) %}
     {%- endfor -%}
-    {{ return(is_fixture_run()) }}
+    {{ return(true in is_on) }}
 {% endmacro %}
 
 

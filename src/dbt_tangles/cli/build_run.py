@@ -13,21 +13,9 @@ from dbt.cli.main import dbtRunner
 from dbt_common.events.base_types import EventMsg
 
 from dbt_tangles.cli import init
+from dbt_tangles.cli.logs_of_tables import AREAS
 from dbt_tangles.cli.page import escape_line, quantity, truncate
 
-#: Var of a log: the folders of models that its messages go through, with the words for their end.
-AREAS = {
-    "ssb_log": {
-        "ssb": "SSB messages verified",
-        "feeds": "feeds chained",
-        "tangles": "tangles ordered",
-        "groups": "private groups reduced",
-        "timelines": "timelines sorted",
-    },
-    "pzp_log": {"pzp": "pzp messages verified", "sets": "sets reduced"},
-    "autobase_log": {"autobase": "bases linearised"},
-    "event_log": {"events": "events read", "timelines": "timelines sorted"},
-}
 _MODEL, _TEST = "model", "test"
 _BAD = ("error", "fail", "runtime error")
 _LONGEST = 300

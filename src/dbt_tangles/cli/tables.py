@@ -90,7 +90,7 @@ class Tables:
     def folders(self) -> list[Path]:
         """List the folders of all tables: those of this schema and those that its builds wrote to other schemas."""
         own = (path for path in self.folder.iterdir() if path.is_dir() and path.name[0] not in "._")
-        return sorted({*own, *self._elsewhere})
+        return sorted({*own, *(place for place in self._places.values() if place.parent != self.folder)})
 
     @cached_property
     def given_vars(self) -> set[str] | None:
@@ -98,17 +98,12 @@ class Tables:
         current = [run for run in self._runs if run["tables"] and not run["is_stale"]]
         if not all(run["logs"] for run in current):
             return None
-        return {name for run in current for name in (*run["logs"], *["private_groups"] * run["has_groups"])} or None
+        return {name for run in current for name in (*run["logs"], *run["parts"])} or None
 
     def _place_of(self, name: str) -> Path:
         own = self.folder / name
         # `runs` itself, and tables that it does not list, are in the schema.
         return own if name == "runs" else self._places.get(name, own)
-
-    @cached_property
-    def _elsewhere(self) -> list[Path]:
-        """The folders of tables that builds wrote to other schemas of the warehouse, as dbt's `+schema` does."""
-        return [place for place in self._places.values() if place.parent != self.folder]
 
     @cached_property
     def _places(self) -> dict[str, Path]:
@@ -133,7 +128,7 @@ class Tables:
             if self.files("runs"):
                 return self.rows(
                     """select tables, coalesce([each.var for each in inputs], []) as logs,
-                    coalesce('ssb_log' in logs and vars['private_groups'] = 'true', false) as has_groups,
+                    if('ssb_log' in logs and vars['private_groups'] = 'true', ['private_groups'], []) as parts,
                     len(logs) = 0 and coalesce(bool_or(len(logs) > 0 and len(tables) > 0) over (
                         order by started_at rows between 1 following and unbounded following
                     ), false) as is_stale from {runs} order by started_at"""

@@ -114,7 +114,7 @@ class Planner:
             return Plan(REUSE, inputs=inputs, **_group_versions(manifest))
         groups = _group_versions(manifest)
         is_continued = self._nodes[node_id]["config"]["materialized"] == VERSIONS and groups["history"]
-        if is_continued and not self._has_small_inputs(node_id):
+        if is_continued and not self._has_few_lines(node_id):
             return Plan(REPLACE, since=groups["upto"], history=groups["history"], inputs=inputs)
         return Plan(REBUILD, inputs=inputs)
 
@@ -177,7 +177,9 @@ class Planner:
         if self._kind(node_id) == COMPLETE:
             if built is not None and built["upto"] == upto:
                 return Plan(REUSE, upto=upto, history=history)
-            if built is not None and not self._has_small_inputs(node_id):
+            # Tables of other groups follow their versions, which few lines give another history.
+            is_small = self._has_lines(self.versions_id(node_id)) and self._has_few_lines(node_id)
+            if built is not None and not is_small:
                 return Plan(REPLACE, built["upto"], upto, history)
             return Plan(REBUILD, 0, upto, history, reason=reason)
         needed = 0 if full_refresh else self._oldest_needed(node_id, history)
@@ -185,14 +187,8 @@ class Planner:
             return Plan(REUSE, built["since"], upto, history)
         return Plan(REPLACE if needed else REBUILD, needed, upto, history, reason="" if needed else reason)
 
-    def _has_small_inputs(self, node_id: str) -> bool:
-        """Whether the lines behind a node are few; False for the table of lines itself, whose checks are kept.
-
-        A working set follows its versions, and so do its readers. Only lines are versions without working sets.
-        """
-        versions_id = self.versions_id(node_id)
-        if self._has_lines(node_id) or not (versions_id is None or self._has_lines(versions_id)):
-            return False
+    def _has_few_lines(self, node_id: str) -> bool:
+        """Whether a node is made from few lines. False for the table of lines itself, whose checks are kept."""
         waiting, seen = [node_id], set()
         while waiting:
             for parent in self._parents(waiting.pop()):

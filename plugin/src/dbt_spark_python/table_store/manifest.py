@@ -115,7 +115,7 @@ def read(folder: Path) -> dict[str, Any]:
     return load(folder)[0]
 
 
-def write(folder: Path, manifest: Mapping[str, Any], draft: Path, is_new: bool = False) -> None:
+def write(folder: Path, manifest: Mapping[str, Any], draft: Path, is_new: bool = False) -> Path:
     """Write the manifest of a table; a reader gets the old or the new one, complete.
 
     Args:
@@ -125,6 +125,9 @@ def write(folder: Path, manifest: Mapping[str, Any], draft: Path, is_new: bool =
         is_new: The table is about to be published: the manifest is synced. A later manifest records that a run reused
             the table, and is not synced: if a power cut leaves it empty, the next build rebuilds the table.
 
+    Returns:
+        The file.
+
     Raises:
         OSError: It cannot be written.
     """
@@ -133,11 +136,11 @@ def write(folder: Path, manifest: Mapping[str, Any], draft: Path, is_new: bool =
     durable_files.write_text(path, json.dumps(manifest), draft, sync=is_new)
     if is_new:
         durable_files.sync_folder(path.parent)
+    return path
 
 
-def remove_older(folder: Path) -> None:
-    """Remove the manifests of earlier tables in the place of a published table."""
-    path = path_of(folder)
+def remove_others(path: Path) -> None:
+    """Remove the manifests of earlier tables in the place of the table with this manifest."""
     for each in path.parent.glob("*.json"):
         if each != path:
             each.unlink(missing_ok=True)

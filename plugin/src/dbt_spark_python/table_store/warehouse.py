@@ -185,11 +185,11 @@ class Warehouse:
                 "digests": digests,
                 "columns": columns,
             }
-            manifest.write(place, entries, self.draft_path(), is_new=True)
+            path = manifest.write(place, entries, self.draft_path(), is_new=True)
             durable_files.sync_tree(new, _synced(before, files))
             replace_folder(new, place, aside)
             durable_files.sync_folder(place.parent)
-            manifest.remove_older(place)
+            manifest.remove_others(path)
         for old in (new, aside):
             if faults and old.is_dir():
                 self._set_aside(old, schema, name)
