@@ -210,7 +210,7 @@ def test_a_plan(stand, name, plan):
 
 def test_small_logs_are_built_in_full():
     """The lines keep their checks; versions get a history of their own, and their groups follow."""
-    stand = Stand(node("messages", COMPLETE, "lines", versions="lines")).log("log 2")
+    stand = Stand(node("messages", COMPLETE, "lines", "outside", versions="lines"), OUTSIDE).log("log 2")
     assert stand.plan("lines").action == REPLACE
     stand.at(groups(4, history="l 1"), "lines").note("orders", content="orders 2").at(
         groups(3, history="l 1"), "messages"

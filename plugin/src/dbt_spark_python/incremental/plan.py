@@ -285,7 +285,8 @@ class Planner:
         return not self._changed_parts(node_id, manifest) and (not is_known or contents.items() <= noted.items())
 
     def _parents(self, node_id: str) -> list[str]:
-        return self._nodes[node_id]["depends_on"].get("nodes") or []
+        node = self._nodes.get(node_id)  # None for a source
+        return (node["depends_on"].get("nodes") or []) if node else []
 
     def _changed_parts(self, node_id: str, manifest: Mapping[str, Any]) -> str:
         """Name the changed parts of an existing table's definition; empty if it is unchanged."""
