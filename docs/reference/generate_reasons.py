@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import yaml
-
 from dbt_tangles import reasons
 
 FOLDER = Path(__file__).parent
@@ -20,25 +18,10 @@ HEAD = """\
 Every line, message or node that tangles does not use has one reason: the first that applies. `tangles why ID` and
 `tangles why --line FILE:LINE` print it, with its root causes.
 
-This page is generated from [`reasons.py`](../../src/dbt_tangles/reasons.py) and `reasons.yml`. After a change there run
+This page is generated from [`reasons.py`](../../src/dbt_tangles/reasons.py) and
+[`reasons.yml`](../../src/dbt_tangles/reasons.yml). After a change there run
 `python docs/reference/generate_reasons.py`.
 """
-
-#: Section of reasons.yml: its reasons, in the order of the checks.
-SECTIONS: dict[str, tuple[type[reasons.Reasons], ...]] = {
-    "ssb": (reasons.SsbReason, reasons.SsbLogReason),
-    "group": (reasons.GroupReason, reasons.GroupLogReason),
-    "pzp": (reasons.PzpReason, reasons.SetReason),
-    "autobase": (reasons.AutobaseReason,),
-    "derived": (reasons.AutobaseLogReason,),
-    "event": (reasons.EventReason,),
-    "file": (reasons.FileFault,),
-    "any": (reasons.Framing,),
-    "tangle": (reasons.TangleReason,),
-    "record": (reasons.RecordReason,),
-    "feed": (reasons.FeedReason,),
-}
-
 
 def page() -> str:
     """Return the whole page.
@@ -46,9 +29,9 @@ def page() -> str:
     Raises:
         ValueError: reasons.yml lacks a reason, or has one that does not exist.
     """
-    notes = yaml.safe_load((FOLDER / "reasons.yml").read_text())
+    notes = reasons.read_notes()
     parts = [HEAD]
-    for section, enumerations in SECTIONS.items():
+    for section, enumerations in reasons.SECTIONS.items():
         note = notes[section]
         meanings = {each.value: each.description for enumeration in enumerations for each in enumeration}
         if meanings.keys() != note["reasons"].keys():

@@ -1,11 +1,15 @@
 """The table of reasons: each code that tells why a line, message or node was rejected or set aside, with its meaning.
 
+An example and a remedy of each code are in `reasons.yml` beside this file.
+
 CONTRIBUTING.md lists the steps to add a reason. `tangles` prints the meanings of this table. Tests compare it with
 docs/reference/reasons.md, and with the accepted values of the models' columns.
 """
 
 import enum
-from typing import TypeVar
+from collections.abc import Iterator
+from importlib.resources import files
+from typing import Any, TypeVar
 
 Self = TypeVar("Self", bound="Reasons")
 
@@ -349,3 +353,38 @@ def meanings(column: str) -> dict[str, str]:
         for reason in reasons:
             found.setdefault(reason.value, reason.description)
     return found
+
+
+#: Section of `reasons.yml`: the enumerations of its codes.
+SECTIONS: dict[str, tuple[type[Reasons], ...]] = {
+    "ssb": (SsbReason, SsbLogReason),
+    "group": (GroupReason, GroupLogReason),
+    "pzp": (PzpReason, SetReason),
+    "autobase": (AutobaseReason,),
+    "derived": (AutobaseLogReason,),
+    "event": (EventReason,),
+    "file": (FileFault,),
+    "any": (Framing,),
+    "tangle": (TangleReason,),
+    "record": (RecordReason,),
+    "feed": (FeedReason,),
+}
+
+
+def read_notes() -> dict[str, dict[str, Any]]:
+    """Return the sections of `reasons.yml`: `heading`, `text` and `reasons`, with an example and a remedy by code."""
+    import yaml  # the workers of a cluster read only the codes, and may lack it
+
+    return yaml.safe_load(files(__package__).joinpath("reasons.yml").read_text())
+
+
+def rows() -> Iterator[tuple[str, str, str, str]]:
+    """Yield for each column of reasons and each of its codes: column, code, meaning, remedy."""
+    notes = read_notes()
+    section_of = {enumeration: section for section, group in SECTIONS.items() for enumeration in group}
+    for column, enumerations in COLUMNS.items():
+        seen: set[str] = set()
+        for reason in (reason for enumeration in enumerations for reason in enumeration if reason.value not in seen):
+            seen.add(reason.value)
+            _, remedy = notes[section_of[type(reason)]]["reasons"][reason.value]
+            yield column, reason.value, reason.description, remedy

@@ -65,6 +65,8 @@ select
     text_digest,
     claims as tangle_claims,
     group_claim,
-    claimed_key
+    claimed_key,
+    first_words,
+    own_name
 from ranked
 where copy_number = 1

@@ -3,16 +3,15 @@
 import html
 import re
 
-import yaml
-
 from conftest import ROOT
+from dbt_tangles.reasons import read_notes
 
 FOLDER = ROOT / "docs" / "reference"
 
 
 def sections() -> dict[str, list[tuple[str, str]]]:
     """Return each section's reasons with their meanings; the two sections about bases are one."""
-    notes = yaml.safe_load((FOLDER / "reasons.yml").read_text())
+    notes = read_notes()
     by_heading = {note["heading"]: section for section, note in notes.items()}
     found: dict[str, list[tuple[str, str]]] = {}
     for part in re.split("^## ", (FOLDER / "reasons.md").read_text(), flags=re.M)[1:]:

@@ -52,7 +52,28 @@ def test_row_of_a_message():
         ],
         "group_claim": None,
         "epoch_key": None,
+        "first_words": "é",
+        "own_name": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("content", "first_words", "own_name"),
+    [
+        ({"type": "post", "text": " two \n\t words\x1b[31m\u202e\x00 "}, "two words[31m", None),
+        ({"type": "post", "text": "x" * 79 + " yz"}, "x" * 79, None),
+        ({"type": "post", "text": "\ud800"}, None, None),
+        ({"type": "post", "text": {"not": "a text"}}, None, None),
+        ({"type": "about", "about": ALICE.feed_id, "name": " Alice\n"}, None, "Alice"),
+        ({"type": "about", "about": ROOT, "name": "another"}, None, None),
+        ({"type": "about", "about": ALICE.feed_id, "name": 5}, None, None),
+        ({"type": "contact", "about": ALICE.feed_id, "name": "Alice"}, None, None),
+    ],
+)
+def test_first_words_and_own_names(content, first_words, own_name):
+    """Both are short, on one line and safe on a terminal; a name counts where an author names itself."""
+    row = check_one(json.dumps({"value": value_of(content)}).encode())
+    assert (row["first_words"], row["own_name"]) == (first_words, own_name)
 
 
 def test_row_of_a_rejected_line():

@@ -1,10 +1,23 @@
-"""Parses the JSON text of a message's content, as the column `content` of `ssb_messages` has it."""
+"""Reads a message's content: parses its JSON text, as `ssb_messages.content` has it, and shortens texts in it."""
 
 from typing import Any
 
 import orjson
 
 from dbt_tangles.formats.ssb.canonical import InvalidUtf8Error, MalformedJsonError, parse_exact
+
+#: Characters of a preview, and of the text that is read for it.
+_SHOWN, _READ = 80, 320
+
+
+def preview(text: Any) -> str | None:
+    """Return the beginning of a text on one line, without control characters; None for other values and for no words."""
+    if type(text) is not str:
+        return None
+    words = " ".join(text[:_READ].split())
+    if not words.isprintable():
+        words = "".join(filter(str.isprintable, words))
+    return words[:_SHOWN].rstrip() or None
 
 
 def parse_content(text: str | None) -> dict[str, Any] | None:

@@ -18,6 +18,7 @@ from dbt_tangles.formats.json_line import LineError, LineReasons, parse_object
 from dbt_tangles.formats.ssb.canonical import TextTooLongError, canonical_bytes, compact_bytes, replace_surrogates
 from dbt_tangles.formats.ssb.claims import Claim, tangle_claims
 from dbt_tangles.formats.ssb.classic import MAX_UNITS, Reason, check_form, check_trusted
+from dbt_tangles.formats.ssb.contents import preview
 from dbt_tangles.formats.ssb.group_claims import GroupClaim, epoch_key, group_claim, sealed_with
 from dbt_tangles.formats.ssb.ids import hashed_bytes, hex_digests, normalise, referenced_id, sigil, sigils, utf8_strings
 from dbt_tangles.formats.ssb.redact import Redaction, has_secrets
@@ -62,6 +63,8 @@ class Row:
     claims: Sequence[Claim] = ()
     group_claim: GroupClaim | None = None
     epoch_key: bytes | None = None
+    first_words: str | None = None
+    own_name: str | None = None
 
 
 OUTPUT_SCHEMA = schema_of(Row)
@@ -107,7 +110,9 @@ def verify_batches(batches: Iterator[pa.RecordBatch], options: VerifyOptions) ->
             `detail`: more about a line that is not JSON, or not a single message;
             `text_digest`: of the canonical text in UTF-8, null if that was too long to print;
             `claims`, `group_claim`: of a usable message;
-            `epoch_key`: a secret, allowed only in the table that these rows are written to.
+            `epoch_key`: a secret, allowed only in the table that these rows are written to;
+            `first_words`: the beginning of the content's text, see `preview`;
+            `own_name`: likewise, of the name that an `about` message gives to its author.
     """
     return check_in_turns(batches, _Verifier(options).verify, _TURN_ROWS, OUTPUT_SCHEMA, "check_error")
 
@@ -190,6 +195,9 @@ class _Verifier:
             row.content = orjson.dumps(content) if is_plain_text else _compact_bytes(content)
         if type(content) is dict:
             row.content_type = _string(content.get("type"))
+            row.first_words = preview(content.get("text"))
+            if row.content_type == "about" and content.get("about") == row.author:
+                row.own_name = preview(content.get("name"))
             if row.check_error is None:
                 row.claims = tangle_claims(content, self._id_of)
         return row
