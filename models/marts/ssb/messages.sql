@@ -24,7 +24,6 @@ main_tangles as (
 
 entries as (
     select
-        messages.message_id as entry_id,
         messages.message_id,
         cast(null as string) as source_file,
         cast(null as bigint) as line,
@@ -47,7 +46,6 @@ entries as (
 
     -- The other lines without a usable message are those of an unusable message above.
     select
-        source_file || ':' || line as entry_id,
         cast(null as string) as message_id,
         source_file,
         line,
@@ -80,7 +78,6 @@ judged as (
 )
 
 select
-    judged.entry_id,
     judged.message_id,
     judged.source_file,
     judged.line,

@@ -11,7 +11,7 @@ _SHOWN, _READ = 80, 320
 
 
 def preview(text: Any) -> str | None:
-    """Return the beginning of a text on one line, without control characters; None for other values and for no words."""
+    """Return the beginning of a text on one line, without control characters; None if it has no words."""
     if type(text) is not str:
         return None
     words = " ".join(text[:_READ].split())
