@@ -282,7 +282,7 @@ def arrivals_table(timelines: Timelines, rng: np.random.Generator) -> pa.Table:
             **{name: pa.nulls(len(arrived), pa.list_(pa.string())) for name in OF_MESSAGES},
             "author": pa.nulls(len(arrived), pa.string()),
             "arrival": pa.array(np.arange(len(arrived)) - np.repeat(timelines.arrival_start[:-1], sizes) + 1),
-            "received_at": pa.nulls(len(arrived), pa.float64()),
+            "received_ms": pa.nulls(len(arrived), pa.float64()),
             "refusal": pa.nulls(len(arrived), pa.string()),
             "source_file": pa.repeat(pa.scalar("made.jsonl"), len(arrived)),
             "line": pa.array(np.arange(len(arrived), dtype=np.int64)),

@@ -66,8 +66,8 @@ def _table(made: Timelines, author: np.ndarray, rng: np.random.Generator) -> pa.
             "previous": pa.ListArray.from_arrays(offsets, ids.take(pa.array(made.cause)), mask=pa.array(is_root)),
             "is_root": pa.array(is_root),
             "claim_error": pa.nulls(count, pa.string()),
-            "asserted_at": pa.array(asserted),
-            "received_at": pa.array(asserted + rng.exponential(30_000, count).round()),
+            "asserted_ms": pa.array(asserted),
+            "received_ms": pa.array(asserted + rng.exponential(30_000, count).round()),
             "author": pa.array([f"@{a:043d}=.ed25519" for a in range(author.max() + 1)]).take(pa.array(author)),
             "sequence": pa.array(sequence),
         }

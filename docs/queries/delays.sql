@@ -2,11 +2,11 @@
 select
     author,
     count(*) as messages,
-    median((received_at - asserted_at) / 1000) as p50,
-    quantile_cont((received_at - asserted_at) / 1000, 0.95) as p95,
-    max((received_at - asserted_at) / 1000) as latest,
-    count_if(received_at < asserted_at)::int as early
+    median((received_ms - asserted_ms) / 1000) as p50,
+    quantile_cont((received_ms - asserted_ms) / 1000, 0.95) as p95,
+    max((received_ms - asserted_ms) / 1000) as latest,
+    count_if(received_ms < asserted_ms)::int as early
 from ssb_messages
-where is_usable and received_at is not null
+where is_usable and received_ms is not null
 group by all
 order by messages desc, author

@@ -7,7 +7,7 @@ with members as (
         root_id,
         message_id,
         author,
-        asserted_at
+        asserted_ms
     from tangle_messages semi join tangle_ancestors using (tangle_name, root_id)
     where is_member and tangle_name <> 'ssb:feed'
 ),
@@ -22,8 +22,8 @@ reversed as (
     from members as liar join members as other using (tangle_name, root_id)
     where
         other.author <> liar.author
-        and other.asserted_at > liar.asserted_at
-        and other.asserted_at < liar.asserted_at + 3600000
+        and other.asserted_ms > liar.asserted_ms
+        and other.asserted_ms < liar.asserted_ms + 3600000
 )
 
 select

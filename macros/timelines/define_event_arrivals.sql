@@ -9,7 +9,7 @@ event_arrivals as (
         cast(null as array<string>) as left_out_causes,
         lines.author,
         lines.arrival,
-        cast(null as double) as received_at,
+        cast(null as double) as received_ms,
         {% if var('max_previous') is none -%}
         cast(null as string)
         {%- else -%}

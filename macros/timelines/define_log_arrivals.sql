@@ -6,7 +6,7 @@ log_claims as (
     select
         message_id,
         author,
-        received_at,
+        received_ms,
         array_compact(array(previous_id)) as latest,
         filter(tangle_claims, claim -> claim.defect is null) as claims
     from {{ ref('ssb_messages') }}
@@ -21,7 +21,7 @@ log_causes as (
     select
         message_id,
         author,
-        received_at,
+        received_ms,
         latest,
         array_distinct(
             flatten(
@@ -77,7 +77,7 @@ log_arrivals as (
         array_intersect(beyond_limit, counted) as left_out_causes,
         author,
         cast(null as bigint) as arrival,
-        received_at,
+        received_ms,
         cast(null as string) as refusal,
         cast(null as string) as source_file,
         cast(null as bigint) as line

@@ -5,12 +5,12 @@
 {%- set widest_fork = 16 -%}
 placed as (
     select
-        {{ tangle_timeline_id() }} as timeline_id,
+        {{ format_tangle_id() }} as timeline_id,
         *
     from {{ ref('tangle_messages') }}
     where
         is_member
-        and {{ is_changed(tangle_timeline_id(), ref('int_timeline_versions')) }}
+        and {{ is_changed(format_tangle_id(), ref('int_timeline_versions')) }}
 ),
 
 members as (
@@ -19,7 +19,7 @@ members as (
         placed.message_id,
         placed.author,
         placed.sequence,
-        placed.received_at,
+        placed.received_ms,
         if(placed.is_root, cast(array() as array<string>), array_distinct(claims.previous)) as listed,
         coalesce(chain.in_chain, false) as is_in_chain
     from placed
@@ -79,7 +79,7 @@ tangle_arrivals as (
         cast(array() as array<string>) as left_out_causes,
         members.author,
         cast(null as bigint) as arrival,
-        members.received_at,
+        members.received_ms,
         cast(null as string) as refusal,
         cast(null as string) as source_file,
         cast(null as bigint) as line

@@ -106,8 +106,8 @@ def changes_are_those_of_the_oracle(project, bases):
     assert found == rebases
     assert len(found) > 20
     rows = project.rows("autobase_confirmations")
-    found = {(row["base_id"], row["observer"], row["node_id"]): (row["confirmed_at"], row["contender"]) for row in rows}
-    # `confirmed_at` is null if only all nodes together settle a node.
+    found = {(row["base_id"], row["observer"], row["node_id"]): (row["confirmed_by"], row["contender"]) for row in rows}
+    # `confirmed_by` is null if only all nodes together settle a node.
     assert {key: where for key, where in found.items() if where[0]} == settled
     confirmed = {
         (row["base_id"], row["observer"], row["node_id"])

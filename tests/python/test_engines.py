@@ -136,7 +136,7 @@ class Graph:
 
     def by_asserted(self) -> list[str]:
         """Order the members by asserted time, then id."""
-        asserted = {key: row["asserted_at"] for key, row in self.rows.items()}
+        asserted = {key: row["asserted_ms"] for key, row in self.rows.items()}
         return sorted(self.rows, key=lambda key: (asserted[key] is None, asserted[key] or 0, key))
 
     def left_out(self) -> dict[str, set[str]]:

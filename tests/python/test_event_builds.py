@@ -232,7 +232,7 @@ def test_batch_sizes(vectors, project, size):
         assert contents(built.project, table) == contents(vectors.project, table)
     if not size:
         assert not built.edits
-        of_edits = ("edit_count", "edits_per_event", "p50", "p95", "p99", "max")
+        of_edits = ("edit_count", "edits_per_event", "edits_p50", "edits_p95", "edits_p99", "edits_max")
         stats = [contents(each.project, "timeline_stats", *of_edits) for each in (built, vectors)]
         assert stats[0] == stats[1]
         for [row] in built.stats.values():

@@ -103,7 +103,7 @@ def test_hostile_writers(log, hostile):
     feed = log.feeds["faults"]
     faults = [row for row in hostile.project.rows("set_writer_faults") if row["set_id"] == feed.root]
     name_of = {one: name for name, one in feed.ids.items()}
-    assert {(name_of[r["message_id"]], r["item"], r["rule"], *map(name_of.get, r["left_out"])) for r in faults} == {
+    assert {(name_of[r["message_id"]], r["item"], r["rule"], *map(name_of.get, r["left_out_ids"])) for r in faults} == {
         ("B", "x", "must", "A"),
         ("D", "x", "should", "C"),
         ("F", "z", "must", "E"),

@@ -221,8 +221,8 @@ def test_an_order_only(deliveries):
         assert sorted_rows(order, table) == of_tangles and len(of_tangles) < len(sorted_rows(full, table))
     stats, of_log = ({row["timeline_id"]: row for row in built.rows("timeline_stats")} for built in (order, full))
     assert stats.pop(LOG) == of_log.pop(LOG) | {
-        **{"edit_count": 0, "edits_per_event": 0.0, "reason": "order_only"},
-        **dict.fromkeys(("p50", "p95", "p99", "max")),
+        **{"edit_count": 0, "edits_per_event": 0.0, "limit_reason": "order_only"},
+        **dict.fromkeys(("edits_p50", "edits_p95", "edits_p99", "edits_max")),
     }
     assert stats == of_log
 
@@ -252,7 +252,7 @@ def test_from_all_rows_to_an_order_and_back(project, tmp_path):
         built.run(*SELECTED)
         (stats,) = (row for row in built.rows("timeline_stats") if row["timeline_id"] == LOG)
         updates = [row for row in built.rows("timeline_updates") if row["timeline_id"] == LOG]
-        found.append((stats["publication"], {row["previous_publication"] for row in updates}, stats["reason"]))
+        found.append((stats["publication"], {row["previous_publication"] for row in updates}, stats["limit_reason"]))
     assert [found[0][1:], found[1][1:], found[2][1:]] == [({None}, None), (set(), "order_only"), ({found[1][0]}, None)]
     assert built_links(built) == expected_links(built)
 

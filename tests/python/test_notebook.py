@@ -56,9 +56,9 @@ def test_who_forks(answers, fixtures):
 
 def test_how_late(answers, fixtures):
     delays = defaultdict(list)
-    for row in fixtures.rows("ssb_messages", ["author", "asserted_at", "received_at", "is_usable"]):
-        if row["is_usable"] and row["received_at"] is not None:
-            delays[row["author"]].append((row["received_at"] - row["asserted_at"]) / 1000)
+    for row in fixtures.rows("ssb_messages", ["author", "asserted_ms", "received_ms", "is_usable"]):
+        if row["is_usable"] and row["received_ms"] is not None:
+            delays[row["author"]].append((row["received_ms"] - row["asserted_ms"]) / 1000)
     late = answers["late"].set_index("author")
     assert set(late.index) == delays.keys() and len(delays) > 0
     for author, of_feed in delays.items():
@@ -128,7 +128,7 @@ def test_lies_about_time(answers, tangles):
     reversed_pairs, kept = Counter(), Counter()
     for members in tangles.values():
         for author in {member["author"] for member in members.values()}:
-            true = {key: member["asserted_at"] for key, member in members.items()}
+            true = {key: member["asserted_ms"] for key, member in members.items()}
             said = {key: time + 3.6e6 * (members[key]["author"] == author) for key, time in true.items()}
             for one in members:
                 for other in members:

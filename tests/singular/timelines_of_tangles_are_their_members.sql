@@ -3,11 +3,11 @@
 -- A tangle's timeline holds its members; feeds can only raise them above their depth.
 with members as (
     select
-        {{ tangle_timeline_id() }} as timeline_id,
+        {{ format_tangle_id() }} as timeline_id,
         message_id as event_id,
         depth
     from {{ ref('tangle_messages') }}
-    where is_member and {{ is_changed(tangle_timeline_id(), ref('int_timeline_versions')) }}
+    where is_member and {{ is_changed(format_tangle_id(), ref('int_timeline_versions')) }}
 ),
 
 events as (

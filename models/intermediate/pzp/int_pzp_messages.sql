@@ -56,7 +56,7 @@ ranked as (
 
 select
     message_id,
-    cast(line_count as int) as line_count,
+    line_count,
     account,
     account_tips,
     domain,

@@ -13,14 +13,14 @@ select
     chain.author,
     chain.sequence,
     chain.message_id,
-    messages.asserted_at,
+    messages.asserted_ms,
     roots.root_id,
     lag(chain.message_id) over (partition by chain.author order by chain.sequence) as previous_id,
     coalesce(
-        messages.asserted_at < lag(messages.asserted_at) over (partition by chain.author order by chain.sequence), false
+        messages.asserted_ms < lag(messages.asserted_ms) over (partition by chain.author order by chain.sequence), false
     ) as is_misordered,
     coalesce(
-        messages.received_at < lag(messages.received_at) over (partition by chain.author order by chain.sequence), false
+        messages.received_ms < lag(messages.received_ms) over (partition by chain.author order by chain.sequence), false
     ) as is_received_misordered
 from {{ ref('feed_messages') }} as chain
 inner join roots on chain.author = roots.author

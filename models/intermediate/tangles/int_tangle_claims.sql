@@ -9,8 +9,8 @@ usable_claims as (
         messages.message_id,
         messages.author,
         messages.sequence,
-        messages.asserted_at,
-        messages.received_at,
+        messages.asserted_ms,
+        messages.received_ms,
         messages.content_type,
         exploded.claim
     from {{ ref('ssb_messages') }} as messages
@@ -50,8 +50,8 @@ claims as (
         message_id,
         author,
         sequence,
-        asserted_at,
-        received_at,
+        asserted_ms,
+        received_ms,
         content_type,
         named_struct(
             'tangle_name', 'ssb:legacy_thread',
@@ -72,8 +72,8 @@ select
     claims.message_id,
     claims.author,
     claims.sequence,
-    claims.asserted_at,
-    claims.received_at,
+    claims.asserted_ms,
+    claims.received_ms,
     claim.previous,
     claim.is_root,
     case

@@ -25,4 +25,4 @@ select
     claims.content
 from claims
 inner join types on claims.claim.tangle_name = types.tangle_name
-where claims.claim.is_root and claims.claim.defect is null and types.writers in ('root_author', 'root_field')
+where claims.claim.is_root and claims.claim.defect is null and types.writers_rule in ('root_author', 'root_field')

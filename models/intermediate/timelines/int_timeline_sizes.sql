@@ -12,11 +12,11 @@ with lines as (
 messages as (
     {%- if has_log('ssb_log') %}
     select
-        {{ tangle_timeline_id() }} as timeline_id,
+        {{ format_tangle_id() }} as timeline_id,
         count(*) as arrival_count
     from {{ ref('tangle_messages') }}
     where is_member
-    group by {{ tangle_timeline_id() }}
+    group by {{ format_tangle_id() }}
 
     union all
 

@@ -18,7 +18,7 @@ with inputs as (
 
     -- The members of a tangle follow from its version; their causes also from the verified chains of feeds.
     select distinct
-        {{ tangle_timeline_id('claims.tangle_name', 'claims.root_id') }} as timeline_id,
+        {{ format_tangle_id('claims.tangle_name', 'claims.root_id') }} as timeline_id,
         'tangle' as kind,
         versions.digest as event_id,
         cast(null as string) as said
@@ -28,7 +28,7 @@ with inputs as (
     union all
 
     select
-        {{ tangle_timeline_id('claims.tangle_name', 'claims.root_id') }} as timeline_id,
+        {{ format_tangle_id('claims.tangle_name', 'claims.root_id') }} as timeline_id,
         'chained' as kind,
         claims.message_id as event_id,
         cast(null as string) as said
@@ -42,7 +42,7 @@ with inputs as (
         'ssb:log' as timeline_id,
         'message' as kind,
         message_id as event_id,
-        to_json(struct(author, received_at, previous_id, tangle_claims)) as said
+        to_json(struct(author, received_ms, previous_id, tangle_claims)) as said
     from {{ ref('ssb_messages') }}
     where is_usable and {{ var('log_timeline') != false }}
     {%- endif %}

@@ -5,7 +5,7 @@ with settled as (
         followed.base_id,
         followed.observer,
         settled_now.node_id,
-        followed.at_node as confirmed_at,
+        followed.at_node as confirmed_by,
         settled_now.contender,
         nodes.depth,
         nodes.writer,
@@ -21,7 +21,7 @@ first_settled as (
     select
         base_id,
         node_id,
-        min_by(struct(confirmed_at, contender), struct(depth, writer, length)) as first_time
+        min_by(struct(confirmed_by, contender), struct(depth, writer, length)) as first_time
     from settled
     group by base_id, node_id
 )
@@ -30,7 +30,7 @@ select
     base_id,
     observer,
     node_id,
-    confirmed_at,
+    confirmed_by,
     contender
 from settled
 
@@ -40,7 +40,7 @@ select
     seen.base_id,
     'all' as observer,
     seen.node_id,
-    first_settled.first_time.confirmed_at,
+    first_settled.first_time.confirmed_by,
     first_settled.first_time.contender
 from {{ ref('int_autobase_views') }} as seen
 left join first_settled on seen.base_id = first_settled.base_id and seen.node_id = first_settled.node_id

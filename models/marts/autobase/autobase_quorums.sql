@@ -4,6 +4,6 @@ select
     base_id,
     node_id,
     degree,
-    reached_at,
+    reached_by,
     writers
 from {{ ref('int_autobase_quorums') }}

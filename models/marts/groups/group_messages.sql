@@ -57,12 +57,12 @@ select
     messages.feeds,
     messages.author_root,
     messages.unchecked_count,
+    coalesce(epochs_by_key.epoch_id, epochs_by_feed.epoch_id) as published_in,
     case
-        when epochs_by_key.epoch_id is not null then epochs_by_key.epoch_id
-        when epochs_by_feed.epoch_id is not null then epochs_by_feed.epoch_id
+        when epochs_by_key.epoch_id is not null or epochs_by_feed.epoch_id is not null then 'epoch'
         when group_feeds.is_whole and group_feeds.has_only_adds then 'additions'
         else 'unknown'
-    end as published_in,
+    end as published_in_kind,
     group_feeds.has_only_adds as is_on_feed_of_adds
 from {{ ref('int_group_messages') }} as messages
 left join epochs on messages.epoch_id = epochs.epoch_id

@@ -6,6 +6,6 @@ select
     messages.account,
     fault.item,
     fault.rule,
-    fault.left_out
+    fault.left_out_ids
 from {{ ref('int_set_messages') }} as messages
     lateral view explode(messages.writer_faults) exploded as fault

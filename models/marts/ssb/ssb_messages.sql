@@ -22,12 +22,12 @@ ranked as (
             partition by message_id
             order by
                 is_usable desc, text_digest asc, is_decrypted desc, content asc,
-                author asc, sequence asc, previous_id asc, asserted_at asc, received_at asc,
+                author asc, sequence asc, previous_id asc, asserted_ms asc, received_ms asc,
                 -- All other columns, so that lines which tie are equal.
                 content_type asc, claims asc, group_claim asc, is_encrypted asc, is_signature_valid asc, check_error asc
         ) as copy_number,
         count(*) over (partition by {{ same_text }}, is_usable) as line_count,
-        min(received_at) over (partition by {{ same_text }}, is_usable) as first_received_at,
+        min(received_ms) over (partition by {{ same_text }}, is_usable) as first_received_ms,
         min({{ wrong_key }}) over (partition by {{ same_text }}, is_usable) as claimed_key,
         max(claimed_id <> message_id) over (partition by {{ same_text }}, is_usable) as has_wrong_key
     from marked
@@ -39,7 +39,7 @@ ranked as (
         *,
         1 as copy_number,
         1 as line_count,
-        received_at as first_received_at,
+        received_ms as first_received_ms,
         {{ wrong_key }} as claimed_key,
         claimed_id <> message_id as has_wrong_key
     from marked
@@ -48,12 +48,14 @@ ranked as (
 
 select
     message_id,
-    cast(line_count as int) as line_count,
+    line_count,
     author,
     sequence,
     previous_id,
-    asserted_at,
-    first_received_at as received_at,
+    asserted_ms,
+    first_received_ms as received_ms,
+    {{ to_timestamp_of_ms('asserted_ms') }} as asserted_at,
+    {{ to_timestamp_of_ms('first_received_ms') }} as received_at,
     content_type,
     content,
     is_encrypted,

@@ -12,6 +12,7 @@ with unpacked as (
 select
     unpacked.tangle_name,
     unpacked.root_id,
+    {{ format_tangle_id('unpacked.tangle_name', 'unpacked.root_id') }} as tangle_id,
     unpacked.state.field,
     unpacked.state.strategy,
     unpacked.state.value,

@@ -43,6 +43,7 @@ records as (
 select
     tangle_name,
     root_id,
+    {{ format_tangle_id() }} as tangle_id,
     status,
     size(conflicting_fields) > 0 as is_conflicted,
     conflicting_fields,

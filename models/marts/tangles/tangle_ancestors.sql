@@ -3,6 +3,7 @@
 select
     tangle_name,
     root_id,
+    {{ format_tangle_id() }} as tangle_id,
     message_id,
     ancestor_id,
     distance
@@ -13,6 +14,7 @@ union all
 select
     tangle_name,
     root_id,
+    {{ format_tangle_id() }} as tangle_id,
     message_id,
     ancestor_id,
     distance

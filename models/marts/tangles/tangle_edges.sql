@@ -3,6 +3,7 @@
 select
     levels.tangle_name,
     levels.root_id,
+    {{ format_tangle_id('levels.tangle_name', 'levels.root_id') }} as tangle_id,
     levels.message_id,
     edge.previous_id,
     levels.set_aside_reason is null as is_member_edge,
@@ -16,6 +17,7 @@ union all
 select
     'ssb:feed' as tangle_name,
     root_id,
+    {{ format_tangle_id("'ssb:feed'") }} as tangle_id,
     message_id,
     previous_id,
     true as is_member_edge,

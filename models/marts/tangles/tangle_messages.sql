@@ -19,6 +19,7 @@ with levels as (
 select
     tangle_name,
     root_id,
+    {{ format_tangle_id() }} as tangle_id,
     message_id,
     author,
     set_aside_reason is null as is_member,
@@ -31,15 +32,17 @@ select
     set_aside_reason is null and not is_root and size(array_distinct(previous)) > 1 as is_merge,
     position,
     thread_position,
-    {{ rank_members('asserted_at') }} as asserted_position,
-    {{ rank_members('received_at') }} as received_position,
+    {{ rank_members('asserted_ms') }} as asserted_position,
+    {{ rank_members('received_ms') }} as received_position,
     concurrent_count,
     -- A path between neighbours of a topological order is a single link: a message between them on a longer path would
     -- stand between them in the order.
     if(
         set_aside_reason is null and not array_contains(previous, neighbour_id), neighbour_id, null
     ) as tie_broken_with,
-    asserted_at,
-    received_at,
+    asserted_ms,
+    received_ms,
+    {{ to_timestamp_of_ms('asserted_ms') }} as asserted_at,
+    {{ to_timestamp_of_ms('received_ms') }} as received_at,
     sequence
 from levels

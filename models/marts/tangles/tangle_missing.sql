@@ -11,6 +11,7 @@ with messages as (
 select
     missing.tangle_name,
     missing.root_id,
+    {{ format_tangle_id('missing.tangle_name', 'missing.root_id') }} as tangle_id,
     missing.missing_id,
     messages.message_id is not null as is_in_log,
     coalesce(messages.is_sealed, false) as is_sealed,

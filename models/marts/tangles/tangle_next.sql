@@ -3,6 +3,7 @@
 select
     tangle_name,
     root_id,
+    {{ format_tangle_id() }} as tangle_id,
     tips as previous,
     depth + 1 as depth
 from {{ ref('tangles') }}

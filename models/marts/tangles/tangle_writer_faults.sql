@@ -19,6 +19,7 @@ with listed as (
 select
     listed.tangle_name,
     listed.root_id,
+    {{ format_tangle_id('listed.tangle_name', 'listed.root_id') }} as tangle_id,
     listed.message_id,
     listed.entry.fault,
     array_sort(listed.entry.message_ids) as message_ids

@@ -36,8 +36,8 @@ links as (
     select
         tangle_name,
         root_id,
-        asserted_at,
-        received_at,
+        asserted_ms,
+        received_ms,
         explode(followed) as previous_id
     from levels
 ),
@@ -47,8 +47,8 @@ edges as (
         links.tangle_name,
         links.root_id,
         count(*) as edge_count,
-        count_if(links.asserted_at < previous.asserted_at) as misordered_pairs,
-        count_if(links.received_at < previous.received_at) as misordered_received_pairs
+        count_if(links.asserted_ms < previous.asserted_ms) as misordered_pairs,
+        count_if(links.received_ms < previous.received_ms) as misordered_received_pairs
     from links
     inner join levels as previous
         on
@@ -82,6 +82,7 @@ feeds as (
 select
     counts.tangle_name,
     counts.root_id,
+    {{ format_tangle_id('counts.tangle_name', 'counts.root_id') }} as tangle_id,
     case
         when counts.has_root then 'present'
         when counts.is_too_large then 'too_large'
@@ -111,6 +112,7 @@ union all
 select
     'ssb:feed' as tangle_name,
     feeds.root_id,
+    {{ format_tangle_id("'ssb:feed'", 'feeds.root_id') }} as tangle_id,
     'present' as root_status,
     cast(candidates.message_count as int) as candidate_count,
     cast(feeds.member_count as int) as member_count,

@@ -49,15 +49,15 @@ spread as (
 select
     events.timeline_id,
     events.event_count,
-    events.author_count,
+    cast(events.author_count as int) as author_count,
     cast(events.rank_count as int) as rank_count,
     events.edit_count,
     events.edit_count / events.event_count as edits_per_event,
-    spread.percentiles[0] as p50,
-    spread.percentiles[1] as p95,
-    spread.percentiles[2] as p99,
-    spread.most as max,
+    spread.percentiles[0] as edits_p50,
+    spread.percentiles[1] as edits_p95,
+    spread.percentiles[2] as edits_p99,
+    spread.most as edits_max,
     events.publication,
-    events.edits_left_out as reason
+    events.edits_left_out as limit_reason
 from events
 left join spread on events.timeline_id = spread.timeline_id

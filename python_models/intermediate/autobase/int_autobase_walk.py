@@ -16,8 +16,8 @@ def model(dbt, spark):
         "previous",
         "is_root",
         "claim_error",
-        sf.lit(None).cast("double").alias("asserted_at"),
-        sf.lit(None).cast("double").alias("received_at"),
+        sf.lit(None).cast("double").alias("asserted_ms"),
+        sf.lit(None).cast("double").alias("received_ms"),
     )
     walked = map_groups(candidates, ["graph_id"], walk_partition, PLACES)
     return walked.withColumnRenamed("graph_id", "base_id")

@@ -150,7 +150,7 @@ def _contents(tables: Tables, timeline_id: str, event_ids: list[str]) -> list[di
     events = "{timeline_events} where timeline_id = $timeline and event_id in (select unnest($ids))"
     for sql in (
         f"select event_id, author from {events}",
-        "select message_id as event_id, author, asserted_at as sent_at, content_type, content "
+        "select message_id as event_id, author, asserted_ms as sent_at, content_type, content "
         f"from {{ssb_messages}} where message_id in (select message_id from {events})",
     ):
         for row in tables.rows(sql, timeline=timeline_id, ids=event_ids):

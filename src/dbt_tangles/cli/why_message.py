@@ -10,7 +10,7 @@ from dbt_tangles.cli.why_feed import explain_feed, write_feed, write_next
 from dbt_tangles.cli.why_tangle import SEALED, explain_tangles, write_tangles
 from dbt_tangles.cli.why_unknown import awaiting, write_awaiting
 
-_COLUMNS = """message_id, author, sequence, previous_id, content_type, content, asserted_at, line_count, is_encrypted,
+_COLUMNS = """message_id, author, sequence, previous_id, content_type, content, asserted_ms, line_count, is_encrypted,
     is_decrypted, is_signature_valid, is_usable, is_key_consistent, claimed_key, check_error"""
 
 
@@ -104,7 +104,7 @@ def write(page: Page, answer: dict) -> None:
         return
     message = answer["message"]
     content_type = message["content_type"] or ("encrypted" if message["is_encrypted"] else "no type")
-    time = time_of(message["asserted_at"])
+    time = time_of(message["asserted_ms"])
     page.line(f"message {message['sequence']} of {message['author']}, {content_type}{time}", indent=1)
     page.line((truncate(message["content"] or "", 100), DIM), indent=1)
     _write_verdict(page, message, answer["meaning"])

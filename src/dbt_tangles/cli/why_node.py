@@ -62,7 +62,7 @@ def _explain_base(tables: Tables, node_id: str, base: dict) -> dict:
             **where,
         )
         answer["settled"] = tables.row(
-            """select confirmed_at, contender from {autobase_confirmations}
+            """select confirmed_by, contender from {autobase_confirmations}
             where base_id = $base and observer = 'all' and node_id = $id""",
             **where,
         )
@@ -154,8 +154,8 @@ def _write_place(page: Page, base: dict) -> None:
         page.line(f"position {view['position']} for an observer of all nodes, {state}", indent=2)
         if view["value"] is not None:
             page.line((truncate(view["value"], 100), DIM), indent=2)
-    if settled and settled["confirmed_at"]:
-        page.line("settled with ", (settled["confirmed_at"], ID), indent=2)
+    if settled and settled["confirmed_by"]:
+        page.line("settled with ", (settled["confirmed_by"], ID), indent=2)
     if settled and settled["contender"]:
         page.line("delayed by ", (settled["contender"], ID), indent=2)
     if base["unsettled"]:

@@ -99,7 +99,7 @@ def _explain_set(tables: Tables, row: dict) -> dict:
         "follows": [link for link in links if link["message_id"] == row["message_id"]],
         "followed_by": [link for link in links if link["message_id"] != row["message_id"]],
         "faults": tables.rows(
-            """select rule, item, left_out from {set_writer_faults}
+            """select rule, item, left_out_ids from {set_writer_faults}
             where set_id = $set and message_id = $id order by all""",
             **where,
         ),
@@ -237,7 +237,7 @@ def _write_set(page: Page, message_id: str, row: dict) -> None:
     write_links(page, "follows", "other_id", row["follows"], "set")
     write_links(page, "followed by", "message_id", row["followed_by"], "set")
     for fault in row["faults"]:
-        page.ids(f"its writer's fault: {fault['rule']} {fault['item'] or ''}:", fault["left_out"], indent=2)
+        page.ids(f"its writer's fault: {fault['rule']} {fault['item'] or ''}:", fault["left_out_ids"], indent=2)
     write_causes(page, row["causes"])
     if not row["is_valid"]:
         _write_again(page, row)

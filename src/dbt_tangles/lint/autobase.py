@@ -77,7 +77,7 @@ followed as (
 select 'autobase' as graph_kind, nodes.base_id as graph_id, nodes.node_id, list_distinct(list_concat(
         [if(length - 1 > start_length, writer || ':' || (length - 1), '')], previous)) as previous,
     false as is_root, coalesce(defect, if(splits_batch, 'bad_batch', null)) as claim_error,
-    null::double as asserted_at, null::double as received_at
+    null::double as asserted_ms, null::double as received_ms
 from nodes left join followed on nodes.base_id = followed.base_id and nodes.node_id = followed.node_id
 union all
 select 'autobase', base_id, '', []::varchar[], true, null, null, null from bases"""

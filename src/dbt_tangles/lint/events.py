@@ -14,7 +14,7 @@ from dbt_tangles.lint.line_table import store_lines
 _KEPT = "select * from batch"
 
 _ARRIVALS = """select timeline_id, event_id, causes, null::varchar[] as cause_kinds,
-    null::varchar[] as left_out_causes, author, arrival, null::double as received_at, null::varchar as refusal,
+    null::varchar[] as left_out_causes, author, arrival, null::double as received_ms, null::varchar as refusal,
     source_file, line
 from lines where reject_reason is null"""
 

@@ -2,7 +2,7 @@
 select
     node_id,
     degree,
-    reached_at,
+    reached_by,
     writers
 from autobase_quorums
 where base_id = $base and node_id in (select unnest($ids))

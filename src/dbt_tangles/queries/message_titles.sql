@@ -3,7 +3,7 @@ select
     message_id,
     sequence,
     content_type,
-    asserted_at,
+    asserted_ms,
     left(content, 300) as content,
     is_encrypted
 from ssb_messages

@@ -3,7 +3,7 @@ with timed as (
     select
         is_merge,
         case when is_fork then 'forks' when is_member then 'members' else 'set_aside' end as kind,
-        coalesce(received_at, asserted_at) as written
+        coalesce(received_ms, asserted_ms) as written
     from tangle_messages
 )
 

@@ -2,7 +2,7 @@
 select
     message_id,
     author,
-    asserted_at,
-    received_at
+    asserted_ms,
+    received_ms
 from tangle_messages
 where tangle_name = $name and root_id = $root and message_id in (select unnest($ids))

@@ -2,7 +2,7 @@
 select
     message_id as id,
     author,
-    coalesce(asserted_at, received_at) as written,
+    coalesce(asserted_ms, received_ms) as written,
     depth,
     thread_position as position,
     is_fork,
@@ -21,7 +21,7 @@ qualify
     case
         when not is_member
             then row_number() over (
-                partition by is_member order by coalesce(asserted_at, received_at), message_id
+                partition by is_member order by coalesce(asserted_ms, received_ms), message_id
             ) <= 20
         else
             thread_position = 0

@@ -7,8 +7,8 @@ with ranked as (
         rank_count,
         edit_count,
         edits_per_event,
-        p95,
-        max,
+        edits_p95,
+        edits_max,
         row_number() over (order by event_count desc, timeline_id) as size_rank,
         case
             when edits_per_event > 1 then row_number() over (order by edits_per_event desc, timeline_id)

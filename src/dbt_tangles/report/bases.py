@@ -100,7 +100,7 @@ def _observers(tables: Tables, base: str, number: dict[str, int], nodes: int) ->
                 "id": each["node_id"],
                 "node": number.get(each["node_id"]),
                 "is_settled": each["is_confirmed"],
-                "settled_with": why.get(each["node_id"], {}).get("confirmed_at"),
+                "settled_with": why.get(each["node_id"], {}).get("confirmed_by"),
                 "delayed_by": why.get(each["node_id"], {}).get("contender"),
                 "waits": waits.get(each["node_id"]),
             }

@@ -71,7 +71,7 @@ SOURCES = (
         "message_id",
         "author",
         f"left(concat_ws(': ', coalesce(content_type, case when is_encrypted then 'encrypted' end), {_SAID}), 400)",
-        "coalesce(received_at, asserted_at)",
+        "coalesce(received_ms, asserted_ms)",
         _OF_MESSAGES,
     ),
     Source("message", "pzp_messages", "message_id", "coalesce(account, sigkey)", "domain", also=_OF_SETS),

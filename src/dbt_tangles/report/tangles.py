@@ -81,7 +81,7 @@ def _add_lists(view: dict, times: dict[str, dict]) -> None:
     lists, nodes = view["lists"], view["nodes"]
     lists["authors"] = one_by(nodes, lists["members"], "lane")
     links = [(child, parent) for child, parent, *_ in view["edges"] if is_in(nodes[child]) and is_in(nodes[parent])]
-    for fact, name in (("links back in time", "asserted_at"), ("links received out of order", "received_at")):
+    for fact, name in (("links back in time", "asserted_ms"), ("links received out of order", "received_ms")):
         at = [times.get(node["id"], {}).get(name) for node in nodes]
         lists[fact] = [
             [child, parent]

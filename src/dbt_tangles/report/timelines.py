@@ -17,8 +17,8 @@ _FACTS = {
     "rank_count": "ranks",
     "edit_count": "commands",
     "edits_per_event": "commands for each event",
-    "p95": "commands in a batch, 95th percentile",
-    "max": "commands in a batch, maximum",
+    "edits_p95": "commands in a batch, 95th percentile",
+    "edits_max": "commands in a batch, maximum",
 }
 
 

@@ -12,7 +12,7 @@ def of_messages(tables: Tables, ids: list[str]) -> dict[str, str]:
     rows = tables.rows(query("message_titles"), ids=ids)
     return {
         row["message_id"]: f"{row['content_type'] or ('encrypted' if row['is_encrypted'] else 'no type')}, sequence "
-        f"{row['sequence']}{time_of(row['asserted_at'])} · {row['content'] or ''}"
+        f"{row['sequence']}{time_of(row['asserted_ms'])} · {row['content'] or ''}"
         for row in rows
     }
 

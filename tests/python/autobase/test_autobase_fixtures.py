@@ -57,7 +57,7 @@ def test_every_statement_of_the_document_is_expected():
 
     def quorums(example, **where):
         return {
-            (r["node"], int(r["degree"])): (r["reached_at"], r["writers"].split())
+            (r["node"], int(r["degree"])): (r["reached_by"], r["writers"].split())
             for r in expected("autobase_quorums", example=example, **where)
         }
 

@@ -33,7 +33,7 @@ def table_quorums(table: pa.Table, max_degree: int) -> dict[tuple[str, str, int]
         for row in batch.to_pylist():
             key = row["base_id"], row["node_id"], row["degree"]
             assert key not in found
-            found[key] = row["reached_at"], row["writers"]
+            found[key] = row["reached_by"], row["writers"]
     return found
 
 

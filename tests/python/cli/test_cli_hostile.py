@@ -113,7 +113,7 @@ def test_replicas(warehouse, tmp_path):
 def test_impossible_times_are_shown_as_numbers(tmp_path):
     for time in (float("inf"), float("nan"), -1e300, 1e18):
         warehouse = Warehouse(tmp_path / str(time))
-        warehouse.write("ssb_messages", story.message(story.A1, story.ALICE, 1, asserted_at=time))
+        warehouse.write("ssb_messages", story.message(story.A1, story.ALICE, 1, asserted_ms=time))
         assert warehouse.ask("why", story.A1).exit_code == 0
 
 

@@ -59,7 +59,7 @@ def test_thread_form_a_asserted_times_cannot_put_a_reply_first():
     """Form (a): B asserts a time before A. Sorting by time gives B A C D E; the links correct that."""
     asserted = {"B": 1.0, "A": 2.0, "C": 3.0, "D": 4.0, "E": 5.0}
     assert sorted(asserted, key=asserted.get) == ["B", "A", "C", "D", "E"]
-    assert order(walk(thread(FORM_C, asserted_at=asserted)), "thread_position") == ["A", "B", "C", "D", "E"]
+    assert order(walk(thread(FORM_C, asserted_ms=asserted)), "thread_position") == ["A", "B", "C", "D", "E"]
 
 
 def test_thread_form_b_lists_more_than_it_needs():
@@ -85,17 +85,17 @@ def test_thread_form_d_breaks_ties_by_the_earlier_time():
     """Form (d): the earlier of asserted and received decides between C and D, so a time in the future has no effect."""
     asserted = {"A": 1.0, "B": 2.0, "C": 900.0, "D": 40.0, "E": 50.0}
     received = {"A": 1.0, "B": 2.0, "C": 30.0, "D": 45.0, "E": 51.0}
-    answers = walk(thread(FORM_C, asserted_at=asserted, received_at=received))
+    answers = walk(thread(FORM_C, asserted_ms=asserted, received_ms=received))
     assert order(answers, "thread_position") == ["A", "B", "C", "D", "E"]
     received["C"] = 41.0
-    answers = walk(thread(FORM_C, asserted_at=asserted, received_at=received))
+    answers = walk(thread(FORM_C, asserted_ms=asserted, received_ms=received))
     assert order(answers, "thread_position") == ["A", "B", "D", "C", "E"]
 
 
 def test_thread_form_d_falls_back_on_ids():
     """Form (d), equal or missing times: by id. A message without any time comes after those with one."""
     assert order(walk(thread(FORM_C)), "thread_position") == ["A", "B", "C", "D", "E"]
-    answers = walk(thread(FORM_C, received_at={"D": 1e15}))
+    answers = walk(thread(FORM_C, received_ms={"D": 1e15}))
     assert order(answers, "thread_position") == ["A", "B", "D", "C", "E"]
 
 

@@ -105,8 +105,8 @@ def messages_of(case: dict, previous_of) -> list[dict]:
             "node_id": message["key"],
             "previous": previous_of(message),
             "is_root": message["key"] == root,
-            "asserted_at": message["value"].get("timestamp"),
-            "received_at": message.get("timestamp"),
+            "asserted_ms": message["value"].get("timestamp"),
+            "received_ms": message.get("timestamp"),
         }
         for message in case["thread"]
     ]

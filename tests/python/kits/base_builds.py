@@ -107,7 +107,7 @@ class Built:
         found = plain_quorums(base, degrees).items()
         expected = {(node_id(x), n): (node_id(y), [k.hex() for k in voters]) for (x, n), (y, voters) in found}
         quorums = self.quorums.get(base_id, {})
-        assert {key: (row["reached_at"], row["writers"]) for key, row in quorums.items()} == expected
+        assert {key: (row["reached_by"], row["writers"]) for key, row in quorums.items()} == expected
 
     def check_unsettled(self, base_id, base):
         """Compare the reasons with sets of ancestors, and publish the next nodes that settle each node."""

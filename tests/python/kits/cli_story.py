@@ -28,7 +28,7 @@ def message(id_: str, author: str, sequence: int, **columns) -> dict:
         "sequence": sequence,
         "content_type": "post",
         "content": '{"type":"post"}',
-        "asserted_at": 1.5e12,
+        "asserted_ms": 1.5e12,
         "line_count": 1,
         "is_encrypted": False,
         "is_signature_valid": True,

@@ -52,8 +52,8 @@ def logs(draw):
                     "previous": draw(st.one_of(st.none(), lists) if choice < 4 else lists),
                     "is_root": (i == 0 and choice > 0) or choice == 19,
                     "claim_error": draw(st.sampled_from(["wrong_type", "malformed_tangle"])) if choice == 18 else None,
-                    "asserted_at": draw(TIMES),
-                    "received_at": draw(TIMES),
+                    "asserted_ms": draw(TIMES),
+                    "received_ms": draw(TIMES),
                     "author": draw(st.sampled_from(["x", "y", "z", "z", None])),
                     "sequence": draw(st.sampled_from([1, 2, 3, 4, 5, 2**31 - 1, 0, -1, -(2**31), None])),
                 }

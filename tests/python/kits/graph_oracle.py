@@ -19,8 +19,8 @@ DEFAULTS = {
     "previous": None,
     "is_root": False,
     "claim_error": None,
-    "asserted_at": None,
-    "received_at": None,
+    "asserted_ms": None,
+    "received_ms": None,
     "author": None,
     "sequence": None,
 }
@@ -174,7 +174,7 @@ def _earlier_own(id_, depth: dict, candidates: dict) -> list:
 
 
 def _earliest(row: dict) -> tuple[bool, float]:
-    times = [row[name] for name in ("asserted_at", "received_at")]
+    times = [row[name] for name in ("asserted_ms", "received_ms")]
     times = [t for t in times if t is not None and not math.isnan(t)]
     return not times, min(times, default=0.0)
 

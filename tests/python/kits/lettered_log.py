@@ -22,6 +22,6 @@ class LetteredLog:
         links = {"root": root and self.ids[root], "previous": root and [self.ids[each] for each in previous]}
         content = {"type": kind or tangle, "tangles": {tangle: links}, **fields}
         time = 1_700_000_000_000 + len(self.lines)
-        message = self.authors[by].publish(content, asserted_at=time, received_at=time)
+        message = self.authors[by].publish(content, asserted_ms=time, received_ms=time)
         self.ids[letter] = message["key"]
         self.lines.append(to_line(message))

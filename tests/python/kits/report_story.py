@@ -33,7 +33,7 @@ def write_crowd(root) -> Warehouse:
     place = {"tangle_name": "thread", "root_id": first}
     warehouse.write(
         "tangle_messages",
-        *(story.candidate(*row, received_at=1.5e12 + 6e4 * n, **place) for n, row in enumerate(rows)),
+        *(story.candidate(*row, received_ms=1.5e12 + 6e4 * n, **place) for n, row in enumerate(rows)),
     )
     edges = [(id_, first) for id_ in replies] + [(last, id_) for id_ in replies]
     warehouse.write("tangle_edges", *(story.edge(child, parent, True) | place for child, parent in edges))
@@ -52,7 +52,7 @@ def write_each_page(root) -> Warehouse:
         story.B1: story.BOB,
         story.B2: story.BOB,
     }
-    times = {"received_at": 1.7e12, "asserted_at": 1.7e12}
+    times = {"received_ms": 1.7e12, "asserted_ms": 1.7e12}
     content = {"content": '{"type":"post","text":"A garden of forking paths"}', "content_type": "post"}
     messages = [story.message(*each, n, **content, **times) for n, each in enumerate(ids.items(), 1)]
     warehouse.write("ssb_messages", *messages)
@@ -144,7 +144,7 @@ def _base(warehouse: Warehouse) -> None:
             for n, id_ in enumerate(order[:known])
         ),
     )
-    quorum = {"base_id": "base", "node_id": order[0], "reached_at": order[1], "writers": [A, B]}
+    quorum = {"base_id": "base", "node_id": order[0], "reached_by": order[1], "writers": [A, B]}
     warehouse.write("autobase_quorums", *(quorum | {"degree": degree} for degree in (1, 2, 3)))
     links = [(order[1], order[0], "head"), (order[2], order[1], "head"), (order[2], order[0], "previous")]
     warehouse.write(
@@ -155,7 +155,7 @@ def _base(warehouse: Warehouse) -> None:
     warehouse.write("autobase_rejects", reject)
     warehouse.write(
         "autobase_confirmations",
-        {"base_id": "base", "observer": "all", "node_id": order[0], "confirmed_at": order[2]},
+        {"base_id": "base", "observer": "all", "node_id": order[0], "confirmed_by": order[2]},
     )
     waits = {"base_id": "base", "reason": "needs_votes", "missing_writers": [A, B]}
     next_nodes = [{"writer": B, "heads": [order[2]]}]

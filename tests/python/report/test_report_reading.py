@@ -20,7 +20,7 @@ def warehouse(tmp_path):
     rows = [story.candidate(id_, story.ALICE, depth) for id_, depth in ((A, 0), (B, 1), (C, 2), (D, 2), (E, 3))]
     for row in rows:
         id_ = row["message_id"]
-        row |= {"root_id": A, "thread_position": order[id_], "asserted_at": 1.7e12 + order[id_] * 1000}
+        row |= {"root_id": A, "thread_position": order[id_], "asserted_ms": 1.7e12 + order[id_] * 1000}
         row |= {"concurrent_count": int(id_ in (C, D)), "tie_broken_with": D if id_ == C else None}
     aside = story.candidate(story.B1, story.BOB, None, set_aside_reason="missing_previous", root_id=A)
     warehouse.write("tangle_messages", *rows, aside)

@@ -30,15 +30,15 @@ def warehouse(tmp_path_factory):
     warehouse.write("tangle_writer_faults", *faults)
     said = {"content": json.dumps({"type": "post", "text": "Garden of\nforking paths"}), "content_type": "post"}
     rows = [(cli_story.ROOT, 1), (cli_story.A1, 2), (cli_story.A2, 3)]
-    messages = [cli_story.message(id_, cli_story.ALICE, n, asserted_at=1.7e12 + n * 864e5) for id_, n in rows]
+    messages = [cli_story.message(id_, cli_story.ALICE, n, asserted_ms=1.7e12 + n * 864e5) for id_, n in rows]
     messages[1] |= said
     messages += [cli_story.message(id_, cli_story.BOB, n) for id_, n in ((cli_story.B1, 1), (cli_story.B2, 2))]
-    times = {each["message_id"]: each.get("asserted_at") for each in messages}
+    times = {each["message_id"]: each.get("asserted_ms") for each in messages}
     candidates = pq.read_table(warehouse.folder / "tangle_messages").to_pylist()
     flags = {cli_story.A1: {"is_fork": True}, cli_story.A2: {"is_merge": True}}
     warehouse.write(
         "tangle_messages",
-        *(each | {"asserted_at": times[(id_ := each["message_id"])]} | flags.get(id_, {}) for each in candidates),
+        *(each | {"asserted_ms": times[(id_ := each["message_id"])]} | flags.get(id_, {}) for each in candidates),
     )
     tangle = pq.read_table(warehouse.folder / "tangles").to_pylist()[0]
     more = [tangle | {"root_id": f"%{n}", "candidate_count": n, "set_aside_count": n % 2, "depth": n} for n in range(9)]

@@ -37,10 +37,10 @@ def test_the_overview_counts_every_tangle(warehouse):
 
 
 def test_over_time(warehouse):
-    rows = [story.candidate(story.sigil(f"m{n}"), story.ALICE, 1, received_at=1.5e12 + n * 1e9) for n in range(100)]
-    odd = [story.candidate(story.sigil(f"x{n}"), story.ALICE, None, asserted_at=at) for n, at in enumerate(_NO_TIMES)]
+    rows = [story.candidate(story.sigil(f"m{n}"), story.ALICE, 1, received_ms=1.5e12 + n * 1e9) for n in range(100)]
+    odd = [story.candidate(story.sigil(f"x{n}"), story.ALICE, None, asserted_ms=at) for n, at in enumerate(_NO_TIMES)]
     warehouse.write(
-        "tangle_messages", *rows, *odd, story.candidate(story.sigil("late"), story.ALICE, 1, asserted_at=4e12)
+        "tangle_messages", *rows, *odd, story.candidate(story.sigil("late"), story.ALICE, 1, asserted_ms=4e12)
     )
     over_time = shard(make(warehouse, "--limit", "0"), "glance")["over_time"]
     assert sum(bin_["members"] for bin_ in over_time["bins"]) == 101
@@ -79,7 +79,7 @@ def test_facts_list_the_counted_rows(warehouse):
     ids = [(story.ROOT, story.ALICE, 0), (story.A1, story.ALICE, 1), (story.A2, story.BOB, 2)]
     times = [(3.0, 1.0), (2.0, 1.0), (2.0, 0.0)]
     rows = [
-        story.candidate(*place, asserted_at=asserted, received_at=received, is_merge=place[2] == 2)
+        story.candidate(*place, asserted_ms=asserted, received_ms=received, is_merge=place[2] == 2)
         for place, (asserted, received) in zip(ids, times, strict=True)
     ]
     aside = [story.candidate(story.B1, story.BOB, None, set_aside_reason="missing_previous")]

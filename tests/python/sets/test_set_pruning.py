@@ -172,7 +172,7 @@ def test_pruning_is_safe_for_any_messages(messages, rng):
     is_safe = left_over(naive, [KEEP if name in naive.item_roots() else DELETE for name in names])
     assert {answer["is_pruning_safe"] for answer in found.values()} == {set(is_safe) == set(kept)}
     told = [
-        (x, fault["rule"], fault["item"], [names.index(other) for other in fault["left_out"]])
+        (x, fault["rule"], fault["item"], [names.index(other) for other in fault["left_out_ids"]])
         for x, name in enumerate(names)
         for fault in found[name]["writer_faults"]
     ]

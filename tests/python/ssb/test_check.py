@@ -36,8 +36,8 @@ def test_row_of_a_message():
         "author": ALICE.feed_id,
         "sequence": 1,
         "previous_id": "%x",
-        "asserted_at": NOW + 0.5,
-        "received_at": float(NOW + 1),
+        "asserted_ms": NOW + 0.5,
+        "received_ms": float(NOW + 1),
         "content_type": "post",
         "content": orjson.dumps(content).decode(),
         "is_encrypted": False,
@@ -121,7 +121,7 @@ def test_minus_zero_times_become_zero(is_verifying, way):
     line = line.replace(b'"timestamp":0', b'"timestamp":-0.0').replace(b'"timestamp":1', b'"timestamp":-0.0')
     row = check_one(line, verify_signatures=is_verifying)
     assert row["is_usable"]
-    assert (repr(row["asserted_at"]), repr(row["received_at"])) == ("0.0", "0.0")
+    assert (repr(row["asserted_ms"]), repr(row["received_ms"])) == ("0.0", "0.0")
 
 
 def test_lone_surrogates_become_replacement_characters():

@@ -158,14 +158,14 @@ def test_infinite_sequence_is_bad_sequence():
 def test_timestamp_is_any_number(timestamp):
     value = value_of(timestamp=timestamp)
     assert reason_of(value) is None
-    assert check_one(value)["asserted_at"] == float(timestamp)
+    assert check_one(value)["asserted_ms"] == float(timestamp)
 
 
 def test_infinite_timestamp_is_a_number_and_printed_as_null():
     """1e400 parses to Infinity, which JSON.stringify prints as null: that text was signed."""
     line = canonical_text(value_of(timestamp=None)).replace('"timestamp": null', '"timestamp": 1e400')
     row = check_one(line.encode())
-    assert row["is_usable"] and row["asserted_at"] == float("inf")
+    assert row["is_usable"] and row["asserted_ms"] == float("inf")
     assert check_one(canonical_text(value_of(timestamp=None)).encode())["check_error"] == "bad_timestamp"
 
 

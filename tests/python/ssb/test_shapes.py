@@ -36,7 +36,7 @@ def test_envelopes(document, claimed, received):
     assert unwrap(document)[1:] == (VALUE, received, None)
     row = check_one(document)
     assert row["is_usable"] and not row["is_encrypted"] and not row["is_decrypted"]
-    assert (row["message_id"], row["claimed_id"], row["received_at"]) == (KEY, claimed, received)
+    assert (row["message_id"], row["claimed_id"], row["received_ms"]) == (KEY, claimed, received)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_decrypted_content_that_is_not_an_object_is_not_shown():
 def test_receive_timestamp_that_is_not_a_number_is_null(received):
     """The envelope is not signed, so its fields never make a message unusable."""
     row = check_one({"key": KEY, "value": VALUE, "timestamp": received})
-    assert row["is_usable"] and row["received_at"] is None
+    assert row["is_usable"] and row["received_ms"] is None
 
 
 def test_white_space_around_a_line_is_ignored():

@@ -188,7 +188,7 @@ SAID = [
     *({"causes": causes} for causes in ([], [None], [""], ["b"], ["b", None])),
     *({name: value} for name in ("author", "refusal", "source_file") for value in ("", "x")),
     *({name: value} for name in ("arrival", "line") for value in (0, -1)),
-    {"received_at": 0.0},
+    {"received_ms": 0.0},
 ]
 
 
@@ -326,7 +326,7 @@ def test_messages_arrive_by_receive_time(times):
     """Unknown times come last, and equal times are ordered by id."""
     names = dict(zip(NAMES, times, strict=False))
     rows = [{"timeline_id": "t", "event_id": name, "causes": [], "cause_kinds": []} for name in names]
-    answer = ordered(table_of([row | {"received_at": names[row["event_id"]]} for row in rows]), 1).to_pylist()
+    answer = ordered(table_of([row | {"received_ms": names[row["event_id"]]} for row in rows]), 1).to_pylist()
     found = [row["event_id"] for row in sorted(answer, key=lambda row: row["ordinal"])]
     assert found == sorted(names, key=lambda name: (names[name] is None, names[name] or 0.0, name))
 

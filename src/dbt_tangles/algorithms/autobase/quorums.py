@@ -28,7 +28,7 @@ QUORUM_SCHEMA = pa.schema(
         ("base_id", pa.string()),
         ("node_id", pa.string()),
         ("degree", pa.int32()),
-        ("reached_at", pa.string()),
+        ("reached_by", pa.string()),
         ("writers", pa.list_(pa.string())),
     ]
 )
@@ -43,14 +43,14 @@ class Quorums(NamedTuple):
     Attributes:
         node: int32[quorums], the node that each is over.
         degree: int32[quorums], from 1.
-        reached_at: int32[quorums], the first node by depth, writer and length that knows the quorum.
+        reached_by: int32[quorums], the first node by depth, writer and length that knows the quorum.
         voter_start: int64[quorums + 1], into `voter`.
-        voter: int32[...], indexers of the view, ascending: those whose vote of the degree before `reached_at` sees.
+        voter: int32[...], indexers of the view, ascending: those whose vote of the degree before `reached_by` sees.
     """
 
     node: np.ndarray
     degree: np.ndarray
-    reached_at: np.ndarray
+    reached_by: np.ndarray
     voter_start: np.ndarray
     voter: np.ndarray
 
@@ -119,7 +119,7 @@ def quorums_of_bases(table: pa.Table, max_degree: int) -> Iterator[pa.RecordBatc
         max_degree: As in `quorums`.
 
     Yields:
-        Rows of `QUORUM_SCHEMA`, one for each node and reached degree: `reached_at`, the first node by depth, writer and
+        Rows of `QUORUM_SCHEMA`, one for each node and reached degree: `reached_by`, the first node by depth, writer and
         length that knows the quorum; `writers`, the indexers whose votes it sees, ascending.
 
     Raises:
@@ -156,7 +156,7 @@ def quorums_of_bases(table: pa.Table, max_degree: int) -> Iterator[pa.RecordBatc
                     table["base_id"].take(node_row),
                     table["node_id"].take(node_row),
                     pa.array(found.degree[begin:end]),
-                    table["node_id"].take(pa.array(row[found.reached_at[begin:end]])),
+                    table["node_id"].take(pa.array(row[found.reached_by[begin:end]])),
                     pa.ListArray.from_arrays(pa.array((bounds - bounds[0]).astype(np.int32)), writers),
                 ]
                 yield from pa.table(columns, QUORUM_SCHEMA.names).cast(QUORUM_SCHEMA).combine_chunks().to_batches()
@@ -178,7 +178,7 @@ def _quorums(begin, end, max_degree, widest, indexed):
     view_start, floor_start, first, known, clock_start, clock, depth, follower = indexed
     room = (end - begin) * max_degree
     rows = np.empty((3, room), np.int32)
-    node, degree, reached_at = rows[0], rows[1], rows[2]
+    node, degree, reached_by = rows[0], rows[1], rows[2]
     voter_start = np.zeros(room + 1, np.int64)
     voter = np.empty(room * widest, np.int32)
     votes_room = np.empty((2, widest), np.int32)
@@ -202,7 +202,7 @@ def _quorums(begin, end, max_degree, widest, indexed):
                 break
             node[count] = x
             degree[count] = d
-            reached_at[count] = best
+            reached_by[count] = best
             for k in range(n):
                 if votes[k] <= clocks[best - view, k]:
                     voter[voters] = k
@@ -213,7 +213,7 @@ def _quorums(begin, end, max_degree, widest, indexed):
     return (
         node[:count].copy(),
         degree[:count].copy(),
-        reached_at[:count].copy(),
+        reached_by[:count].copy(),
         voter_start[: count + 1].copy(),
         voter[:voters].copy(),
     )

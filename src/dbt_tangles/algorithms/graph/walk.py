@@ -30,8 +30,8 @@ WALK_INPUT_SCHEMA = pa.schema(
         ("previous", pa.list_(pa.string())),
         ("is_root", pa.bool_()),
         ("claim_error", pa.string()),
-        ("asserted_at", pa.float64()),
-        ("received_at", pa.float64()),
+        ("asserted_ms", pa.float64()),
+        ("received_ms", pa.float64()),
         ("author", pa.string()),
         ("sequence", pa.int32()),
     ]
@@ -89,7 +89,7 @@ def walk_graphs(
             `previous` list<string>, null like empty; repeated ids count once, a null within counts as missing;
             `is_root` bool: the list of such a row is ignored;
             `claim_error` string: if present, the row is not a candidate and this is its reason;
-            `asserted_at`, `received_at` float64;
+            `asserted_ms`, `received_ms` float64;
             `author` string and `sequence` int32, both optional: a row where either is null has no faults of its writer.
             Further columns are ignored.
         missing_previous_excludes: Whether a missing previous keeps a candidate out. If false, missing ids are ignored,
@@ -112,7 +112,7 @@ def walk_graphs(
     if depths is not None:
         check_depths(table, nodes, depth, depths)
     codes = set_aside_codes(candidates, depth, missing_previous_excludes)
-    time = time_keys(_times(table["asserted_at"]), _times(table["received_at"]))[nodes.row]
+    time = time_keys(_times(table["asserted_ms"]), _times(table["received_ms"]))[nodes.row]
     position = positions(nodes.graph_start, depth)
     by_member = [
         depth,

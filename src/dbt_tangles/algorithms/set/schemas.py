@@ -35,7 +35,7 @@ ITEM_TYPE = pa.struct(
 NEXT_TYPE = pa.struct(
     [("item", pa.string()), ("is_string", pa.bool_()), ("deepest", STRINGS), ("open_deletions", STRINGS)]
 )
-FAULT_TYPE = pa.struct([("item", pa.string()), ("rule", pa.string()), ("left_out", STRINGS)])
+FAULT_TYPE = pa.struct([("item", pa.string()), ("rule", pa.string()), ("left_out_ids", STRINGS)])
 #: The result of each message:
 #: position                  from 0, null in a set without root.
 #: is_item_root              whether all later messages leave the message standing.

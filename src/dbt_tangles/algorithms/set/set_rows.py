@@ -77,7 +77,7 @@ def fault_column(texts: OutputTexts, faults: Faults) -> pa.Array:
         faults.message,
         item=lambda at: texts.items.take(pa.array(faults.code[at], mask=faults.code[at] == NO_ITEM)),
         rule=lambda at: rules.take(pa.array(faults.rule[at])),
-        left_out=lambda at: _id_lists(texts, faults.left_start, faults.left_out, at),
+        left_out_ids=lambda at: _id_lists(texts, faults.left_start, faults.left_out, at),
     )
 
 

@@ -143,8 +143,8 @@ def admit_arrivals(table: pa.Table | Rows, names: Names) -> tuple[Arrivals, List
 
 def _arrival_numbers(table: pa.Table | Rows) -> np.ndarray:
     """Return int64[rows] that sort the lines of a timeline by arrival, and messages by receive time, unknown last."""
-    arrival, received_at = table["arrival"], table["received_at"].fill_null(np.nan)
-    bits = (received_at.to_numpy() + 0.0).view(np.int64)  # -0.0 + 0.0 is 0.0.
+    arrival, received_ms = table["arrival"], table["received_ms"].fill_null(np.nan)
+    bits = (received_ms.to_numpy() + 0.0).view(np.int64)  # -0.0 + 0.0 is 0.0.
     # The bits of floats sort like the floats, except that those of negative ones sort backwards.
     ascending = np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits)
     return np.where(arrival.is_valid().to_numpy(), integers(table, "arrival"), ascending)

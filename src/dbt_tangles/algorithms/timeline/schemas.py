@@ -31,14 +31,14 @@ INPUT_SCHEMA = pa.schema(
         ("left_out_causes", pa.list_(pa.string())),
         ("author", pa.string()),
         ("arrival", pa.int64()),
-        ("received_at", pa.float64()),
+        ("received_ms", pa.float64()),
         ("refusal", pa.string()),
         ("source_file", pa.string()),
         ("line", pa.int64()),
     ]
 )
 #: The columns of an arrival in the output; its receive time ends in its place.
-KEPT_SCHEMA = INPUT_SCHEMA.remove(INPUT_SCHEMA.get_field_index("received_at"))
+KEPT_SCHEMA = INPUT_SCHEMA.remove(INPUT_SCHEMA.get_field_index("received_ms"))
 #: The columns that the kernel adds to an arrival.
 PLACE_SCHEMA = pa.schema(
     [

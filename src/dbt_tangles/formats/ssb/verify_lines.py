@@ -49,8 +49,8 @@ class Row:
     author: str | None = None
     sequence: Int32 | None = None
     previous_id: str | None = None
-    asserted_at: float | None = None
-    received_at: float | None = None
+    asserted_ms: float | None = None
+    received_ms: float | None = None
     content_type: str | None = None
     content: Annotated[bytes, pa.string()] | None = None
     is_encrypted: bool = False
@@ -189,8 +189,8 @@ class _Verifier:
             previous = (_compact_bytes(previous) or b"").decode() or None
         if previous is not None:
             row.previous_id = normalise(previous)
-        row.asserted_at = _number(value.get("timestamp"))
-        row.received_at = _number(received)
+        row.asserted_ms = _number(value.get("timestamp"))
+        row.received_ms = _number(received)
         if "content" in value:
             row.content = orjson.dumps(content) if is_plain_text else _compact_bytes(content)
         if type(content) is dict:
