@@ -24,7 +24,7 @@ def test_every_rule_has_an_example():
         "added_in_own_epoch",
         "added_outside_additions",
     }
-    published = {row["published_in"] for row in expected("group_messages")}
+    published = {row["published_in_kind"] for row in expected("group_messages")}
     assert published > {"additions", "unknown"}
     cases = {"single_tip", "same_members", "subset", "overlap", "disjoint", "many_tips"}
     assert {row["preference"] for row in expected("group_epochs")} == cases

@@ -131,7 +131,9 @@ class Built:
         assert stats["rank_count"] == 1 + max(row["rank"] for row in self.events[timeline])
         assert stats["edit_count"] == sum(counts)
         assert stats["edits_per_event"] == pytest.approx(sum(counts) / len(accepted))
-        assert [stats["edits_p50"], stats["edits_p95"], stats["edits_p99"]] == pytest.approx(np.percentile(counts, [50, 95, 99]).tolist())
+        assert [stats["edits_p50"], stats["edits_p95"], stats["edits_p99"]] == pytest.approx(
+            np.percentile(counts, [50, 95, 99]).tolist()
+        )
         assert stats["edits_max"] == max(counts)
 
 

@@ -22,7 +22,7 @@ function showBase(page, view, shard) {
     ["k-tip", "head"], ["k-aside", "rejected"], ["k-missing", "missing"]]);
   const observers = h("div", { class: "observers" });
   const drawing = showGraph(page, view, shard, { legend, more: observers, list: orderList(view), after: behind("The quorums as a table", [["node", (row) => row.node_id], ["degree", (row) => row.degree],
-    ["reached at", (row) => row.reached_by], ["writers", (row) => row.writers.join(" ")]], view.quorums) });
+    ["reached by", (row) => row.reached_by], ["writers", (row) => row.writers.join(" ")]], view.quorums) });
 
   function look(n) {
     const settled = new Map(view.observers[n].order.filter((each) => each.node !== null).map((each) => [each.node, each.is_settled]));
