@@ -44,7 +44,7 @@ select
     writers.base_id,
     writers.writer,
     coalesce(logs.length, log_starts.start_length, 0) + 1 as length,
-    greatest(coalesce(logs.batch, 1) - 1, 1) as batch,
+    cast(greatest(coalesce(logs.batch, 1) - 1, 1) as bigint) as batch,
     coalesce(heads.heads, cast(array() as array<string>)) as heads
 from writers
 left anti join {{ ref('int_autobase_stopped') }} as stopped

@@ -87,7 +87,7 @@ select
     members.writer,
     members.length,
     members.role,
-    members.batch,
+    cast(members.batch as bigint) as batch,
     members.is_ack,
     members.depth,
     if(sizes.has_clocks, clock_maps.clock, null) as clock,

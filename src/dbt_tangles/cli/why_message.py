@@ -62,7 +62,8 @@ def _says_group(message: dict) -> bool:
 
 def _explain_group(tables: Tables, message_id: str) -> dict | None:
     row = tables.row(
-        """select kind, set_aside_reason, group_id, epoch_id, is_connected, published_in, published_in_kind, previous_epochs
+        """select kind, set_aside_reason, group_id, epoch_id, is_connected, published_in, published_in_kind,
+            previous_epochs
         from {group_messages} where message_id = $id""",
         id=message_id,
     )
