@@ -38,25 +38,35 @@ def contracts_of(manifest: dict[str, Any]) -> dict[str, list[Columns]]:
 def unannounced(kept: dict[str, Columns], found: dict[str, list[Columns]], changes: str) -> list[str]:
     """List the changes that the changelog does not announce to readers of the kept contracts.
 
+    A row of a table of the changelog, `| `table.column` | `table.column` |`, announces that the first column is renamed to
+    the second one, or has another type if both are the same.
+
     Args:
         kept: The contracts of the last release.
         found: The contracts of the project.
         changes: The changelog's section on the next release.
 
     Returns:
-        A line for each column that every version of its table has dropped or changed, and for each new table and column
-        that the changelog does not name.
+        A line for each column that every version of its table has dropped or changed without a row of the changelog that
+        names its present column, and for each new table and column that the changelog does not name.
     """
     said = set(re.findall(r"`([\w.]+)`", changes))
+    renamed = dict(re.findall(r"^\| `([\w.]+)` \| `([\w.]+)`", changes, flags=re.M))
     lines = []
     for name, columns in kept.items():
         versions = found.get(name, [])
         if not any(columns.items() <= version.items() for version in versions):
             newest = versions[-1] if versions else {}
-            lost = [column for column, kind in columns.items() if newest.get(column) != kind]
-            lines.append(
-                f"{name}: {', '.join(lost)}: gone or of another type, and no version of the model has it as it was"
-            )
+            present = {f"{name}.{column}" for column in newest}
+            lost = [
+                column
+                for column, kind in columns.items()
+                if newest.get(column) != kind and renamed.get(f"{name}.{column}") not in present
+            ]
+            if lost:
+                lines.append(
+                    f"{name}: {', '.join(lost)}: gone or of another type, and no version of the model has it as it was"
+                )
     for name, versions in found.items():
         known = kept.get(name)
         if known is None and name not in said:
