@@ -38,8 +38,8 @@ def contracts_of(manifest: dict[str, Any]) -> dict[str, list[Columns]]:
 def unannounced(kept: dict[str, Columns], found: dict[str, list[Columns]], changes: str) -> list[str]:
     """List the changes that the changelog does not announce to readers of the kept contracts.
 
-    A row of a table of the changelog, `| `table.column` | `table.column` |`, announces that the first column is renamed to
-    the second one, or has another type if both are the same.
+    A row of a table of the changelog, `| `table.column` | `table.column` |`, announces that the first column is renamed
+    to the second one, or has another type if both are the same.
 
     Args:
         kept: The contracts of the last release.
@@ -47,7 +47,7 @@ def unannounced(kept: dict[str, Columns], found: dict[str, list[Columns]], chang
         changes: The changelog's section on the next release.
 
     Returns:
-        A line for each column that every version of its table has dropped or changed without a row of the changelog that
+        A line for each column that every version of its table has dropped or changed, unless a row of the changelog
         names its present column, and for each new table and column that the changelog does not name.
     """
     said = set(re.findall(r"`([\w.]+)`", changes))
