@@ -14,3 +14,18 @@ where
     {{ 'and ' if not loop.first }}referring.{{ column }} is not null
     {%- endfor %}
 {%- endmacro %}
+
+
+{#- The same for each foreign key of the models. The caller refers to their tables. -#}
+{% macro find_all_dangling_keys() %}
+    {%- set queries = [] -%}
+    {%- for node in (graph.nodes.values() if graph is defined else []) if node.resource_type == 'model' -%}
+        {%- for constraint in node.constraints if constraint.type == 'foreign_key' -%}
+            {%- set target = constraint.expression -%}
+            {% do queries.append(find_dangling_keys(
+                ref(node.name), constraint.columns, ref(target), key_columns_of(graph.nodes['model.tangles.' ~ target])
+            )) %}
+        {%- endfor -%}
+    {%- endfor -%}
+    {{ return(queries | join('\n\nunion all\n\n')) }}
+{% endmacro %}

@@ -8,17 +8,8 @@
     'ssb_messages', 'ssb_rejects', 'tangle_ancestors', 'tangle_edges', 'tangle_messages', 'tangle_missing',
     'tangle_next', 'tangle_writer_faults', 'tangles', 'timeline_edits', 'timeline_events', 'timeline_links',
     'timeline_stats', 'timeline_updates'
-] + ['group_epochs', 'group_members', 'group_messages', 'group_next'] * has_groups()
-+ ['tangle_clocks'] * (var('clock_limit') > 0) -%}
+] + (['group_epochs', 'group_members', 'group_messages', 'group_next'] if has_groups() else [])
++ (['tangle_clocks'] if var('clock_limit') is number and var('clock_limit') > 0 else []) -%}
 {%- for name in ['fixture_log'] + tables %}{% do ref(name) %}{% endfor -%}
 
-{%- set queries = [] -%}
-{%- for node in graph.nodes.values() if node.resource_type == 'model' -%}
-    {%- for constraint in node.constraints if constraint.type == 'foreign_key' -%}
-        {%- set target = constraint.expression -%}
-        {% do queries.append(find_dangling_keys(
-            ref(node.name), constraint.columns, ref(target), key_columns_of(graph.nodes['model.tangles.' ~ target])
-        )) %}
-    {%- endfor -%}
-{%- endfor -%}
-{{ queries | join('\n\nunion all\n\n') }}
+{{ find_all_dangling_keys() }}
