@@ -3,8 +3,8 @@
 {%- set tables = [
     'autobase_bases', 'autobase_confirmations', 'autobase_links', 'autobase_next', 'autobase_nodes', 'autobase_quorums',
     'autobase_rebases', 'autobase_rule_differences', 'autobase_unsettled', 'autobase_updates', 'autobase_views',
-    'feed_messages', 'feed_next', 'feeds', 'pzp_messages', 'pzp_rejects', 'record_fields', 'records', 'run_changes',
-    'runs', 'set_items', 'set_links', 'set_messages', 'set_next', 'set_next_items', 'set_writer_faults', 'sets',
+    'feed_messages', 'feed_next', 'feeds', 'messages', 'pzp_messages', 'pzp_rejects', 'record_fields', 'records',
+    'run_changes', 'runs', 'set_items', 'set_links', 'set_messages', 'set_next', 'set_next_items', 'set_writer_faults', 'sets',
     'ssb_messages', 'ssb_rejects', 'tangle_ancestors', 'tangle_edges', 'tangle_messages', 'tangle_missing',
     'tangle_next', 'tangle_writer_faults', 'tangles', 'timeline_edits', 'timeline_events', 'timeline_links',
     'timeline_stats', 'timeline_updates'
