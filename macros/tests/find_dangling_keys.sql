@@ -19,7 +19,7 @@ where
 {#- The same for each foreign key of the models. The caller refers to their tables. -#}
 {% macro find_all_dangling_keys() %}
     {%- set queries = [] -%}
-    {%- for node in (graph.nodes.values() if graph is defined else []) if node.resource_type == 'model' -%}
+    {%- for node in (graph.nodes.values() if execute else []) if node.resource_type == 'model' -%}
         {%- for constraint in node.constraints if constraint.type == 'foreign_key' -%}
             {%- set target = constraint.expression -%}
             {% do queries.append(find_dangling_keys(
