@@ -23,6 +23,7 @@ This page is generated from [`reasons.py`](../../src/dbt_tangles/reasons.py) and
 `python docs/reference/generate_reasons.py`.
 """
 
+
 def page() -> str:
     """Return the whole page.
 

@@ -35,8 +35,15 @@ These {count} tables are public: their names, columns and types change only as [
 describes. All other models are private. Three further pages help to read the tables: [rejection reasons](reasons.md),
 [commands](commands.md) that answer from them, and [the path of a message](../explanation/architecture.md) through them.
 
-This page is generated from `models/marts/**/*.yml`. After a change there run
-`python docs/reference/generate_tables.py`.
+![Each table with its keys, and lines from foreign keys to the tables that they name](keys.svg)
+
+The picture shows the columns of keys; those of the primary key are underlined. A line leads from the last column of a
+foreign key to the table that it names. A null in a primary key counts as a value; in a foreign key it names no row.
+Ids that the log may lack, such as `tangle_edges.previous_id`, are no foreign keys. Engines do not enforce the keys:
+`row_rules` checks each primary key in every build, and a test checks the foreign keys on the fixtures.
+
+This page and the picture are generated from `models/marts/**/*.yml`. After a change there run
+`python docs/reference/generate_tables.py` and `python docs/reference/generate_keys.py`.
 """
 
 

@@ -6,26 +6,9 @@
 {% endmacro %}
 
 
-{% macro unique_keys(test_metadata) %}
-    {%- set given = test_metadata.kwargs.arguments or test_metadata.kwargs -%}
-    {%- set keys = [] -%}
-    {%- if test_metadata.name == 'unique' -%}
-        {% do keys.append([test_metadata.kwargs.column_name]) %}
-    {%- elif test_metadata.name == 'row_rules' -%}
-        {%- for key in ([given.primary_key] if given.primary_key else []) + (given.unique or []) -%}
-            {% do keys.append(key.columns or key) %}
-        {%- endfor -%}
-    {%- endif -%}
-    {{ return(keys) }}
-{% endmacro %}
-
-
 {% macro key_columns_of(node) %}
-    {%- for test in graph.nodes.values() if test.resource_type == 'test' and test.attached_node == node.unique_id
-        and test.test_metadata -%}
-        {%- for key in tangles.unique_keys(test.test_metadata) -%}
-            {{ return(key) }}
-        {%- endfor -%}
+    {%- for constraint in node.constraints if constraint.type == 'primary_key' -%}
+        {{ return(constraint.columns) }}
     {%- endfor -%}
     {{ return([]) }}
 {% endmacro %}

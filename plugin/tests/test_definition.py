@@ -87,6 +87,7 @@ def project(monkeypatch):
         ("columns", lambda shop: shop.sums["columns"]["total"].update(constraints=[{"type": "not_null"}])),
         ("columns", lambda shop: shop.sums["columns"].update(other={"name": "other"})),
         ("columns", lambda shop: shop.sums.update(contract={"enforced": False})),
+        ("columns", lambda shop: shop.sums.update(constraints=[{"type": "primary_key", "columns": ["total"]}])),
         ("vars", lambda shop: shop.vars.update(limit=2)),
         ("vars", lambda shop: shop.vars.update(digits=3)),
         ("vars", lambda shop: shop.vars.update(mode="down")),

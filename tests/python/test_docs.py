@@ -21,12 +21,12 @@ def test_fixtures_have_each_reason_for_a_line_of_autobase():
     assert documented - rejected == {"too_long"} and rejected <= documented
 
 
-@pytest.mark.parametrize("name", ["reasons", "tables"])
+@pytest.mark.parametrize("name", ["reasons.md", "tables.md", "keys.svg"])
 def test_generated_pages_are_current(name):
-    """Each page equals the output of `python docs/reference/generate_<name>.py`."""
-    folder = ROOT / "docs" / "reference"
-    page = runpy.run_path(str(folder / f"generate_{name}.py"))["page"]()
-    assert page == (folder / f"{name}.md").read_text(), f"run python docs/reference/generate_{name}.py"
+    """Each page and picture equals the output of `python docs/reference/generate_<name>.py`."""
+    folder, script = ROOT / "docs" / "reference", f"generate_{name.partition('.')[0]}.py"
+    page = runpy.run_path(str(folder / script))["page"]()
+    assert page == (folder / name).read_text(), f"run python docs/reference/{script}"
 
 
 def test_vars_page_equals_dbt_project():

@@ -69,15 +69,11 @@ class Project:
         return 1 + max(map(self.chain_of_views, filter(self.is_view, self.model_parents(key))), default=0)
 
     def has_primary_key(self, key: str) -> bool:
-        """Whether a model has the tests `unique` and `not_null`, or `row_rules` with a `primary_key`."""
-        found = set()
-        for test in self.tests.values():
-            if test.get("attached_node") == key:
-                metadata = test.get("test_metadata") or {}
-                given = metadata.get("kwargs", {})
-                is_key = given.get("arguments", given).get("primary_key")
-                found.add("primary_key" if is_key else metadata.get("name", ""))
-        return "primary_key" in found or {"unique", "not_null"} <= found
+        """Whether a model has the tests `unique` and `not_null`, or `row_rules` and a primary key."""
+        tests = [test for test in self.tests.values() if test.get("attached_node") == key]
+        found = {(test.get("test_metadata") or {}).get("name") for test in tests}
+        has_key = any(each["type"] == "primary_key" for each in self.all[key].get("constraints") or [])
+        return (has_key and "row_rules" in found) or {"unique", "not_null"} <= found
 
     def rejoined(self, key: str) -> Iterator[str]:
         """List the parents of a model whose only child it is, and one of whose parents it reads directly."""
@@ -222,4 +218,15 @@ def test_models_and_tests_have_their_tags(manifest):
     ] == []
 
 
-INT, FCT, TEST = "model.p.int_orders", "model.p.fct_orders", "test.p.fct_orders"
+def test_keys_are_quiet_and_name_tables_of_the_same_systems(manifest):
+    """A foreign key has the columns of the other table's primary key; dbt warns of no key of a public table."""
+    models = {node.name: node for node in manifest.nodes.values() if node.resource_type == "model"}
+    keys = [(model, key) for model in models.values() if model.access == "public" for key in model.constraints]
+    primary = {model.name: key.columns for model, key in keys if key.type == "primary_key"}
+    assert len(primary) > 50 and len(keys) - len(primary) > 40
+    assert not any(key.warn_unenforced or key.warn_unsupported for _, key in keys)
+    for model, key in keys:
+        assert {*key.columns} <= model.columns.keys(), model.name
+        if key.type == "foreign_key":
+            assert len(key.columns) == len(primary[key.expression]), model.name
+            assert {*models[key.expression].tags} == {*model.tags}, model.name

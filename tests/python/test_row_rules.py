@@ -13,7 +13,6 @@ ROWS = """
         as t (id, name, state, amount, is_kept)
 """
 RULES = {
-    "primary_key": ["id"],
     "not_null": ["name", "state"],
     "unique": [{"columns": ["name", "state"], "where": "is_kept"}, ["name", "is_kept"]],
     "accepted_values": {"state": ["new", "old"], "amount": [1, 2, 3]},
@@ -36,16 +35,17 @@ BROKEN = {
 
 
 KEPT = {
-    "a_key": {"primary_key": {"columns": ["id"], "where": "id < 3"}},
+    "a_key": {"key_where": "id < 3"},
     "a_condition": {"holds": {"kept": {"expression": "amount is null or amount <> 0", "where": "is_kept"}}},
     "values": {"accepted_values": {"state": ["new", "old", "odd"]}},
 }
 
 
 def model_yml(model: str, rules: dict) -> str:
-    """Write the yml of a model with this test."""
+    """Write the yml of a model with this test; models with rules for their rows as a whole have a primary key."""
     test = {"tangles.row_rules": {"name": f"rows_of_{model}", "arguments": rules, "config": {"store_failures": True}}}
-    return json.dumps({"models": [{"name": model, "data_tests": [test]}]})
+    keys = [{"type": "primary_key", "columns": ["id"]}] if model in ("orders", "a_key") else []
+    return json.dumps({"models": [{"name": model, "constraints": keys, "data_tests": [test]}]})
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +80,12 @@ def test_each_broken_rule_shows_its_rows(built):
 def test_rules_that_hold_pass(model, built):
     results = built[1]
     assert (results[model].status, results[f"rows_of_{model}"].status) == ("success", "pass")
+
+
+@pytest.mark.parametrize(("column", "dangling"), [("id", []), ("amount", [-1])])
+def test_dangling_keys_are_found(column, dangling, built):
+    """A foreign key with a null names no row and is right."""
+    query = f"{{{{ tangles.find_dangling_keys(ref('orders'), ['{column}'], ref('a_key'), ['id']) }}}}"
+    shown = built[0].invoke("show", "--inline", query).result.results[0].agate_table
+    assert [json.loads(row["failing_row"]) for row in shown.rows] == [{column: value} for value in dangling]
+    assert all(row["broken_key"] == f"orders ({column}): a_key" for row in shown.rows)

@@ -65,7 +65,7 @@ class Definitions:
         return {
             "code": digest([*(node.get(key) for key in _CODE), _digest_seed(node)]),
             "config": digest(config),
-            "columns": digest([*_typed(node.get("columns") or {}), node.get("contract")]),
+            "columns": digest([*_typed(node.get("columns") or {}), node.get("contract"), node.get("constraints")]),
             "vars": digest(self._read_vars(node)),
             "macros": self._macros_digest,
             "environment": digest({name: os.environ.get(name) for name in reads.get("variables", [])}),
