@@ -13,8 +13,8 @@
     {{ run_hooks(pre_hooks) }}
     {%- set kind, file_format = model.config.materialized, config.get('file_format') -%}
     {%- set needs_earlier_rows = plan.action == 'replace' and kind in ['replace_groups', 'group_versions'] -%}
-    {%- if config.meta_get('is_history') and not should_full_refresh() -%}
-        {%- set needs_earlier_rows = tangles.recover_interrupted_swap(this) -%}
+    {%- if config.meta_get('is_history') -%}
+        {%- set needs_earlier_rows = tangles.has_earlier_rows() -%}
     {%- endif -%}
     {%- set columns = tangles.group_columns(model) if plan.action == 'replace' and config.meta_get('group_versions') else none -%}
     {%- set replaces_groups = plan.action == 'replace' and kind == 'replace_groups' -%}
@@ -34,6 +34,15 @@
         {% do tangles.drop_if_cached(tangles.sibling_relation(this, 'next')) %}
     {%- endif -%}
     {{ return(new_relation) }}
+{% endmacro %}
+
+
+{#- Whether the current node has rows of an earlier run to continue from, for a table with a history. -#}
+{% macro has_earlier_rows() %}
+    {{ return(
+        execute and flags.WHICH in ['build', 'run', 'retry'] and not should_full_refresh()
+        and tangles.recover_interrupted_swap(this)
+    ) }}
 {% endmacro %}
 
 

@@ -82,7 +82,7 @@
         timestamp '{{ run_started_at.strftime('%Y-%m-%d %H:%M:%S.%f+00:00') }}' as started_at,
         cast(null as timestamp) as finished_at,
         'running' as status,
-        {{ inputs_given() }} as inputs,
+        {{ list_inputs() }} as inputs,
         {{ vars_given() }} as vars,
         {{ is_full_run() }} as is_full,
         '{{ project_version() }}' as project_version,
@@ -92,12 +92,16 @@
 {%- endmacro %}
 
 
-{% macro inputs_given() -%}
+{% macro list_inputs(built={}) -%}
     cast(array(
-    {%- for name in logs() if var(name) is not none -%}
+    {%- for name, lines in logs() | dictsort if var(name) is not none -%}
+        {%- set size = adapter.measure_input(var(name), name) if lines in built and var(name) is string -%}
         named_struct(
-            'var', '{{ name }}', 'path', {{ string_literal(format_log_name(name)) }},
-            'files', null, 'bytes', null, 'lines', null
+            'var', '{{ name }}',
+            'path', {{ string_literal(format_log_name(name)) }},
+            'files', {{ size.files if size else 'null' }},
+            'bytes', {{ size.bytes if size else 'null' }},
+            'lines', {% if lines in built %}(select count(*) from {{ built[lines] }}){% else %}null{% endif %}
         )
         {%- if not loop.last %}, {% endif -%}
     {%- endfor -%}
@@ -107,33 +111,11 @@
 
 {% macro inputs_read(results, is_this) -%}
     {%- set built = {} -%}
-    {%- for result in results if result.status == 'success' -%}
+    {%- for result in results if result.status == 'success' and result.node.name in logs().values() -%}
         {% do built.update({result.node.name: result.node.relation_name}) %}
     {%- endfor -%}
-    {%- if 'int_run_inputs' in built -%}
-        if({{ is_this }}, (
-            select array_sort(collect_list(struct(var, path, files, bytes, lines)))
-            from (
-                select
-                    var,
-                    path,
-                    files,
-                    bytes,
-                    case
-                        {% for name, lines in logs().items() if lines in built -%}
-                            when var = '{{ name }}' then (select count(*) from {{ built[lines] }})
-                        {% endfor -%}
-                        when var is null then cast(null as bigint)
-                    end as lines
-                from (
-                    select var, path, files, bytes from {{ built['int_run_inputs'] }}
-                    {%- for name in logs() if var(name) is mapping %}
-                    union all
-                    select '{{ name }}', {{ string_literal(format_log_name(name)) }}, cast(null as bigint), cast(null as bigint)
-                    {%- endfor %}
-                )
-            )
-        ), inputs)
+    {%- if built -%}
+        if({{ is_this }}, {{ list_inputs(built) }}, inputs)
     {%- else -%}
         inputs
     {%- endif -%}

@@ -17,7 +17,7 @@ event_arrivals as (
         {%- endif %} as refusal,
         lines.source_file,
         lines.line
-    from {{ select_event_lines() }} as lines
+    from {{ ref('stg_events__lines') }} as lines
     inner join {{ ref('int_timeline_sizes') }} as sizes on lines.timeline_id = sizes.timeline_id
     where
         lines.detail is null

@@ -5,8 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from dbt_spark_python.adapter import SparkAdapter
 from dbt_spark_python.input_files import find_files, uri
-from dbt_spark_python.session import local_disk
+from dbt_spark_python.session import connection, found_input, local_disk
 from dbt_spark_python.session.local_disk import reads_this_disk
 
 NAMES = ("aa.jsonl", "ab.jsonl", "b.jsonl", "c[1].jsonl", "_a.jsonl", ".b.jsonl")
@@ -126,3 +127,12 @@ def test_pipes_and_devices_are_not_files(folder):
 def test_uris():
     """As `java.net.URI` writes paths."""
     assert uri("/a b/%20#?é😀+:&.x") == "file:/a%20b/%2520%23%3Fé😀+:&.x"
+
+
+def test_an_input_is_measured(folder, monkeypatch):
+    """The adapter counts files and their bytes; it returns None if a path leads to no file."""
+    monkeypatch.setattr(connection, "python_session", lambda credentials: None)
+    monkeypatch.setattr(found_input, "reads_this_disk", lambda *_: True)
+    adapter = SimpleNamespace(config=SimpleNamespace(credentials=None))
+    assert SparkAdapter.measure_input(adapter, str(folder), "log") == {"files": 5, "bytes": 11}
+    assert SparkAdapter.measure_input(adapter, str(folder / "absent"), "log") is None

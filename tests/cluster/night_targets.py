@@ -18,8 +18,8 @@ from tests.cluster.targets import NEEDS, available, served
 
 #: The settings of a format's catalog in the profile of its own target, which a Spark installation needs, too.
 OF_CATALOG = ("spark.sql.extensions", "spark.sql.catalog.", "spark.sql.defaultCatalog", "spark.databricks.")
-#: The models that read the log. A server may read another disk, so each run on it reads the log again.
-READERS = {"model.tangles.stg_ssb__lines", "model.tangles.int_run_inputs"}
+#: The model that reads the log. A server may read another disk, so each run on it reads the log again.
+READERS = {"model.tangles.stg_ssb__lines"}
 #: The place with the expected tables: the format's own target on this machine.
 EXPECTED = "expected"
 

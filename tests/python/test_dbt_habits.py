@@ -12,7 +12,7 @@ from dbt_projects import installing
 
 MODELS = ("+feeds", "ssb_rejects")
 #: The tables of a run, and its rows in them, differ from run to run.
-OF_RUNS = {"runs", "run_changes", "int_run_inputs"}
+OF_RUNS = {"runs", "run_changes"}
 
 
 def statuses(result) -> dict[str, str]:

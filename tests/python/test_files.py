@@ -9,7 +9,7 @@ import pytest
 
 from conftest import ROOT
 from dbt_spark_python.python_model.submit import unread_file
-from dbt_tangles.ingest import log_files
+from dbt_spark_python.session import found_input
 from dbt_tangles.ingest.line_format import Reading
 from event_builds import TABLES as TIMELINES
 from odd_files import FAULTS, LOGS
@@ -140,7 +140,7 @@ def test_globs_and_colons(spark, tmp_path):
 @pytest.mark.spark
 def test_globs_and_colons_on_other_file_systems(spark, tmp_path, monkeypatch):
     """Hadoop's globs fail on names with colons: the error states the cause and the remedy."""
-    monkeypatch.setattr(log_files, "reads_this_disk", lambda *_: False)
+    monkeypatch.setattr(found_input, "reads_this_disk", lambda *_: False)
     (tmp_path / "a:b.jsonl").write_bytes(b"1\n")
     with pytest.raises(ValueError, match=r"some_log: .*colon.*folder"):
         files_at(spark, tmp_path / "*")
@@ -189,14 +189,14 @@ def test_files_on_other_file_systems(spark, tmp_path, monkeypatch):
     packed = gzip.compress(b"1\n2\n3\n")
     (tmp_path / "small.gz").write_bytes(packed[:-1])
     (tmp_path / "large.gz").write_bytes(packed + gzip.compress(b"4\n"))
-    found = lines.find_log
+    found = lines.find_input
 
     def elsewhere(*arguments):
         log = found(*arguments)
         return log._replace(files=[file.replace("file:", "hdfs:") for file in log.files])
 
-    monkeypatch.setattr(log_files, "reads_this_disk", lambda *_: False)
-    monkeypatch.setattr(lines, "find_log", elsewhere)
+    monkeypatch.setattr(found_input, "reads_this_disk", lambda *_: False)
+    monkeypatch.setattr(lines, "find_input", elsewhere)
     monkeypatch.setattr(lines, "MAX_CONTENT_BYTES", len(packed))
     rows = lines.read_lines(spark, str(tmp_path), "some_log", Reading(100))
     assert Counter(row["fault"] for row in rows.collect()) == {None: 7, "truncated_file": 1}

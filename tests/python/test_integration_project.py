@@ -314,7 +314,6 @@ def test_events_alone(project, tmp_path):
         "int_timeline_order",
         "int_timeline_sizes",
         "int_timeline_versions",
-        "int_run_inputs",
         *(path.stem for part in ("timelines", "runs") for path in (ROOT / "models" / "marts" / part).glob("*.sql")),
     }
     events = built.rows("timeline_events", ["event_id", "rank"])

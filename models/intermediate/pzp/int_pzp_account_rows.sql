@@ -8,6 +8,40 @@ with signing_keys as (
         sigkey
     from {{ ref('stg_pzp__lines') }}
     where sigkey is not null and not is_moot and account not in ('self', 'any')
+),
+
+named as (
+    select
+        account_id,
+        explode(account_tips) as message_id
+    from signing_keys
+
+    union
+
+    select
+        account_id,
+        explode(prev) as message_id
+    from {{ ref('int_pzp_account_messages') }}
+),
+
+missing as (
+    select
+        named.account_id,
+        named.message_id
+    from named
+    left anti join {{ ref('int_pzp_account_messages') }} as own
+        on named.account_id = own.account_id and named.message_id = own.message_id
+),
+
+-- Verdicts on keys wait for missing messages of the account. A usable message outside the account's tangle can never
+-- become a message of the account, so verdicts do not wait for it.
+foreign_tips as (
+    select
+        missing.account_id,
+        missing.message_id
+    from missing
+    left semi join {{ ref('stg_pzp__lines') }} as lines
+        on missing.message_id = lines.message_id and lines.is_usable
 )
 
 select
@@ -31,8 +65,8 @@ from {{ ref('int_pzp_account_messages') }}
 union all
 
 select
-    foreign_tips.account_id,
-    foreign_tips.message_id,
+    account_id,
+    message_id,
     cast(null as boolean) as is_root,
     cast(null as bigint) as depth,
     cast(null as array<string>) as prev,
@@ -43,10 +77,10 @@ select
     cast(null as boolean) as may_add_keys,
     cast(null as boolean) as may_delete_keys,
     cast(null as boolean) as is_erased,
-    foreign_tips.is_foreign,
+    true as is_foreign,
     cast(null as array<string>) as account_tips,
     cast(null as string) as sigkey
-from {{ ref('int_pzp_foreign_tips') }} as foreign_tips
+from foreign_tips
 
 union all
 

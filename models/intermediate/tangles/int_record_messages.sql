@@ -3,11 +3,7 @@
 -- The members of each tangle of a record type, with their contents. Larger tangles are too large for the kernel, too.
 {% set member_limit = 10000 -%}
 
-with types as (
-    {{ select_tangle_types() }}
-),
-
-members as (
+with members as (
     select
         levels.tangle_name,
         levels.root_id,
@@ -17,7 +13,7 @@ members as (
         types.reducer,
         count(*) over (partition by levels.tangle_name, levels.root_id) as member_count
     from {{ ref('int_tangle_levels') }} as levels
-    inner join types on levels.tangle_name = types.tangle_name
+    inner join {{ ref('tangle_types') }} as types on levels.tangle_name = types.tangle_name
     where levels.set_aside_reason is null and types.reducer is not null
 )
 

@@ -1,10 +1,6 @@
 {{ config(enabled=has_log('ssb_log')) }}
 
-with types as (
-    {{ select_tangle_types() }}
-),
-
-usable_claims as (
+with usable_claims as (
     select
         messages.message_id,
         messages.author,
@@ -93,5 +89,5 @@ select
         when not claim.is_root and not array_contains(writers.writers, claims.author) then 'not_a_writer'
     end as claim_error
 from claims
-left join types on claim.tangle_name = types.tangle_name
+left join {{ ref('tangle_types') }} as types on claim.tangle_name = types.tangle_name
 left join writers on claim.tangle_name = writers.tangle_name and claim.root_id = writers.root_id

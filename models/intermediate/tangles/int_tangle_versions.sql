@@ -2,11 +2,7 @@
 
 -- The input rows of each root, as texts: its claims, whether the log has the root and shows its content, the feed that
 -- begins with it, and the contents and strategies of records.
-with types as (
-    {{ select_tangle_types() }}
-),
-
-claims as (
+with claims as (
     select
         tangle_name,
         root_id,
@@ -41,7 +37,7 @@ records as (
             struct(claims.tangle_name, claims.message_id, types.reducer, sha2(messages.content, 256) as content_digest)
         ) as row_text
     from claims
-    inner join types on claims.tangle_name = types.tangle_name
+    inner join {{ ref('tangle_types') }} as types on claims.tangle_name = types.tangle_name
     inner join {{ ref('ssb_messages') }} as messages on claims.message_id = messages.message_id
     where types.reducer is not null
 ),

@@ -2,11 +2,7 @@
 
 {% set restricted = list_restricted_types() -%}
 
-with types as (
-    {{ select_tangle_types() }}
-),
-
-claims as (
+with claims as (
     select
         messages.message_id,
         messages.author,
@@ -24,5 +20,5 @@ select
     types.writers_field,
     claims.content
 from claims
-inner join types on claims.claim.tangle_name = types.tangle_name
+inner join {{ ref('tangle_types') }} as types on claims.claim.tangle_name = types.tangle_name
 where claims.claim.is_root and claims.claim.defect is null and types.writers_rule in ('root_author', 'root_field')

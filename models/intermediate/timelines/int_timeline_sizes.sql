@@ -1,12 +1,18 @@
 {{ config(enabled=has_log('ssb_log', 'event_log')) }}
 
+{%- set no_rows = select_no_rows({'timeline_id': 'string', 'arrival_count': 'bigint'}) -%}
+
 with lines as (
+    {%- if has_log('event_log') %}
     select
         timeline_id,
         count(*) as arrival_count
-    from {{ select_event_lines() }}
+    from {{ ref('stg_events__lines') }}
     where detail is null
     group by timeline_id
+    {%- else %}
+    select * from {{ no_rows }}
+    {%- endif %}
 ),
 
 messages as (
@@ -27,7 +33,7 @@ messages as (
     where is_usable and {{ var('log_timeline') != false }}
     having count(*) > 0
     {%- else %}
-    select * from {{ select_no_rows({'timeline_id': 'string', 'arrival_count': 'bigint'}) }}
+    select * from {{ no_rows }}
     {%- endif %}
 )
 

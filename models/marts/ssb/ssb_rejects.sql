@@ -13,14 +13,24 @@ with lines as (
     from {{ ref('stg_ssb__lines') }}
 ),
 
-collided as (
-    select
-        message_id,
-        min(text_digest) as kept_digest
+-- Few ids have several lines: the texts of these alone are compared.
+repeated as (
+    select message_id
     from lines
     where check_error is null
     group by message_id
-    having min(text_digest) <> max(text_digest)
+    having count(*) > 1
+),
+
+collided as (
+    select
+        lines.message_id,
+        min(lines.text_digest) as kept_digest
+    from lines
+    left semi join repeated on lines.message_id = repeated.message_id
+    where lines.check_error is null
+    group by lines.message_id
+    having min(lines.text_digest) <> max(lines.text_digest)
 ),
 
 rejected as (

@@ -1,10 +1,6 @@
 {{ config(enabled=has_log('ssb_log')) }}
 
-with types as (
-    {{ select_tangle_types() }}
-),
-
-tangles as (
+with tangles as (
     select
         tangle_name,
         root_id,
@@ -34,7 +30,7 @@ records as (
             )
         ) as left_out
     from tangles
-    inner join types on tangles.tangle_name = types.tangle_name
+    inner join {{ ref('tangle_types') }} as types on tangles.tangle_name = types.tangle_name
     left join {{ ref('int_records') }} as records
         on tangles.tangle_name = records.tangle_name and tangles.root_id = records.root_id
     where types.reducer is not null

@@ -1,5 +1,6 @@
 {{ config(enabled=has_log('ssb_log', 'event_log')) }}
 
+{% if has_log('event_log') -%}
 with lines as (
     select
         source_file,
@@ -9,7 +10,7 @@ with lines as (
         event_id,
         reject_reason,
         detail
-    from {{ select_event_lines() }}
+    from {{ ref('stg_events__lines') }}
 ),
 
 rejected as (
@@ -65,6 +66,7 @@ rejected as (
 {{ merge_equal_rejects('rejected', ['source_file', 'line', 'timeline_id', 'event_id', 'reason', 'detail']) }}
 
 union all
+{%- endif %}
 
 -- Of the timelines of messages only that of the SSB log can be too large: tangles that are too large have no members.
 select

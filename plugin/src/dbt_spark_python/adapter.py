@@ -20,6 +20,7 @@ from dbt_spark_python.python_model import workers
 from dbt_spark_python.python_model.checkpoint_retry import retry_lost_rows
 from dbt_spark_python.python_model.submit import SessionPythonJob
 from dbt_spark_python.session import connection, error_translation
+from dbt_spark_python.session.found_input import find_input
 from dbt_spark_python.session.progress import logger
 from dbt_spark_python.session.shell import shown_command, shown_path
 from dbt_spark_python.var_names import COMMAND_LINE, PROJECT, find_unknown, names_of_others
@@ -264,6 +265,20 @@ class SparkAdapter(PlannedRuns, impl.SparkAdapter):  # dbt derives the adapter's
             {key: getattr(table, key) for key in ("name", "run_id", "built_at", "changed_in", "changes", "snapshot")}
             for table in self._tables.published(schema.lower(), self._building)
         ]
+
+    @available
+    def measure_input(self, path: str, name: str) -> dict[str, int] | None:
+        """Return the numbers of `files` and `bytes` (as stored) that Python models find at a path; None without files.
+
+        Args:
+            path: As for `find_input`.
+            name: The user's name for the path (a var).
+        """
+        try:
+            found = find_input(connection.python_session(self.config.credentials), path, name)
+            return {"files": len(found.files), "bytes": found.count_bytes()}
+        except (ValueError, OSError):
+            return None
 
     @available
     def warehouse_path(self) -> str | None:

@@ -15,11 +15,11 @@ from dbt_spark_python.engines import sail
 from dbt_spark_python.incremental.earlier import ExtendedTable, NarrowRows
 from dbt_spark_python.incremental.plan import VERSION
 from dbt_spark_python.input_files import Tail, uri
+from dbt_spark_python.session.found_input import find_input
 from dbt_tangles.ingest import file_blocks, line_cache, unpack
 from dbt_tangles.ingest.decompress import SUFFIXES, UNREAD_SUFFIX
 from dbt_tangles.ingest.file_blocks import Block
 from dbt_tangles.ingest.line_format import LINE_SCHEMA, Reading
-from dbt_tangles.ingest.log_files import find_log
 from dbt_tangles.reasons import FileFault
 
 logger = AdapterLogger("Spark")
@@ -55,13 +55,14 @@ def read_lines(
     Raises:
         ValueError: Files are missing at the path.
     """
-    log = find_log(spark, path, name)
+    log = find_input(spark, path, name)
+    skipped = {FileFault.DANGLING_LINK: log.dangling, FileFault.NOT_A_FILE: log.irregular}
     not_read = list(filter(UNREAD_SUFFIX.search, log.files))
-    _tell(name, path, log.files, {FileFault.UNSUPPORTED_COMPRESSION: not_read, **log.skipped})
+    _tell(name, path, log.files, {FileFault.UNSUPPORTED_COMPRESSION: not_read, **skipped})
     if tails is not None:
         return _read_in_blocks(spark, tails, reading)
     if sail.is_sail(spark):
-        blocks = [Block(path, fault=fault.value) for fault, paths in log.skipped.items() for path in paths]
+        blocks = [Block(path, fault=fault.value) for fault, paths in skipped.items() for path in paths]
         return _read_in_blocks(spark, [Tail(file, 0, size, 0) for file, size in log.local or ()], reading, blocks)
     place, files = log.place, log.files
     is_local = files[0].startswith("file:")
@@ -89,7 +90,7 @@ def read_lines(
         lines = lines.union(
             _faults(place.read("binaryFile").where(is_not_read).select(file), FileFault.UNSUPPORTED_COMPRESSION)
         )
-    return _add_skipped(spark, lines, log.skipped)
+    return _add_skipped(spark, lines, skipped)
 
 
 def _add_skipped(spark: SparkSession, lines: DataFrame, skipped: dict[FileFault, list[str]]) -> DataFrame:
@@ -154,21 +155,6 @@ def _tell(name: str, path: str, files: list[str], skipped: dict[FileFault, list[
     for fault, names in skipped.items():
         if names:
             logger.warning(f"{name}: not read ({fault.value}): {', '.join(names[:10])}{', …' if names[10:] else ''}")
-
-
-def measure_files(spark: SparkSession, path: str, name: str) -> DataFrame:
-    """Measure the input of `read_lines`: one row with `files` bigint and `bytes` bigint (stored size).
-
-    Raises:
-        ValueError: Files are missing at the path.
-    """
-    log = find_log(spark, path, name)
-    if log.local is not None:
-        return spark.createDataFrame(
-            [(len(log.files), sum(size for _, size in log.local))], "files bigint, bytes bigint"
-        )
-    size = sf.coalesce(sf.sum("length"), sf.lit(0)).cast("bigint").alias("bytes")  # Spark skips empty files
-    return log.place.read("binaryFile").agg(size).select(sf.lit(len(log.files)).cast("bigint").alias("files"), "bytes")
 
 
 class Log(NamedTuple):

@@ -1,19 +1,19 @@
-"""Finds the files of a log: on this machine's disk as the plugin finds them, elsewhere with Spark."""
+"""Finds and measures the files at a path: on this machine's disk as `input_files` does, elsewhere with Spark."""
 
 import re
 from typing import NamedTuple
 
 from pyspark.errors import AnalysisException, IllegalArgumentException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sf
 
 from dbt_spark_python.input_files import find_files, uri
 from dbt_spark_python.session.local_disk import reads_this_disk
-from dbt_tangles.reasons import FileFault
 
 _PATTERN_MARK = re.compile(r"[][{}*?\\]")
 
 
-class LogPlace(NamedTuple):
+class Place(NamedTuple):
     """The paths to read, taken literally or as patterns."""
 
     spark: SparkSession
@@ -27,17 +27,30 @@ class LogPlace(NamedTuple):
         return self.spark.read.format(kind).options(**options).load(self.paths)
 
 
-class FoundLog(NamedTuple):
-    """The files of a log."""
+class FoundInput(NamedTuple):
+    """The files of an input."""
 
-    place: LogPlace  # The place at which Spark's readers find these files
+    place: Place  # The place at which Spark's readers find these files
     files: list[str]  # Their URIs
     local: list[tuple[str, int]] | None  # The same files by their paths and sizes, if they are on this machine
-    skipped: dict[FileFault, list[str]]  # The paths on this machine that lead to no file, by their fault
+    dangling: list[str]  # The links on this machine that lead nowhere
+    irregular: list[str]  # The pipes, sockets and devices on this machine
+
+    def count_bytes(self) -> int:
+        """Return the stored size of the files."""
+        if self.local is not None:
+            return sum(size for _, size in self.local)
+        # Spark skips empty files.
+        return int(self.place.read("binaryFile").agg(sf.coalesce(sf.sum("length"), sf.lit(0))).first()[0])
 
 
-def find_log(spark: SparkSession, path: str, name: str) -> FoundLog:
+def find_input(spark: SparkSession, path: str, name: str) -> FoundInput:
     """Find the files at a path, and decide how Spark reads them.
+
+    Args:
+        spark: The session.
+        path: The file or folder of exactly this name, or else the matches of a glob; folders are read recursively.
+        name: The user's name for the path (a var), for errors.
 
     Raises:
         ValueError: Files are missing at the path.
@@ -47,23 +60,22 @@ def find_log(spark: SparkSession, path: str, name: str) -> FoundLog:
         return _find_with_spark(spark, path, name)
     found = find_files(path, name)
     # Hadoop takes the rest of such a path literally.
-    place = LogPlace(spark, [f"file:{each}" for each in found.places], False)
-    skipped = {FileFault.DANGLING_LINK: found.dangling, FileFault.NOT_A_FILE: found.irregular}
-    return FoundLog(place, [uri(file) for file, _ in found.files], found.files, skipped)
+    place = Place(spark, [f"file:{each}" for each in found.places], False)
+    return FoundInput(place, [uri(file) for file, _ in found.files], found.files, found.dangling, found.irregular)
 
 
-def _find_with_spark(spark: SparkSession, path: str, name: str) -> FoundLog:
+def _find_with_spark(spark: SparkSession, path: str, name: str) -> FoundInput:
     """Find files on the disks of other machines; links and pipes there stay unnoticed."""
     # A colon before any slash ends the scheme of a URI.
     relative = f"./{path}" if re.match("[^/]*:(?!//)", path) else path
-    places = [LogPlace(spark, [relative], False)]
+    places = [Place(spark, [relative], False)]
     if _PATTERN_MARK.search(path):
-        places.append(LogPlace(spark, [path], True))
+        places.append(Place(spark, [path], True))
     causes = []
     for place in places:
         try:
             if files := place.read("text").inputFiles():
-                return FoundLog(place, files, None, {})
+                return FoundInput(place, files, None, [], [])
             causes.append("names that begin with _ or . are hidden")
         except AnalysisException as error:
             causes.append(error.getCondition() or "")
