@@ -207,8 +207,8 @@ def left_out(built):
         [stats] = built.stats[name]
         assert stats["event_count"] == len(built.events[name]) == len(LONG[name])
         assert stats["edit_count"] == len(built.edits.get(name, []))
-        assert (stats["edit_count"] == 0) == bool(stats["reason"])
-        found[name] = stats["reason"]
+        assert (stats["edit_count"] == 0) == bool(stats["limit_reason"])
+        found[name] = stats["limit_reason"]
     return found
 
 

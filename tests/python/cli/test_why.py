@@ -234,7 +234,13 @@ def test_a_message_of_a_group(tmp_path):
     warehouse = story.write(tmp_path / "wh")
     kind = {"content_type": "group/add-member"}
     warehouse.write("ssb_messages", *(story.message(id_, story.BOB, 1, **kind) for id_ in (A1, A2)))
-    row = {"kind": "add", "group_id": story.ROOT, "epoch_id": story.ROOT, "is_connected": True}
+    row = {
+        "kind": "add",
+        "group_id": story.ROOT,
+        "epoch_id": story.ROOT,
+        "is_connected": True,
+        "published_in_kind": "unknown",
+    }
     warehouse.write(
         "group_messages",
         {**row, "message_id": A1},
