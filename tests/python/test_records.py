@@ -72,6 +72,7 @@ def rows(night: dict, story: LetteredLog) -> tuple[dict, dict]:
     records, fields = json.loads(text)
     named = {(row.pop("root_id"), row.pop("field")): row for row in fields}
     assert {row.pop("tangle_name") for row in [*records, *fields]} == {"party"}
+    assert all(row.pop("tangle_id").startswith("party:") for row in [*records, *fields])
     return {row.pop("root_id"): row for row in records}, named
 
 
