@@ -150,7 +150,7 @@ def test_empty_log(empty):
         *tables
     }
     filled = {name for name in tables if empty.table(name).num_rows}
-    assert filled == {"runs", "run_changes", "tangle_types"}
+    assert filled == {"runs", "run_changes", "int_reasons", "tangle_types"}
     assert {row["table_name"] for row in empty.rows("run_changes")} == {f"{empty.schema}.tangle_types"}
 
 
