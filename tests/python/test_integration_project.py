@@ -201,7 +201,7 @@ def test_types_of_tangles_are_added_and_replaced(consumer):
         "content_types": ["post"],
         "root_content_types": ["post"],
         "previous_rule": "members",
-        "writers": "anyone",
+        "writers_rule": "anyone",
         "writers_field": None,
         "reducer": None,
         "description": "A talk",
