@@ -84,8 +84,8 @@ def test_any_sequence_of_logs_ends_in_the_same_rows(project, tmp_path, states, l
     ("steps", "seed"),
     [
         pytest.param(3, 5, marks=pytest.mark.both),
-        pytest.param(40, 0, marks=pytest.mark.xdist_group("nights_0")),
-        pytest.param(40, 1, marks=pytest.mark.xdist_group("nights_1")),
+        pytest.param(25, 0, marks=pytest.mark.xdist_group("nights_0")),
+        pytest.param(25, 1, marks=pytest.mark.xdist_group("nights_1")),
     ],
 )
 def test_any_steps_end_in_the_same_rows(project, tmp_path, steps, seed):
