@@ -2,15 +2,16 @@
     digest last changed. A group that has lost its rows keeps its own row, with a null digest.
 
     rows: a relation or CTE with the rows of the groups. key: its column that names the group. columns: its columns that the
-    digest covers. has_large_groups: a group may be too large for one task; its rows are then digested in parts. -#}
-{% macro group_versions(rows, key, columns, has_large_groups=false) %}
+    digest covers.
+
+    A group may be too large for one list of digests, so its rows are digested in parts. -#}
+{% macro group_versions(rows, key, columns) %}
 digested as (
     select
         coalesce(cast({{ key }} as string), '') as group_key,
         {{ row_digest(columns) }} as row_digest
     from {{ rows }}
 ),
-{%- if has_large_groups %}
 
 parts as (
     select
@@ -19,13 +20,12 @@ parts as (
     from digested
     group by group_key, substring(row_digest, 1, 3)
 ),
-{%- endif %}
 
 now as (
     select
         group_key,
         sha2(array_join(sort_array(collect_list(row_digest)), ''), 256) as digest
-    from {{ 'parts' if has_large_groups else 'digested' }}
+    from parts
     group by group_key
 )
 

@@ -48,4 +48,4 @@ with inputs as (
     {%- endif %}
 ),
 
-{{ group_versions('inputs', 'timeline_id', ['kind', 'event_id', 'said'], has_large_groups=true) }}
+{{ group_versions('inputs', 'timeline_id', ['kind', 'event_id', 'said']) }}
