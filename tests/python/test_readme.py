@@ -29,7 +29,7 @@ COMMANDS = examples((ROOT / "docs" / "reference" / "commands.md").read_text())
 
 
 def test_there_are_commands_to_run():
-    assert len(SHOWS) == 8 and len(set(SHOWS)) == 6
+    assert len(SHOWS) == 10 and len(set(SHOWS)) == 9
     assert {command.split()[0] for command in ASKS} == {"status", "why", "show", "check", "report", "sql"}
     assert {words.split()[0] for words, _ in COMMANDS} == {"why", "status", "show", "check"}
 
