@@ -14,12 +14,14 @@ with names as (
 main_tangles as (
     select
         message_id,
-        min_by(
-            struct(tangle_name, root_id, set_aside_reason),
-            struct(is_root, set_aside_reason is not null, tangle_name, root_id)
-        ) as main
+        tangle_name,
+        root_id,
+        set_aside_reason,
+        row_number() over (
+            partition by message_id
+            order by is_root asc, set_aside_reason is not null asc, tangle_name asc, root_id asc
+        ) as place
     from {{ ref('tangle_messages') }}
-    group by message_id
 ),
 
 entries as (
@@ -33,13 +35,13 @@ entries as (
         messages.content_type,
         messages.first_words,
         messages.is_encrypted,
-        main_tangles.main.tangle_name,
-        main_tangles.main.root_id,
+        main_tangles.tangle_name,
+        main_tangles.root_id,
         messages.check_error,
-        main_tangles.main.set_aside_reason,
+        main_tangles.set_aside_reason,
         feed_messages.reason as feed_reason
     from {{ ref('ssb_messages') }} as messages
-    left join main_tangles on messages.message_id = main_tangles.message_id
+    left join main_tangles on messages.message_id = main_tangles.message_id and main_tangles.place = 1
     left join {{ ref('feed_messages') }} as feed_messages on messages.message_id = feed_messages.message_id
 
     union all
