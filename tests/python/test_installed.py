@@ -60,13 +60,14 @@ WAYS = {
     "--vars": ("events", lambda folder, given: (ROOT, given)),
     "--vars of another project": ("ssb", lambda folder, given: (installing(folder, MODELS), given)),
 }
+QUICK = ("the vars of another project for this one", "--vars of another project")
 
 
 @pytest.mark.parametrize(
-    "way", [way if "for this one" in way else pytest.param(way, marks=pytest.mark.long) for way in WAYS]
+    "way", [way if way in QUICK else pytest.param(way, marks=pytest.mark.long) for way in WAYS]
 )
 def test_with_a_log_there_are_no_fixtures(way, project, tmp_path):
-    """Each way to name a log: the staging model reads it, and the fixtures and models of other logs are disabled."""
+    """Each way to name a log: the staging model reads it, and the fixtures, models and unit tests of other logs are disabled."""
     system, make = WAYS[way]
     folder, variables = make(tmp_path / "p", {LOGS[system]: "/logs/*.jsonl"})
     manifest = parse(project(f"ways_{[*WAYS].index(way)}", folder, **variables))
@@ -74,6 +75,8 @@ def test_with_a_log_there_are_no_fixtures(way, project, tmp_path):
     assert enabled(manifest, "model") - {"mine"} == models_in(*ENABLED[system])
     assert enabled(manifest, "seed") == lines_of_fixtures(manifest) == set()
     assert not [name for name in enabled(manifest, "test") if name.startswith("documents_")]
+    inputs = {each.input for test in manifest.unit_tests.values() for each in test.given if each.input != "this"}
+    assert inputs and {re.findall(r"'(\w+)'", name)[-1] for name in inputs} <= enabled(manifest, "model")
 
 
 def test_without_a_log_the_fixtures_are_the_input(manifest):
