@@ -67,7 +67,7 @@ QUICK = ("the vars of another project for this one", "--vars of another project"
     "way", [way if way in QUICK else pytest.param(way, marks=pytest.mark.long) for way in WAYS]
 )
 def test_with_a_log_there_are_no_fixtures(way, project, tmp_path):
-    """Each way to name a log: the staging model reads it; fixtures, models and unit tests of other logs are disabled."""
+    """With each way to name a log, staging reads it; fixtures, models and unit tests of other logs are disabled."""
     system, make = WAYS[way]
     folder, variables = make(tmp_path / "p", {LOGS[system]: "/logs/*.jsonl"})
     manifest = parse(project(f"ways_{[*WAYS].index(way)}", folder, **variables))
