@@ -63,9 +63,7 @@ WAYS = {
 QUICK = ("the vars of another project for this one", "--vars of another project")
 
 
-@pytest.mark.parametrize(
-    "way", [way if way in QUICK else pytest.param(way, marks=pytest.mark.long) for way in WAYS]
-)
+@pytest.mark.parametrize("way", [way if way in QUICK else pytest.param(way, marks=pytest.mark.long) for way in WAYS])
 def test_with_a_log_there_are_no_fixtures(way, project, tmp_path):
     """With each way to name a log, staging reads it; fixtures, models and unit tests of other logs are disabled."""
     system, make = WAYS[way]
