@@ -38,13 +38,24 @@ with inputs as (
 
     union all
 
+    -- The messages of the whole log follow from the versions of feeds, and their claims from those of tangles.
     select
         'ssb:log' as timeline_id,
-        'message' as kind,
-        message_id as event_id,
-        to_json(struct(author, received_ms, previous_id, tangle_claims)) as said
-    from {{ ref('ssb_messages') }}
-    where is_usable and {{ var('log_timeline') != false }}
+        'feed' as kind,
+        group_key as event_id,
+        digest as said
+    from {{ ref('int_feed_versions') }}
+    where not is_gone and {{ var('log_timeline') != false }}
+
+    union all
+
+    select
+        'ssb:log' as timeline_id,
+        'claims' as kind,
+        group_key as event_id,
+        digest as said
+    from {{ ref('int_tangle_versions') }}
+    where not is_gone and {{ var('log_timeline') != false }}
     {%- endif %}
 ),
 
