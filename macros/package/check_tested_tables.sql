@@ -3,8 +3,9 @@
     {%- for id in selected_resources if id in graph.nodes -%}
         {%- set test = graph.nodes[id] -%}
         {%- if test.package_name == 'tangles' and test.resource_type == 'test' -%}
-            {#- In a build, tests against seeds leave out tables that are missing (`keep_built`). -#}
-            {%- set leaves_out = flags.WHICH == 'build' and (test.test_metadata or {}).get('name', '').startswith('matches_') -%}
+            {#- In a build, tests against seeds and of foreign keys leave out tables that are missing (`keep_built`). -#}
+            {%- set kind = (test.test_metadata or {}).get('name', test.name) -%}
+            {%- set leaves_out = flags.WHICH == 'build' and (kind.startswith('matches_') or kind == 'foreign_keys_have_rows') -%}
             {%- for parent in test.depends_on.nodes
                 if parent in graph.nodes and not (leaves_out and parent.startswith('model.')) -%}
                 {%- if parent not in known -%}

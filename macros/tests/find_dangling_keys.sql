@@ -16,16 +16,22 @@ where
 {%- endmacro %}
 
 
-{#- The same for each foreign key of the models. The caller refers to their tables. -#}
+{#- The same for each foreign key of the models whose tables there are. The caller refers to the tables. -#}
 {% macro find_all_dangling_keys() %}
-    {%- set queries = [] -%}
+    {%- set keys, tables, queries = [], {}, [] -%}
     {%- for node in (graph.nodes.values() if execute else []) if node.resource_type == 'model' -%}
         {%- for constraint in node.constraints if constraint.type == 'foreign_key' -%}
-            {%- set target = constraint.expression -%}
-            {% do queries.append(find_dangling_keys(
-                ref(node.name), constraint.columns, ref(target), key_columns_of(graph.nodes['model.tangles.' ~ target])
-            )) %}
+            {% do keys.append({'of': node.name, 'columns': constraint.columns, 'to': constraint.expression}) %}
+            {%- for name in [node.name, constraint.expression] -%}
+                {% do tables.update({name: {'name': name, 'table': ref(name)}}) %}
+            {%- endfor -%}
         {%- endfor -%}
+    {%- endfor -%}
+    {%- set built = keep_built(tables.values() | list) | map(attribute='name') | list -%}
+    {%- for key in keys if key.of in built and key.to in built -%}
+        {% do queries.append(find_dangling_keys(
+            tables[key.of].table, key.columns, tables[key.to].table, key_columns_of(graph.nodes['model.tangles.' ~ key.to])
+        )) %}
     {%- endfor -%}
     {{ return(queries | join('\n\nunion all\n\n')) }}
 {% endmacro %}

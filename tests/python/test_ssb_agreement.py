@@ -32,7 +32,7 @@ def built(request, project):
         return "small", request.getfixturevalue("small")
     log = str(DATA / "ssb" / "medium.jsonl.gz")
     medium = project("medium", ssb_log=log, log_timeline="full", ancestor_limit=1000)  # as in `make notebook`
-    return "medium", medium.run("--select", *selection_of(*READ, "tangles", "timeline_events"))
+    return "medium", medium.run("--select", *selection_of(*READ, "messages", "tangles", "timeline_events"))
 
 
 def test_messages(built):
