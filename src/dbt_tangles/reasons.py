@@ -346,13 +346,18 @@ COLUMNS: dict[str, tuple[type[Reasons], ...]] = {
 }
 
 
-def meanings(column: str) -> dict[str, str]:
-    """Return the meaning of each code of a column, such as `feed_messages.reason`."""
-    found: dict[str, str] = {}
-    for reasons in COLUMNS[column]:
-        for reason in reasons:
-            found.setdefault(reason.value, reason.description)
+def reasons_of(column: str) -> dict[str, Reasons]:
+    """Return the reason behind each code of a column, such as `feed_messages.reason`."""
+    found: dict[str, Reasons] = {}
+    for enumeration in COLUMNS[column]:
+        for reason in enumeration:
+            found.setdefault(reason.value, reason)
     return found
+
+
+def meanings(column: str) -> dict[str, str]:
+    """Return the meaning of each code of a column."""
+    return {code: reason.description for code, reason in reasons_of(column).items()}
 
 
 #: Section of `reasons.yml`: the enumerations of its codes.
@@ -382,9 +387,7 @@ def rows() -> Iterator[tuple[str, str, str, str]]:
     """Yield for each column of reasons and each of its codes: column, code, meaning, remedy."""
     notes = read_notes()
     section_of = {enumeration: section for section, group in SECTIONS.items() for enumeration in group}
-    for column, enumerations in COLUMNS.items():
-        seen: set[str] = set()
-        for reason in (reason for enumeration in enumerations for reason in enumeration if reason.value not in seen):
-            seen.add(reason.value)
-            _, remedy = notes[section_of[type(reason)]]["reasons"][reason.value]
-            yield column, reason.value, reason.description, remedy
+    for column in COLUMNS:
+        for code, reason in reasons_of(column).items():
+            _, remedy = notes[section_of[type(reason)]]["reasons"][code]
+            yield column, code, reason.description, remedy

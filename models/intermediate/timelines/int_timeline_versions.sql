@@ -36,26 +36,19 @@ with inputs as (
     inner join {{ ref('feed_messages') }} as chain on claims.message_id = chain.message_id
     where chain.in_chain and claims.root_id is not null
 
-    union all
-
     -- The messages of the whole log follow from the versions of feeds, and their claims from those of tangles.
-    select
-        'ssb:log' as timeline_id,
-        'feed' as kind,
-        group_key as event_id,
-        digest as said
-    from {{ ref('int_feed_versions') }}
-    where not is_gone and {{ var('log_timeline') != false }}
+    {%- for kind, versions in [('feed', ref('int_feed_versions')), ('claims', ref('int_tangle_versions'))] %}
 
     union all
 
     select
         'ssb:log' as timeline_id,
-        'claims' as kind,
+        '{{ kind }}' as kind,
         group_key as event_id,
         digest as said
-    from {{ ref('int_tangle_versions') }}
+    from {{ versions }}
     where not is_gone and {{ var('log_timeline') != false }}
+    {%- endfor %}
     {%- endif %}
 ),
 
