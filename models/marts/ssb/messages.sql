@@ -46,11 +46,11 @@ entries as (
 
     union all
 
-    -- The other lines without a usable message are those of an unusable message above.
+    -- A line of an unusable message has its row above; the others have no id, or that of another text.
     select
         cast(null as string) as message_id,
-        source_file,
-        line,
+        rejects.source_file,
+        rejects.line,
         cast(null as string) as author,
         cast(null as int) as sequence,
         cast(null as double) as asserted_ms,
@@ -59,11 +59,12 @@ entries as (
         cast(null as boolean) as is_encrypted,
         cast(null as string) as tangle_name,
         cast(null as string) as root_id,
-        reason as check_error,
+        rejects.reason as check_error,
         cast(null as string) as set_aside_reason,
         cast(null as string) as feed_reason
-    from {{ ref('ssb_rejects') }}
-    where message_id is null or reason = 'id_collision'
+    from {{ ref('ssb_rejects') }} as rejects
+    left anti join {{ ref('ssb_messages') }} as messages
+        on rejects.message_id = messages.message_id and not messages.is_usable
 ),
 
 judged as (
