@@ -1,4 +1,5 @@
 {% macro check_vars() %}
+    {% do check_adapter() %}
     {% do refuse_jinja() %}
     {#- In another project, the schema is checked only if the command selects nodes of tangles. -#}
     {%- if project_name == 'tangles' or (execute and is_selected()) -%}
@@ -9,27 +10,15 @@
         {% do check_access() %}
     {%- endif -%}
     {%- if execute and is_selected() -%}
-        {% do check_plugin() %}
         {% do check_hmac_key() %}
         {% do check_var_names() %}
         {% do check_values() %}
-        {% do check_materializations() %}
         {%- if flags.WHICH in ['build', 'retry', 'run'] -%}
             {% do check_python_models() %}
         {%- endif -%}
         {%- if flags.WHICH in ['build', 'test'] -%}
             {% do check_tested_tables() %}
         {%- endif -%}
-    {%- endif -%}
-{% endmacro %}
-
-
-{% macro check_plugin() %}
-    {%- if adapter.published is not defined -%}
-        {% do exceptions.raise_compiler_error(
-            "the Python models of tangles need its dbt plugin and an engine, and this environment lacks one of them: pip"
-            ~ " install 'dbt-tangles[spark]' (Spark and a JVM) or 'dbt-tangles[sail]' (Sail, without a JVM)"
-        ) %}
     {%- endif -%}
 {% endmacro %}
 

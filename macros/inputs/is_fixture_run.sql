@@ -1,4 +1,5 @@
 {% macro is_fixture_run() %}
+    {% do check_adapter() %}
     {% do refuse_jinja() %}
     {%- set given = [] -%}
     {%- for name in logs() if var(name) is not none -%}

@@ -136,7 +136,8 @@
     {%- set carried = [] -%}
     {%- for node in project_nodes() if node.resource_type == 'model' and node.name not in ['runs', 'run_changes'] -%}
         {%- set goes_on = (node.config.meta or {}).is_history
-            or (adapter.is_planned() and node.config.materialized in ['replace_groups', 'group_versions']) -%}
+            or (adapter.is_planned() and node.config.meta.holds != 'changed_groups'
+                and (node.config.meta.group_versions or node.config.meta.holds == 'versions')) -%}
         {%- if node.unique_id not in selected_resources
             or (goes_on and not flags.FULL_REFRESH
                 and adapter.get_relation(node.database, node.schema, node.alias) is not none) -%}

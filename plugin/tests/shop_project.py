@@ -1,16 +1,12 @@
-"""A dbt project with one kind of group: orders of shops, their versions, a working set, and two complete tables.
-
-Its macros are links to the repository's macros, so the project has the name that these macros use.
-"""
+"""A dbt project with one kind of group: orders of shops, their versions, a working set, and two complete tables."""
 
 import csv
 import textwrap
 from pathlib import Path
 
-from conftest import ENGINE, FORMATS, TESTS
+from conftest import ENGINE, FORMATS
 from plugin_projects import make_project
 
-MACROS = TESTS.parents[1] / "macros"
 #: Environment variables: the name of a model that fails, or that kills its process.
 FAILS, DIES = "SHOP_FAILS", "SHOP_DIES"
 
@@ -31,11 +27,11 @@ _MODELS = {
             select shop, cast(day as string) as day, cast(amount as string) as amount from {{ ref('orders') }}
         ),
 
-        {{ tangles.group_versions('orders', 'shop', ['day', 'amount']) }}
+        {{ group_versions('orders', 'shop', ['day', 'amount']) }}
     """,
     "changed_orders.sql": """
         select shop, day, amount from {{ ref('orders') }}
-        where {{ tangles.is_changed('shop', ref('shop_versions')) }}
+        where {{ is_changed('shop', ref('shop_versions')) }}
     """,
     "sums.sql": """
         select shop, sum(amount) as total, count(*) as orders
@@ -73,29 +69,29 @@ _MODELS = {
         models:
           - name: orders
             config:
-              materialized: plain_table
+              materialized: incremental_groups
               meta: {log: "{{ var('log') }}", reads: {paths: [log]}}
           - name: shop_versions
-            config: {materialized: group_versions}
+            config: {materialized: incremental_groups, meta: {holds: versions}}
           - name: changed_orders
             config:
-              materialized: working_set
-              meta: {group_versions: shop_versions, group_key: shop}
+              materialized: incremental_groups
+              meta: {holds: changed_groups, group_versions: shop_versions, group_key: shop}
           - name: sums
             config:
-              materialized: replace_groups
+              materialized: incremental_groups
               meta: {group_versions: shop_versions, group_key: shop, key_columns: [shop]}
             columns: [{name: total, data_tests: [is_positive]}]
           - name: days
             config:
-              materialized: replace_groups
+              materialized: incremental_groups
               meta: {group_versions: shop_versions, group_key: shop}
     """,
 }
 _MACROS = {
     "is_positive.sql": """
         {% test is_positive(model, column_name) %}
-            select * from {{ tangles.rows_to_test(model) }} where {{ column_name }} <= 0
+            select * from {{ rows_to_test(model) }} where {{ column_name }} <= 0
         {% endtest %}
     """,
     "counted_key_columns.sql": """
@@ -109,20 +105,12 @@ _MACROS = {
 def make_shop_project(folder: Path) -> Path:
     make_project(folder, _MODELS)
     (folder / "dbt_project.yml").write_text(
-        "name: tangles\nprofile: plugin\nmodels:\n  +submission_method: session\n"
+        "name: shop\nprofile: plugin\nmodels:\n  +submission_method: session\n"
         f"  +file_format: {FORMATS.get(ENGINE, 'parquet')}\n"
     )
     (folder / "macros").mkdir()
     for name, text in _MACROS.items():
         (folder / "macros" / name).write_text(textwrap.dedent(text).lstrip())
-    for file in [
-        *MACROS.glob("incremental/*.sql"),
-        *MACROS.glob("materializations/*.sql"),
-        *(MACROS / "run" / f"{name}.sql" for name in ("maintain_tables", "rebuild_atomically", "standing_tables")),
-    ]:
-        link = folder / "macros" / file.relative_to(MACROS)  # dbt does not follow links to folders
-        link.parent.mkdir(exist_ok=True)
-        link.symlink_to(file)
     return folder
 
 

@@ -9,22 +9,39 @@ from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any
 
-from dbt_spark_python.incremental.plan import COMPLETE, REBUILD, REPLACE, REUSE, VERSIONS, PlanError, Planner
+from dbt_spark_python.incremental.plan import (
+    COMPLETE,
+    MATERIALIZATION,
+    REBUILD,
+    REPLACE,
+    REUSE,
+    VERSIONS,
+    WORKING_SET,
+    PlanError,
+    Planner,
+)
 
 Rows = frozenset[tuple[str, str]]
 _runs = count()
 
 
-def node(name: str, materialized: str, *parents: str, versions: str | None = None, **more: Any) -> dict[str, Any]:
-    """A node of dbt's graph, with the fields that a plan reads."""
+def node(name: str, kind: str, *parents: str, versions: str | None = None, **more: Any) -> dict[str, Any]:
+    """A node of dbt's graph, with the fields that a plan reads; `kind` says which rows it has, or how it is made."""
     meta = {"group_versions": versions} if versions else {}
+    is_planned = kind in (COMPLETE, VERSIONS, WORKING_SET)
+    meta |= {"holds": kind} if is_planned else {}
     return {
         "name": name,
         "unique_id": f"model.shop.{name}",
         "resource_type": "model",
-        "config": {"materialized": materialized, "meta": meta | more.pop("meta", {})},
+        "config": {"materialized": MATERIALIZATION if is_planned else kind, "meta": meta | more.pop("meta", {})},
         "depends_on": {"nodes": [f"model.shop.{parent}" for parent in parents], "macros": []},
     } | more
+
+
+def kind_of(node: dict[str, Any]) -> str:
+    """The kind that `node` was given."""
+    return node["config"]["meta"].get("holds") or node["config"]["materialized"]
 
 
 def graph(*nodes: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -97,7 +114,7 @@ class Simulation:
         found: dict[str, Rows] = {}
         for node_id, each in self.nodes.items():
             rows = {parent: found[parent] for parent in self._inputs_of(node_id)}
-            if each["config"]["materialized"] == VERSIONS:
+            if kind_of(each) == VERSIONS:
                 found[each["name"]] = frozenset(_digests(self._rows(node_id, rows)).items())
             else:
                 found[each["name"]] = self._rows(node_id, rows)
@@ -124,10 +141,9 @@ class Simulation:
 
     def _make(self, node_id: str, plan: Any, run: str) -> None:
         groups = {"history": plan.history, "since": plan.since, "upto": plan.upto}
-        materialized = self.nodes[node_id]["config"]["materialized"]
         if plan.action != REUSE:
             inputs = {name: self.rows(name) for name in self._inputs_of(node_id)}
-            if materialized == VERSIONS:
+            if kind_of(self.nodes[node_id]) == VERSIONS:
                 before = self.tables[node_id] if plan.action == REPLACE else {}
                 self.tables[node_id] = self._versions(node_id, inputs, before, plan.since + 1)
                 begun = plan.history.partition(" ")[0] or run.replace(" ", "_")
@@ -157,7 +173,7 @@ class Simulation:
         versions = self.tables[f"model.shop.{self.nodes[node_id]['config']['meta']['group_versions']}"]
         changed = {group for group, (_, version) in versions.items() if version > plan.since}
         made = frozenset(row for row in rows if row[0] in changed)
-        if self.nodes[node_id]["config"]["materialized"] != COMPLETE:
+        if kind_of(self.nodes[node_id]) != COMPLETE:
             return made
         return made | frozenset(row for row in self.tables[node_id] if row[0] not in changed)
 

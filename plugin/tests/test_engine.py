@@ -2,10 +2,10 @@
 
 import sys
 
-import dbt.adapters.spark
 import pytest
 from dbt.adapters.spark.connections import SparkConnectionMethod
 
+from dbt_spark_python.adapter import SparkPythonAdapter
 from dbt_spark_python.session import engine
 
 
@@ -42,10 +42,8 @@ def test_the_stand_in_refuses_sessions_alone(monkeypatch):
         class credentials:
             method = SparkConnectionMethod.SESSION
 
-    monkeypatch.setattr(dbt.adapters.spark.Plugin, "adapter", dbt.adapters.spark.Plugin.adapter)
-    engine.NoEnginePlugin("any").initialize()
-    connections = dbt.adapters.spark.Plugin.adapter.ConnectionManager
-    assert dbt.adapters.spark.Plugin.adapter.type() == "spark"
+    connections = engine.SparkPythonAdapter.ConnectionManager
+    assert engine.SparkPythonAdapter.type() == SparkPythonAdapter.type() == "sparkpython"
     monkeypatch.setattr(engine, "find_fault", lambda: "the fault")
     with pytest.raises(RuntimeError, match="the fault"):
         connections.open(Connection)

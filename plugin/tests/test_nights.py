@@ -101,14 +101,14 @@ def test_a_table_changed_from_outside_is_rebuilt_and_named(nights, capsys):
 
 BY_DAY = {
     "day_versions.sql": """
-        {{ config(materialized='group_versions') }}
+        {{ config(materialized='incremental_groups', meta={'holds': 'versions'}) }}
         with orders as (select nullif(day, 2) as day, cast(amount as string) as amount from {{ ref('orders') }}),
-        {{ tangles.group_versions('orders', 'day', ['amount']) }}
+        {{ group_versions('orders', 'day', ['amount']) }}
     """,
     "by_day.sql": """
-        {{ config(materialized='replace_groups', meta={'group_versions': 'day_versions', 'group_key': 'day'}) }}
+        {{ config(materialized='incremental_groups', meta={'group_versions': 'day_versions', 'group_key': 'day'}) }}
         select nullif(day, 2) as day, sum(amount) as total from {{ ref('orders') }}
-        where {{ tangles.is_changed('nullif(day, 2)', ref('day_versions')) }} group by nullif(day, 2)
+        where {{ is_changed('nullif(day, 2)', ref('day_versions')) }} group by nullif(day, 2)
     """,
 }
 
@@ -130,7 +130,7 @@ GROWN = """
 
 
     def model(dbt, spark):
-        dbt.config(materialized="group_versions", meta={"row_versions": True})
+        dbt.config(materialized="incremental_groups", meta={"holds": "versions", "row_versions": True})
         orders, before = dbt.ref("orders"), earlier(spark, dbt.this)
         if before is None:
             return orders.selectExpr("*", "cast(1 as bigint) as version")
@@ -171,7 +171,7 @@ def test_a_test_looks_at_the_groups_that_changed(nights):
     (name,) = {name for name in nights.run() if name.startswith("is_positive")}
     nights.change(("a", 3, 1))
     assert nights.run()[name] == "OK"
-    compiled = nights.built.warehouse / "target" / nights.built.schema / "compiled" / "tangles" / "models"
+    compiled = nights.built.warehouse / "target" / nights.built.schema / "compiled" / "shop" / "models"
     (file,) = compiled.rglob(f"{name}.sql")
     assert "where version > 1" in file.read_text()
     nights.change(("a", 4, -100))

@@ -13,7 +13,7 @@ from dbt_spark_python.incremental.plan import (
     PlanError,
     Planner,
 )
-from simulated_runs import Parts, graph, node
+from simulated_runs import Parts, graph, kind_of, node
 
 LOG = {"reads": {"paths": ["log"]}, "log": "/somewhere", "row_versions": True}
 NODES = [
@@ -43,7 +43,7 @@ class Stand:
         self.manifests, self.small_lines = {}, set()
         for node_id, each in self.nodes.items():
             inputs = {parent: f"{parent} 1" for parent in each["depends_on"]["nodes"]}
-            has_groups = each["config"]["materialized"] in (COMPLETE, WORKING_SET, "fixpoint")
+            has_groups = kind_of(each) in (COMPLETE, WORKING_SET, "fixpoint")
             inputs |= {"log": "log 1"} if each["name"] == "lines" else {}
             self.manifests[node_id] = {
                 "definition": self.parts.of(node_id),
@@ -135,7 +135,7 @@ OUTSIDE = node("outside", "table") | {"depends_on": {"nodes": ["source.shop.outs
 SEED = node("shops", "seed", resource_type="seed")
 OF_SEED = node("shop_sums", COMPLETE, "shops", "versions", versions="versions")
 LINES, ORDERS = "model.shop.lines", "model.shop.orders"
-NO_LOG = [{**each, "config": each["config"] | {"meta": LOG | {"log": None}}} for each in NODES[:1]]
+NO_LOG = [{**each, "config": each["config"] | {"meta": each["config"]["meta"] | {"log": None}}} for each in NODES[:1]]
 
 
 @pytest.mark.parametrize(
@@ -258,13 +258,12 @@ def test_unknown_inputs_count_as_current():
     assert stand.lose("outside").plan("asked").action == REBUILD
 
 
-@pytest.mark.parametrize("materialized", [COMPLETE, WORKING_SET])
-@pytest.mark.parametrize("versions", [None, "gone"])
-def test_a_model_of_group_versions_that_is_not_named_or_of_other_groups(materialized, versions):
+@pytest.mark.parametrize("kind", [COMPLETE, WORKING_SET, "fixpoint"])
+def test_a_model_of_group_versions_that_is_missing_or_of_other_groups(kind):
     with pytest.raises(PlanError, match="lost lacks a model of group versions: set `group_versions` in its meta"):
-        Stand(node("lost", materialized, "orders", versions=versions)).lose("lost").plan("lost")
-    rounds = Stand(node("lost", "fixpoint", "orders")).lose("lost").plan("lost")  # a plain table needs no versions
-    assert rounds.action == REBUILD
+        Stand(node("lost", kind, "orders", versions="gone")).lose("lost").plan("lost")
+    stand = Stand(node("lost", kind, "orders")).lose("lost")  # without the name, a table has no groups
+    assert (stand.plan("lost").action, stand.planner().holds("model.shop.lost")) == (REBUILD, None)
     with pytest.raises(PlanError, match="mixed reads changed, a working set of other groups: read a complete"):
         Stand(MIXED).lose("mixed").plan("mixed")
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dbt_spark_python.incremental.plan import COMPLETE, VERSIONS, WORKING_SET
-from simulated_runs import Rows, Simulation, graph, node
+from simulated_runs import Rows, Simulation, graph, kind_of, node
 
 # Orders of shops, and prices that orders name; a second kind of group, towns, to which shops belong.
 NODES = graph(
@@ -121,5 +121,5 @@ def check(simulation: Simulation) -> None:
     assert simulation.refused == {}
     full = simulation.full()
     for name in NAMES:
-        if simulation.nodes[f"model.shop.{name}"]["config"]["materialized"] != WORKING_SET:
+        if kind_of(simulation.nodes[f"model.shop.{name}"]) != WORKING_SET:
             assert simulation.rows(name) == full[name], name

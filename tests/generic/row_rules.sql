@@ -16,7 +16,7 @@ holds: Conditions that are true of every row, by a name for the log: SQL, or `{e
 {%- set key_columns = tangles.tested_key_columns() %}
 {%- set keys = ([{'columns': key_columns, 'where': key_where}] if key_columns else []) + unique %}
 {%- set rules = tangles.list_column_rules(not_null, accepted_values, holds) %}
-{%- set rows_to_test = tangles.rows_to_test(model) %}
+{%- set rows_to_test = rows_to_test(model) %}
 
 {%- if rules %}
 select
@@ -39,7 +39,7 @@ where not (
 union all
 {% endif %}
 {{ tangles.find_repeated_keys(
-    rows_to_test if tangles.is_group_key(key.columns or key) else model, key.columns or key, key.where
+    rows_to_test if is_group_key(key.columns or key) else model, key.columns or key, key.where
 ) }}
 {%- endfor %}
 

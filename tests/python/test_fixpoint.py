@@ -25,20 +25,20 @@ SUMS = """
         meta={'result_columns': ['n', 'total'], 'words': {'round': 'step', 'rows': 'numbers'}}
     ) }}
     select n, 1 as total, 1 as met, true as is_settled from {{ ref('addends') }} where addend is null
-    {{ tangles.next_query() }}
+    {{ next_query() }}
     with met as (
-        select n, total, met from {{ tangles.this_round() }} where not is_settled
+        select n, total, met from {{ this_round() }} where not is_settled
         union all
         select a.n, r.total, 1 as met
-        from {{ tangles.waiting(ref('addends')) }} as a
-        inner join {{ tangles.this_round() }} as r on a.addend = r.n
+        from {{ waiting(ref('addends')) }} as a
+        inner join {{ this_round() }} as r on a.addend = r.n
         where r.is_settled and ';\n' = ';\n'
     )
     select n, cast(sum(total) as int) as total, cast(sum(met) as int) as met, sum(met) = 2 as is_settled
     from met group by n
-    {{ tangles.next_query() }}
-    select a.* from {{ tangles.waiting(ref('addends')) }} as a
-    left anti join {{ tangles.done_rounds() }} as r on a.addend = r.n
+    {{ next_query() }}
+    select a.* from {{ waiting(ref('addends')) }} as a
+    left anti join {{ done_rounds() }} as r on a.addend = r.n
 """
 ADDENDS = """
     select 0 as n, cast(null as bigint) as addend union all select 1, null
@@ -48,12 +48,12 @@ ADDENDS = """
 BEFORE = """
     {{ config(materialized='fixpoint', meta={'result_columns': ['n', 'earlier'], 'first_round': 1, 'rounds': 21}) }}
     select 1 as n, 0 as earlier, true as is_settled
-    {{ tangles.next_query() }}
-    select {{ tangles.round_number() }} as n, earlier, true as is_settled from (
-        select earlier from {{ tangles.all_rounds() }} as known where n = {{ tangles.round_number() }} - 1
+    {{ next_query() }}
+    select {{ round_number() }} as n, earlier, true as is_settled from (
+        select earlier from {{ all_rounds() }} as known where n = {{ round_number() }} - 1
         union all
-        select {{ tangles.round_number() }} - 1
-    ) where {{ tangles.round_number() }} <= 20
+        select {{ round_number() }} - 1
+    ) where {{ round_number() }} <= 20
 """
 
 

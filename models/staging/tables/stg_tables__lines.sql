@@ -3,7 +3,7 @@
 
     A view where a table is given: its rows may hold the secrets of groups and are not copied. -#}
 {%- set tables = list_log_tables() -%}
-{{ config(materialized='view' if tables else 'plain_table') }}
+{{ config(materialized='view' if tables else 'incremental_groups') }}
 
 with lines as (
     select

@@ -1,27 +1,31 @@
 """Extends dbt-spark's adapter: Python models on sessions, folder warehouses, planned incremental runs."""
 
 import hashlib
+import logging
+import sys
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 from dbt.adapters.base import BaseRelation, PythonJobHelper
 from dbt.adapters.base.meta import available
-from dbt.adapters.spark import impl
+from dbt.adapters.spark.impl import SparkAdapter
 from dbt.artifacts.resources.types import NodeType
+from dbt_common.events.event_manager_client import add_callback_to_manager
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt_spark_python.engines import sail
 from dbt_spark_python.fixpoint.rounds import Fixpoint, Names, Spec
 from dbt_spark_python.fixpoint.stores import SessionStore, TableStore
 from dbt_spark_python.incremental.adapter_methods import PlannedRuns
-from dbt_spark_python.incremental.plan import COMPLETE, VERSIONS, WORKING_SET
+from dbt_spark_python.incremental.plan import MATERIALIZATION
 from dbt_spark_python.incremental.table_formats import drop_table
 from dbt_spark_python.python_model import workers
 from dbt_spark_python.python_model.checkpoint_retry import retry_lost_rows
 from dbt_spark_python.python_model.submit import SessionPythonJob
 from dbt_spark_python.session import connection, error_translation
 from dbt_spark_python.session.found_input import find_input
-from dbt_spark_python.session.progress import logger
+from dbt_spark_python.session.progress import RunProgress, logger
 from dbt_spark_python.session.shell import shown_command, shown_path
 from dbt_spark_python.var_names import COMMAND_LINE, PROJECT, find_unknown, names_of_others
 
@@ -36,31 +40,26 @@ _NO_VIEWS = "does not support views"
 
 # Materializations that never add rows to their existing table. All others may read and extend it.
 _WITHOUT_EARLIER_ROWS = frozenset(
-    {
-        "fixpoint",
-        "create_if_missing",
-        "plain_table",
-        "seed",
-        "table",
-        "test",
-        "unit",
-        "view",
-        COMPLETE,
-        VERSIONS,
-        WORKING_SET,
-    }
+    {MATERIALIZATION, "fixpoint", "create_if_missing", "seed", "table", "test", "unit", "view"}
 )
 
 
-class SparkAdapter(PlannedRuns, impl.SparkAdapter):  # dbt derives the adapter's name from the class name
-    """dbt-spark's adapter with the plugin's additions; all other behaviour is dbt-spark's."""
+class SparkPythonAdapter(PlannedRuns, SparkAdapter):  # dbt derives the adapter's module from the class name
+    """dbt-spark's adapter with Python models, folder warehouses and planned runs; all else is dbt-spark's."""
 
     ConnectionManager = connection.SessionConnections
     _has_skipped_docs = False
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
-        connection.read_small_run(config.credentials, {**config.vars.to_dict(), **config.cli_vars})
+        # `dbt debug` gives a profile, which has no vars.
+        given = config.vars.to_dict() if hasattr(config, "vars") else {}
+        connection.read_small_run(config.credentials, {**given, **config.cli_vars})
+        # pyspark logs every failed query a second time, as JSON; dbt reports the failure itself.
+        logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
+        # dbt-spark sets Hive's catalog on every session; a Spark Connect server refuses that.
+        warnings.filterwarnings("ignore", message="Failed to set spark.sql.catalogImplementation")
+        add_callback_to_manager(RunProgress())
 
     @property
     def python_submission_helpers(self) -> dict[str, type[PythonJobHelper]]:
@@ -100,10 +99,7 @@ class SparkAdapter(PlannedRuns, impl.SparkAdapter):  # dbt derives the adapter's
             logger.warning("persist_docs is skipped: Sail cannot store descriptions; build with Spark to store them")
 
     def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
-        """Publish a test's stored failures, and record that the test passed.
-
-        Tables of other nodes are published in `cache_added`.
-        """
+        """Publish a node's table, unless building it raised an error; record that a test passed."""
         node = context
         if node.resource_type == NodeType.Unit and connection.unit_test_session():
             self.connections.get_thread_connection().handle = error_translation.handle(connection.process_session())
@@ -111,13 +107,8 @@ class SparkAdapter(PlannedRuns, impl.SparkAdapter):  # dbt derives the adapter's
             if makes_table(node):
                 self.publish_table(node.schema, node.alias)
             self.record_pass(node, config)  # a test's config is its whole context
-
-    @available
-    def cache_added(self, relation: BaseRelation | None) -> str:
-        """Add a relation to dbt's cache; publish it if a node has just created it."""
-        if relation is not None and relation.dbt_created:
-            self.publish_table(relation.schema, relation.identifier)
-        return super().cache_added(relation)
+        elif sys.exc_info()[0] is None:  # dbt calls this after an error, too
+            self.publish_table(node.schema, node.alias)
 
     def list_schemas(self, database: str | None) -> list[str]:
         """List the schemas; before its first schema, a Hadoop catalog of Iceberg has no folder and fails."""

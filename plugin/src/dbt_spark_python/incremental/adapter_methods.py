@@ -24,7 +24,7 @@ from dbt_spark_python.incremental.earlier import (
     plan_view_name,
 )
 from dbt_spark_python.incremental.folder_tables import FolderTables
-from dbt_spark_python.incremental.plan import COMPLETE, REBUILD, REUSE, VERSIONS, WORKING_SET, Plan, Planner
+from dbt_spark_python.incremental.plan import COMPLETE, MATERIALIZATION, REBUILD, REUSE, Plan, Planner
 from dbt_spark_python.incremental.snapshot_tables import SnapshotTables
 from dbt_spark_python.incremental.table_formats import FORMATS
 from dbt_spark_python.incremental.tables import ChangedGroups, PlannedTables, Replacement
@@ -75,12 +75,13 @@ class PlannedRuns(metaclass=AdapterMeta):
                 tables with `row_versions` in their meta.
 
         Returns:
-            The fields of the plan. Every node is rebuilt if tables lack manifests.
+            The fields of the plan, and `holds`: which rows the table has, if it has groups. Every node is rebuilt if tables lack manifests.
         """
         with self._planning:
             if node_id not in self._plans:
                 self._plans[node_id] = self._make_plan(nodes, node_id, selected, full_refresh, incremental_from)
-            return self._plans[node_id]._asdict()
+            holds = self._planner.holds(node_id) if self._planner else None
+            return self._plans[node_id]._asdict() | {"holds": holds}
 
     @available
     def is_planned(self) -> bool:
@@ -417,5 +418,4 @@ def _key(schema: str, name: str) -> tuple[str, str]:
 
 def _keeps_snapshots(node: Any) -> bool:
     """Whether a node is planned and its table format keeps snapshots."""
-    kinds = COMPLETE, VERSIONS, WORKING_SET
-    return node.config.materialized in kinds and node.config.get("file_format") in FORMATS
+    return node.config.materialized == MATERIALIZATION and node.config.get("file_format") in FORMATS

@@ -23,12 +23,12 @@ from typing import Any, NamedTuple
 from dbt_spark_python.incremental.definition import Definitions, changed_parts
 
 REUSE, REBUILD, REPLACE = "reuse", "rebuild", "replace"
-#: Materializations: a table of group versions, a complete table, a working set.
-VERSIONS, COMPLETE, WORKING_SET = "group_versions", "replace_groups", "working_set"
+#: The materialization of planned tables, and the key in `meta` that says which rows one has.
+MATERIALIZATION, HOLDS = "incremental_groups", "holds"
+#: Its values: a table of group versions, a complete table (the default for a table of groups), a working set.
+VERSIONS, COMPLETE, WORKING_SET = "versions", "all_groups", "changed_groups"
 #: Materializations without a table: reading the model reads its inputs.
 _WITHOUT_TABLE = ("view", "ephemeral")
-#: Materializations that hold the changed groups only, if the model belongs to groups.
-_CHANGED_GROUPS_ONLY = (WORKING_SET, "fixpoint")
 #: Columns of a table of group versions. If each row is a group of its own, the key column has another name.
 KEY, VERSION = "group_key", "version"
 #: In a node's `meta`: the model with the versions of its groups.
@@ -113,10 +113,15 @@ class Planner:
         if inputs is not None and inputs == manifest.get("inputs"):
             return Plan(REUSE, inputs=inputs, **_group_versions(manifest))
         groups = _group_versions(manifest)
-        is_continued = self._nodes[node_id]["config"]["materialized"] == VERSIONS and groups["history"]
+        is_continued = self._kind(node_id) == VERSIONS and groups["history"]
         if is_continued and not self._has_few_lines(node_id):
             return Plan(REPLACE, since=groups["upto"], history=groups["history"], inputs=inputs)
         return Plan(REBUILD, inputs=inputs)
+
+    def holds(self, node_id: str) -> str | None:
+        """Return which rows a table has: `versions`, `all_groups` or `changed_groups`; None if it has no groups."""
+        kind = self._kind(node_id)
+        return kind if kind in (VERSIONS, COMPLETE, WORKING_SET) else None
 
     def inputs(self, node_id: str) -> dict[str, str] | None:
         """Return the contents of all tables and logs that a node reads, by name; None if one is unknown."""
@@ -164,11 +169,13 @@ class Planner:
         return self._ids.get(name) if name else None
 
     def _kind(self, node_id: str) -> str | None:
-        """Return the materialization of a model; `working_set` for every model that holds changed groups only."""
+        """Return which rows a planned table has; the materialization of a node without groups."""
         if node_id not in self._nodes:
             return None
-        kind = self._nodes[node_id]["config"].get("materialized")
-        return WORKING_SET if kind in _CHANGED_GROUPS_ONLY and self.versions_id(node_id) else kind
+        config = self._nodes[node_id]["config"]
+        meta, materialized = config.get("meta") or {}, config.get("materialized")
+        holds = {MATERIALIZATION: meta.get(HOLDS, COMPLETE), "fixpoint": WORKING_SET}.get(materialized)
+        return holds if holds == VERSIONS or (holds and meta.get(VERSIONS_MODEL)) else materialized
 
     def _plan_by_versions(self, node_id: str, manifest: Mapping[str, Any], full_refresh: bool) -> Plan:
         now = _group_versions(self._manifest_of(self._nodes[self.versions_id(node_id)]))

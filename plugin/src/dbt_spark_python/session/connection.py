@@ -61,6 +61,8 @@ _catalog: FolderCatalog | None = None  # a process has one Spark session, so at 
 class SessionConnections(SparkConnectionManager):
     """dbt-spark's connections; opening one first prepares the environment and the warehouse."""
 
+    TYPE = "sparkpython"
+
     @classmethod
     def open(cls, connection: Connection) -> Connection:
         """Open a connection; see `SparkConnectionManager.open`.

@@ -8,11 +8,9 @@ files of the other.
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 
-import dbt.adapters.spark
 from dbt.adapters.contracts.connection import Connection
-from dbt.adapters.spark import impl
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod
-from dbt.plugins import dbtPlugin
+from dbt.adapters.spark.impl import SparkAdapter
 
 _SPARK = "pip install 'dbt-spark-python[spark]' (Spark and a JVM)"
 _ALL = f"{_SPARK}, 'dbt-spark-python[sail]' (Sail, without a JVM) or 'dbt-spark-python[engines]' (both)"
@@ -51,6 +49,8 @@ def _is_installed(name: str) -> bool:
 class NoSessions(SparkConnectionManager):
     """dbt-spark's connections, without sessions: opening one raises an error that names the missing engine."""
 
+    TYPE = "sparkpython"
+
     @classmethod
     def open(cls, connection: Connection) -> Connection:
         """Open a connection; see `SparkConnectionManager.open`.
@@ -63,15 +63,7 @@ class NoSessions(SparkConnectionManager):
         return super().open(connection)
 
 
-class SparkAdapter(impl.SparkAdapter):  # dbt derives the adapter's name from the class name
-    """dbt-spark's adapter for an environment without an engine."""
+class SparkPythonAdapter(SparkAdapter):  # dbt derives the adapter's module from the class name
+    """Takes the adapter's place in an environment without an engine."""
 
     ConnectionManager = NoSessions
-
-
-class NoEnginePlugin(dbtPlugin):
-    """Replaces the plugin if pyspark cannot be imported, since dbt loads all plugins for projects of any adapter."""
-
-    def initialize(self) -> None:
-        """Replace dbt-spark's adapter class. dbt calls this for every project and command."""
-        dbt.adapters.spark.Plugin.adapter = SparkAdapter

@@ -1,5 +1,5 @@
 {#- Creates a table that hooks write to, if it does not exist; an existing one stays. -#}
-{% materialization create_if_missing, adapter='spark', supported_languages=['sql'] %}
+{% materialization create_if_missing, adapter='sparkpython', supported_languages=['sql'] %}
     {%- set target_relation = this.incorporate(type='table') -%}
     {{ run_hooks(pre_hooks) }}
     {%- if load_relation(this) is none -%}

@@ -1,6 +1,6 @@
 {#- dbt's `clone`. In a warehouse of folders, it copies a table by links to its files, with its origin: the next build continues
     from the copy. -#}
-{% materialization clone, adapter='spark' %}
+{% materialization clone, adapter='sparkpython' %}
     {%- if adapter.warehouse_path() is none or not defer_relation or (load_cached_relation(this) and not flags.FULL_REFRESH) -%}
         {{ return(dbt.materialization_clone_spark()) }}
     {%- endif -%}

@@ -6,18 +6,18 @@
     {%- if plan.reason -%}
         {% do adapter.log_rebuild(model.name, plan.reason) %}
     {%- endif -%}
-    {% do adapter.begin_table(this, model.unique_id, tangles.counted_key_columns()) %}
+    {% do adapter.begin_table(this, model.unique_id, counted_key_columns()) %}
     {%- if plan.action == 'reuse' -%}
         {{ return(none) }}
     {%- endif -%}
     {{ run_hooks(pre_hooks) }}
-    {%- set kind, file_format = model.config.materialized, config.get('file_format') -%}
-    {%- set needs_earlier_rows = plan.action == 'replace' and kind in ['replace_groups', 'group_versions'] -%}
+    {%- set file_format = config.get('file_format') -%}
+    {%- set needs_earlier_rows = plan.action == 'replace' and plan.holds in ['all_groups', 'versions'] -%}
     {%- if config.meta_get('is_history') -%}
-        {%- set needs_earlier_rows = tangles.has_earlier_rows() -%}
+        {%- set needs_earlier_rows = has_earlier_rows() -%}
     {%- endif -%}
-    {%- set columns = tangles.group_columns(model) if plan.action == 'replace' and config.meta_get('group_versions') else none -%}
-    {%- set replaces_groups = plan.action == 'replace' and kind == 'replace_groups' -%}
+    {%- set columns = group_columns(model) if plan.action == 'replace' and config.meta_get('group_versions') else none -%}
+    {%- set replaces_groups = plan.action == 'replace' and plan.holds == 'all_groups' -%}
     {%- if replaces_groups -%}
         {% do adapter.begin_replacement(this, columns) %}
     {%- endif -%}
@@ -25,13 +25,13 @@
         {% do adapter.set_plan_view(this, columns, needs_earlier_rows) %}
     {%- endif -%}
     {%- set needs_sibling = replaces_groups or needs_earlier_rows and not adapter.replaces_in_place(this, file_format) -%}
-    {%- set new_relation = tangles.sibling_relation(this, 'next') if needs_sibling else this.incorporate(type='table') -%}
+    {%- set new_relation = sibling_relation(this, 'next') if needs_sibling else this.incorporate(type='table') -%}
     {%- if not adapter.replaces_in_place(new_relation, file_format) -%}
-        {% do tangles.drop_if_cached(new_relation) %}
+        {% do drop_if_cached(new_relation) %}
     {%- endif -%}
-    {%- if kind == 'replace_groups' and not needs_sibling -%}
+    {%- if plan.holds == 'all_groups' and not needs_sibling -%}
         {#- It is there if a run was killed between the commit of the merged rows and that of their manifest. -#}
-        {% do tangles.drop_if_cached(tangles.sibling_relation(this, 'next')) %}
+        {% do drop_if_cached(sibling_relation(this, 'next')) %}
     {%- endif -%}
     {{ return(new_relation) }}
 {% endmacro %}
@@ -41,7 +41,7 @@
 {% macro has_earlier_rows() %}
     {{ return(
         execute and flags.WHICH in ['build', 'run', 'retry'] and not should_full_refresh()
-        and tangles.recover_interrupted_swap(this)
+        and recover_interrupted_swap(this)
     ) }}
 {% endmacro %}
 
@@ -49,33 +49,33 @@
 {#- The node's compiled code. If the groups of a complete table are replaced, it is limited to the rows of changed groups, and
     kept rows of other groups are added. A Python model limits its rows itself, by `earlier.only_changed`. -#}
 {% macro limit_to_changed_groups(plan) %}
-    {%- if plan.action != 'replace' or model.language == 'python' or model.config.materialized != 'replace_groups' -%}
+    {%- if plan.action != 'replace' or model.language == 'python' or plan.holds != 'all_groups' -%}
         {{ return(compiled_code) }}
     {%- endif -%}
-    {%- set columns = tangles.group_columns(model) -%}
+    {%- set columns = group_columns(model) -%}
     {{ return(adapter.add_kept_rows(
         this,
-        'select * from (' ~ compiled_code ~ ') where ' ~ tangles.is_changed(columns.key, columns.versions, columns.column)
+        'select * from (' ~ compiled_code ~ ') where ' ~ is_changed(columns.key, columns.versions, columns.column)
     )) }}
 {% endmacro %}
 
 
 {#- Ends the build of a node's table: ends a replacement, and moves a sibling to the node's name. -#}
 {% macro finish_table(plan, new_relation) %}
-    {%- set target_relation, kind = this.incorporate(type='table'), model.config.materialized -%}
+    {%- set target_relation = this.incorporate(type='table') -%}
     {%- if plan.action == 'reuse' -%}
         {% do adapter.reuse_table(this) %}
         {% do store_raw_result('main', message='unchanged', code='unchanged', rows_affected=0) %}
         {{ return({'relations': [target_relation]}) }}
     {%- endif -%}
-    {%- if plan.action == 'replace' and kind == 'replace_groups' -%}
+    {%- if plan.action == 'replace' and plan.holds == 'all_groups' -%}
         {% do adapter.finish_replacement(this, new_relation) %}
     {%- endif -%}
     {%- if new_relation.identifier != this.identifier and not adapter.replaces_in_place(this, config.get('file_format')) -%}
-        {% do tangles.drop_if_cached(this) %}
+        {% do drop_if_cached(this) %}
         {% do adapter.rename_relation(new_relation, target_relation) %}
     {%- endif -%}
-    {%- if kind == 'group_versions' -%}
+    {%- if plan.holds == 'versions' -%}
         {%- for row in run_query('select min(version), max(version) from ' ~ target_relation) -%}
             {% do adapter.record_versions(this, row[0] if config.meta_get('row_versions') else 0, row[1]) %}
         {%- endfor -%}

@@ -54,13 +54,13 @@
 
 {#- The rows of a model that the current test reads: in a build, the rows of groups that changed since it passed; else all. -#}
 {% macro rows_to_test(relation) %}
-    {%- set plan = tangles.plan_node() -%}
+    {%- set plan = plan_node() -%}
     {%- if plan.action != 'replace' -%}
         {{ return(relation) }}
     {%- endif -%}
-    {%- set columns = tangles.group_columns(graph.nodes[model.attached_node]) -%}
+    {%- set columns = group_columns(graph.nodes[model.attached_node]) -%}
     {{ return(
-        '(select * from ' ~ relation ~ ' where ' ~ tangles.is_changed(columns.key, columns.versions, columns.column) ~ ')'
+        '(select * from ' ~ relation ~ ' where ' ~ is_changed(columns.key, columns.versions, columns.column) ~ ')'
     ) }}
 {% endmacro %}
 

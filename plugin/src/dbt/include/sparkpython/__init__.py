@@ -1,0 +1,5 @@
+"""The adapter's macros and materializations, a dbt project of their own."""
+
+from pathlib import Path
+
+PACKAGE_PATH = str(Path(__file__).parent)
