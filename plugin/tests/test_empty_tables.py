@@ -11,7 +11,6 @@ pytestmark = pytest.mark.both
 MODELS = {
     "lists.sql": """
         {{ config(materialized='table') }}
-        {% do adapter.begin_table(this, model.unique_id, ['id']) %}
         select
             id,
             coalesce(collect_list(word), array()) as words,
@@ -34,16 +33,18 @@ MODELS = {
     """,
     "read.sql": """
         {{ config(materialized='table') }}
-        {% do adapter.begin_table(this, model.unique_id, ['id']) %}
         select lists.id, size(lists.words) as n, lists.at, python.nested
         from {{ ref('lists') }} as lists
         inner join {{ ref('python') }} as python on lists.id = python.id and size(python.words) > 0
     """,
 }
+COUNTED = "{% macro counted_key_columns() %}{{ return(['id']) }}{% endmacro %}"
 
 
 def test_rows_go_and_come_back(project, tmp_path):
     folder = make_project(tmp_path / "p", MODELS)
+    (folder / "macros").mkdir()
+    (folder / "macros" / "counted.sql").write_text(COUNTED)
     seen = []
     for above in (0, 5, 5, 1, 0):
         built = project("empty_tables", folder, above=above).build()

@@ -77,7 +77,7 @@ def test_spark_connect_needs_no_java_here():
 
 def test_packages_are_zipped_under_their_name():
     names = zipfile.ZipFile(zip_package("dbt_spark_python")).namelist()
-    assert "dbt_spark_python/plugin.py" in names
+    assert "dbt_spark_python/adapter.py" in names
     assert not [name for name in names if "__pycache__" in name]
     with pytest.raises(ModuleNotFoundError, match="no_such_package"):
         zip_package("no_such_package")

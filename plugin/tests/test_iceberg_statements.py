@@ -6,7 +6,7 @@ import pytest
 from dbt.adapters.spark import impl
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt_spark_python.adapter import SparkAdapter
+from dbt_spark_python.adapter import SparkPythonAdapter
 from dbt_spark_python.session import connection
 
 
@@ -21,12 +21,12 @@ from dbt_spark_python.session import connection
 def test_a_table_is_dropped_with_its_files(monkeypatch, kind, is_iceberg, expected):
     """REST, JDBC and Hive catalogs keep the files of tables dropped without `purge`. dbt-spark drops all others."""
     said = []
-    adapter = SparkAdapter.__new__(SparkAdapter)
+    adapter = SparkPythonAdapter.__new__(SparkPythonAdapter)
     adapter.config = SimpleNamespace(credentials=None)
     adapter.execute, adapter.cache_dropped = said.append, lambda relation: said.append(relation.identifier)
     monkeypatch.setattr(connection, "catalog_of", lambda credentials: None)
     monkeypatch.setattr(impl.SparkAdapter, "drop_relation", lambda adapter, relation: said.append("dbt-spark"))
-    adapter.drop_relation(SparkAdapter.Relation.create(schema="s", identifier="t", type=kind, is_iceberg=is_iceberg))
+    adapter.drop_relation(SparkPythonAdapter.Relation.create(schema="s", identifier="t", type=kind, is_iceberg=is_iceberg))
     assert said == expected
 
 
@@ -39,7 +39,7 @@ def views_of(answer) -> list[tuple[str, str, str]]:
             raise answer
         return "OK", answer
 
-    found = SparkAdapter._views_of(SimpleNamespace(execute=execute, Relation=SparkAdapter.Relation), "s")
+    found = SparkPythonAdapter._views_of(SimpleNamespace(execute=execute, Relation=SparkPythonAdapter.Relation), "s")
     return [(view.schema, view.identifier, view.type) for view in found]
 
 

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dbt_spark_python.adapter import SparkAdapter
+from dbt_spark_python.adapter import SparkPythonAdapter
 from dbt_spark_python.input_files import find_files, uri
 from dbt_spark_python.session import connection, found_input, local_disk
 from dbt_spark_python.session.local_disk import reads_this_disk
@@ -134,5 +134,5 @@ def test_an_input_is_measured(folder, monkeypatch):
     monkeypatch.setattr(connection, "python_session", lambda credentials: None)
     monkeypatch.setattr(found_input, "reads_this_disk", lambda *_: True)
     adapter = SimpleNamespace(config=SimpleNamespace(credentials=None))
-    assert SparkAdapter.measure_input(adapter, str(folder), "log") == {"files": 5, "bytes": 11}
-    assert SparkAdapter.measure_input(adapter, str(folder / "absent"), "log") is None
+    assert SparkPythonAdapter.measure_input(adapter, str(folder), "log") == {"files": 5, "bytes": 11}
+    assert SparkPythonAdapter.measure_input(adapter, str(folder / "absent"), "log") is None
