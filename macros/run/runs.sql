@@ -2,6 +2,11 @@
     {%- set node = graph.nodes.get('model.tangles.runs') -%}
     {%- if node is none or not node.config.enabled -%}
         {{ return(none) }}
+    {%- elif node.config.materialized != 'create_if_missing' -%}
+        {% do exceptions.raise_compiler_error(
+            'runs must be create_if_missing, not ' ~ node.config.materialized ~ ': in dbt_project.yml, below models: tangles: marts:,'
+            ~ ' say runs: {+materialized: create_if_missing}'
+        ) %}
     {%- endif -%}
     {{ return(api.Relation.create(schema=node.schema, identifier=node.alias, type='table')) }}
 {% endmacro %}

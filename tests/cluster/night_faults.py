@@ -25,8 +25,6 @@ from tests.cluster.tables import differences, names_of
 PLACE = "faults"
 #: The end of the names of tables with the new rows of changed groups.
 NEW_ROWS = "__next"
-#: Materializations whose rows depend on the runs before: after a failed run, more groups may count as changed.
-OF_CHANGED_GROUPS = {"group_versions", "working_set"}
 
 #: The faults, and the models and statements of a night in the middle of which each happens.
 MODELS = {
@@ -98,8 +96,10 @@ def compare(nights: NightRuns, fault: Fault, wanted: Path) -> list[str]:
     names = names_of(found) | names_of(wanted)
     if not fault.ends_well:
         nodes = json.loads((nights.folder / name / "target" / "manifest.json").read_text())["nodes"].values()
-        models = [node for node in nodes if node["resource_type"] == "model"]
-        names -= {node["alias"] for node in models if node["config"]["materialized"] in OF_CHANGED_GROUPS}
+        # Their rows depend on the runs before: after a failed run, more groups may count as changed.
+        metas = {node["alias"]: node["config"]["meta"] for node in nodes if node["resource_type"] == "model"}
+        names -= {name for name, meta in metas.items() if meta.get("holds") == "versions"}
+        names -= {name for name, meta in metas.items() if meta.get("group_versions") and meta.get("holds") == "changed_groups"}
     said = differences(found, wanted, names=names)
     say(f"{fault.name}: {len(names)} tables, {'not ' if said else ''}those of one machine")
     return said

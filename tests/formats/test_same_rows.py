@@ -62,7 +62,7 @@ class Nights:
     def kill(self, table: str, *nights: str) -> None:
         """Run until a table is built in the last night; then kill dbt and its JVM."""
         process = self.start(*nights)
-        while self.output.read_text().count(f"OK created sql plain_table model tangles.{table} ") < len(nights):
+        while self.output.read_text().count(f"OK created sql incremental_groups model tangles.{table} ") < len(nights):
             assert process.poll() is None, self.output.read_text()
             time.sleep(0.05)
         os.killpg(process.pid, signal.SIGKILL)

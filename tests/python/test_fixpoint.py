@@ -2,11 +2,11 @@
 
 import re
 import textwrap
+from pathlib import Path
 
 import pytest
-import yaml
 
-from conftest import ROOT
+from dbt.include import sparkpython
 from dbt_projects import installing
 
 pytestmark = pytest.mark.both
@@ -58,9 +58,8 @@ BEFORE = """
 
 
 def example() -> str:
-    macros = yaml.safe_load((ROOT / "macros" / "_macros.yml").read_text())["macros"]
-    (text,) = [macro["description"] for macro in macros if macro["name"] == "materialization_fixpoint_spark"]
-    return textwrap.dedent(re.search(r"```sql\n(.*?)```", text, re.DOTALL)[1])
+    text = (Path(sparkpython.PACKAGE_PATH) / "macros" / "materializations" / "fixpoint.sql").read_text()
+    return textwrap.dedent(re.search(r"( +{{ config.*?)-#}", text, re.DOTALL)[1])
 
 
 @pytest.fixture(scope="module")

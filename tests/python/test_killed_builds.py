@@ -71,7 +71,8 @@ def undisturbed(project, logs, plan):
 @pytest.fixture(scope="module")
 def working_sets(manifest):
     """Return the tables that may lack the rows of unchanged groups."""
-    return {node.name for node in manifest.nodes.values() if node.config.materialized in ("working_set", "fixpoint")}
+    metas = {node.name: node.config.meta for node in manifest.nodes.values() if node.resource_type == "model"}
+    return {name for name, meta in metas.items() if meta.get("group_versions") and meta.get("holds") == "changed_groups"}
 
 
 @pytest.mark.long

@@ -15,10 +15,16 @@
 
     An example: the level of each employee. Employees in a cycle of superiors get no row.
 
-        select employee, 0 as level, true as is_settled from staff where superior is null
-        [ next_query() ]
+        {{ config(materialized='fixpoint', meta={'result_columns': ['employee', 'level']}) }}
+
+        select employee, 0 as level, true as is_settled
+        from {{ ref('staff') }}
+        where superior is null
+        {{ next_query() }}
         select staff.employee, above.level + 1 as level, true as is_settled
-        from staff inner join [ this_round() ] as above on staff.superior = above.employee -#}
+        from {{ ref('staff') }} as staff
+        inner join {{ this_round() }} as above on staff.superior = above.employee
+-#}
 {% materialization fixpoint, adapter='sparkpython', supported_languages=['sql'] %}
     {%- set plan = plan_node() -%}
     {%- set target_relation = prepare_table(plan) -%}
