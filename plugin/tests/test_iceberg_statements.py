@@ -26,7 +26,9 @@ def test_a_table_is_dropped_with_its_files(monkeypatch, kind, is_iceberg, expect
     adapter.execute, adapter.cache_dropped = said.append, lambda relation: said.append(relation.identifier)
     monkeypatch.setattr(connection, "catalog_of", lambda credentials: None)
     monkeypatch.setattr(impl.SparkAdapter, "drop_relation", lambda adapter, relation: said.append("dbt-spark"))
-    adapter.drop_relation(SparkPythonAdapter.Relation.create(schema="s", identifier="t", type=kind, is_iceberg=is_iceberg))
+    adapter.drop_relation(
+        SparkPythonAdapter.Relation.create(schema="s", identifier="t", type=kind, is_iceberg=is_iceberg)
+    )
     assert said == expected
 
 

@@ -21,6 +21,6 @@ import dbt.adapters.sparkpython
     ids=["commands as dbt ls", "programs that find files"],
 )
 def test_what_a_program_loads(code, printed):
-    """dbt loads no Arrow."""
+    """Dbt loads no Arrow."""
     done = run_python(code)
     assert done.stdout.splitlines() == printed, done.stderr

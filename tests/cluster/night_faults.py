@@ -99,7 +99,9 @@ def compare(nights: NightRuns, fault: Fault, wanted: Path) -> list[str]:
         # Their rows depend on the runs before: after a failed run, more groups may count as changed.
         metas = {node["alias"]: node["config"]["meta"] for node in nodes if node["resource_type"] == "model"}
         names -= {name for name, meta in metas.items() if meta.get("holds") == "versions"}
-        names -= {name for name, meta in metas.items() if meta.get("group_versions") and meta.get("holds") == "changed_groups"}
+        names -= {
+            name for name, meta in metas.items() if meta.get("group_versions") and meta.get("holds") == "changed_groups"
+        }
     said = differences(found, wanted, names=names)
     say(f"{fault.name}: {len(names)} tables, {'not ' if said else ''}those of one machine")
     return said

@@ -345,7 +345,9 @@ def test_one_schema_for_two_models_of_one_name_is_dbts_own_error(changed):
 @pytest.mark.long
 def test_the_table_of_runs_keeps_its_materialization(changed):
     """The hooks write it: a materialization that is set for all marts is refused for it."""
-    said = refused(changed(lambda settings: settings["models"]["tangles"]["marts"].update({"+materialized": "view"})).invoke("run"))
+    said = refused(
+        changed(lambda settings: settings["models"]["tangles"]["marts"].update({"+materialized": "view"})).invoke("run")
+    )
     assert "runs must be create_if_missing, not view" in said
     assert "runs: {+materialized: create_if_missing}" in said
 

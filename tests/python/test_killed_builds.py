@@ -72,7 +72,9 @@ def undisturbed(project, logs, plan):
 def working_sets(manifest):
     """Return the tables that may lack the rows of unchanged groups."""
     metas = {node.name: node.config.meta for node in manifest.nodes.values() if node.resource_type == "model"}
-    return {name for name, meta in metas.items() if meta.get("group_versions") and meta.get("holds") == "changed_groups"}
+    return {
+        name for name, meta in metas.items() if meta.get("group_versions") and meta.get("holds") == "changed_groups"
+    }
 
 
 @pytest.mark.long

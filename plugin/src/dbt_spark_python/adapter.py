@@ -23,6 +23,7 @@ from dbt_spark_python.incremental.table_formats import drop_table
 from dbt_spark_python.python_model import workers
 from dbt_spark_python.python_model.checkpoint_retry import retry_lost_rows
 from dbt_spark_python.python_model.submit import SessionPythonJob
+from dbt_spark_python.run_history import RunHistory
 from dbt_spark_python.session import connection, error_translation
 from dbt_spark_python.session.found_input import find_input
 from dbt_spark_python.session.progress import RunProgress, logger
@@ -44,7 +45,7 @@ _WITHOUT_EARLIER_ROWS = frozenset(
 )
 
 
-class SparkPythonAdapter(PlannedRuns, SparkAdapter):  # dbt derives the adapter's module from the class name
+class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives the adapter's module from the class name
     """dbt-spark's adapter with Python models, folder warehouses and planned runs; all else is dbt-spark's."""
 
     ConnectionManager = connection.SessionConnections
@@ -52,9 +53,8 @@ class SparkPythonAdapter(PlannedRuns, SparkAdapter):  # dbt derives the adapter'
 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
-        # `dbt debug` gives a profile, which has no vars.
-        given = config.vars.to_dict() if hasattr(config, "vars") else {}
-        connection.read_small_run(config.credentials, {**given, **config.cli_vars})
+        if hasattr(config, "vars"):  # `dbt debug` gives a profile alone
+            connection.read_small_run(config.credentials, {**config.vars.to_dict(), **config.cli_vars})
         # pyspark logs every failed query a second time, as JSON; dbt reports the failure itself.
         logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
         # dbt-spark sets Hive's catalog on every session; a Spark Connect server refuses that.

@@ -24,7 +24,7 @@ from dbt_spark_python.incremental.earlier import (
     plan_view_name,
 )
 from dbt_spark_python.incremental.folder_tables import FolderTables
-from dbt_spark_python.incremental.plan import COMPLETE, MATERIALIZATION, REBUILD, REUSE, Plan, Planner
+from dbt_spark_python.incremental.plan import MATERIALIZATION, REBUILD, REUSE, Plan, Planner
 from dbt_spark_python.incremental.snapshot_tables import SnapshotTables
 from dbt_spark_python.incremental.table_formats import FORMATS
 from dbt_spark_python.incremental.tables import ChangedGroups, PlannedTables, Replacement
@@ -75,7 +75,8 @@ class PlannedRuns(metaclass=AdapterMeta):
                 tables with `row_versions` in their meta.
 
         Returns:
-            The fields of the plan, and `holds`: which rows the table has, if it has groups. Every node is rebuilt if tables lack manifests.
+            The fields of the plan, and `holds`: which rows the table has, if it has groups.
+            Every node is rebuilt if tables lack manifests.
         """
         with self._planning:
             if node_id not in self._plans:

@@ -41,7 +41,7 @@
 {% macro has_earlier_rows() %}
     {{ return(
         execute and flags.WHICH in ['build', 'run', 'retry'] and not should_full_refresh()
-        and recover_interrupted_swap(this)
+        and adapter.recover_interrupted_swap(this)
     ) }}
 {% endmacro %}
 

@@ -1,0 +1,358 @@
+"""Records the runs of a package in two tables of its own: a row for each run, and the changed rows of each table.
+
+The package has models for both tables, with the materialization `create_if_missing`, and calls `begin_run` and `end_run`
+in its hooks. A run's row is written when it begins, so a killed run has one, too.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from dbt.adapters.base import BaseRelation
+from dbt.adapters.base.meta import AdapterMeta, available
+from dbt.flags import get_flags
+from dbt_common.exceptions import CompilationError
+from dbt_common.invocation import get_invocation_id
+
+from dbt_spark_python.table_store.catalog import literal
+
+_INPUTS = "array<struct<var: string, path: string, files: bigint, bytes: bigint, lines: bigint>>"
+_FAILED = ("error", "fail", "runtime error", "skipped")
+#: The earlier runs that a report of mixed tables names.
+_MOST_RUNS = 5
+
+
+class Run(NamedTuple):
+    """A run of a package, as its hooks describe it."""
+
+    package: str
+    version: str
+    started_at: str  # UTC, as a SQL timestamp
+    inputs: list[dict[str, Any]]  # Its logs: `var`, `path` as shown, `is_path`, and `lines`, the model of their lines
+    vars: dict[str, str]  # The other vars, as JSON
+    runs: str = "runs"  # The names of the two models
+    changes: str = "run_changes"
+
+
+class RunHistory(metaclass=AdapterMeta):
+    """A part of the adapter: the tables of runs."""
+
+    @available
+    def begin_run(self, run: dict[str, Any], nodes: Mapping[str, Any], selected: list[str]) -> list[str]:
+        """Write the row of a run that begins; earlier runs that did not end are interrupted.
+
+        Args:
+            run: The fields of `Run`.
+            nodes: The nodes of dbt's graph.
+            selected: The ids of the nodes that the command builds.
+
+        Returns:
+            Lines for the user if the warehouse holds tables of several runs.
+        """
+        run = Run(**run)
+        node = _model(nodes, run, run.runs)
+        if node is None:
+            return []
+        relation = self._relation_of(node)
+        self.create_schema(relation)
+        tables, changed = (self._standing(run, nodes, by) for by in ("run_id", "changed_in"))
+        begun, said = self._first_row(run, self._is_full(run, nodes, selected)), []
+        if self.recover_interrupted_swap(relation):
+            said = _describe_mixture(self._rows(_mixture(relation, tables)))
+            columns = {column.name for column in self.get_columns_in_relation(relation)}
+            begun = f"""
+                select run_id, started_at, finished_at, if(status = 'running', 'interrupted', status) as status, inputs,
+                    vars, is_full, project_version, {_tables_of_runs(tables, "tables")} as tables,
+                    {_tables_of_runs(changed, "changed_tables")} as changed_tables,
+                    {"snapshots" if "snapshots" in columns else _map({})} as snapshots
+                from {relation}
+                union all {begun}"""
+        self.rebuild(relation, begun, node["config"].get("file_format") or "parquet")
+        return said
+
+    @available
+    def end_run(self, run: dict[str, Any], nodes: Mapping[str, Any], results: list[Any]) -> str:
+        """Complete the row of the run that ends, and write the rows that changed in its tables.
+
+        Args:
+            run: The fields of `Run`.
+            nodes: The nodes of dbt's graph.
+            results: dbt's results.
+        """
+        run = Run(**run)
+        node = _model(nodes, run, run.runs)
+        if node is None:
+            return ""
+        relation, is_this = self._relation_of(node), f"run_id = {_text(get_invocation_id())}"
+        ours = [result for result in results if result.node.package_name == run.package]
+        status = "error" if any(result.status in _FAILED for result in ours) else "success"
+        built = {result.node.name: result.node.relation_name for result in ours if result.status == "success"}
+        reads = any(each["lines"] in built for each in run.inputs)
+        tables = [self._standing(run, nodes, by) for by in ("run_id", "changed_in")]
+        made = [_full_name(each.node) for each in ours if each.status == "success" and _is_table(each.node, run)]
+        lists = [
+            _tables_of_runs(found, name, is_this, made)
+            for found, name in zip(tables, ("tables", "changed_tables"), strict=True)
+        ]
+        snapshots = {
+            table["name"]: table["snapshot"] for table in self._published(run, nodes) or [] if table["snapshot"]
+        }
+        query = f"""
+            select run_id, started_at, if({is_this}, current_timestamp(), finished_at) as finished_at,
+                if({is_this}, '{status}', status) as status,
+                {f"if({is_this}, {self._inputs(run, built)}, inputs)" if reads else "inputs"} as inputs, vars,
+                is_full and not ({is_this} and {str(count_unchanged(results) > 0).lower()}) as is_full, project_version,
+                {lists[0]} as tables, {lists[1]} as changed_tables,
+                if({is_this}, {_map(snapshots)}, snapshots) as snapshots
+            from {relation}"""
+        self.rebuild(relation, query, node["config"].get("file_format") or "parquet")
+        self._record_changes(run, nodes)
+        return ""
+
+    @available
+    def rebuild(self, relation: BaseRelation, query: str, file_format: str) -> str:
+        """Replace a table that a hook writes, for readers and a killed run in one step."""
+        if self.replaces_in_place(relation, file_format):
+            self.execute(f"create or replace table {relation} using {file_format} as {query}")
+        else:
+            following = _sibling(relation)
+            self.drop_relation(following)
+            self.execute(f"create table {following} using {file_format} as {query}")
+            self.drop_relation(relation)
+            self.rename_relation(following, relation)
+        self.cache_added(relation)
+        self.publish_table(relation.schema, relation.identifier)
+        return ""
+
+    @available
+    def recover_interrupted_swap(self, relation: BaseRelation) -> bool:
+        """Recover a table whose replacement a killed run left under the sibling name; whether the table exists now."""
+        following = _sibling(relation)
+        if self.get_relation(None, relation.schema, relation.identifier) is None:
+            if self.get_relation(None, following.schema, following.identifier) is None:
+                return False
+            self.rename_relation(following, relation)
+        return True
+
+    @available
+    def summarise_run(
+        self, run: dict[str, Any], nodes: Mapping[str, Any], results: list[Any], shown: list[str]
+    ) -> list[str]:
+        """Describe the tables that a run has built, as lines for the user.
+
+        Args:
+            run: The fields of `Run`.
+            nodes: The nodes of dbt's graph.
+            results: dbt's results.
+            shown: The names of models whose rows are counted.
+        """
+        made = {each.node.name: each.node for each in results if each.status == "success"}
+        tables = [made[name] for name in shown if name in made and made[name].package_name == run["package"]]
+        if not tables:
+            return []
+        queries = (
+            f"select {at} as at, count(*) as row_count from {node.relation_name}" for at, node in enumerate(tables)
+        )
+        said = [""]
+        for at, count in self._rows(f"{' union all '.join(queries)} order by at"):
+            said.append(f"  {tables[int(at)].name:<18}{int(count):>12,} row{'' if count == 1 else 's'}")
+        if place := self.warehouse_path():
+            schemas = list(dict.fromkeys(node.schema.lower() for node in tables))
+            runs = _model(nodes, Run(**run), Run(**run).runs)
+            schema = runs["schema"].lower() if runs else schemas[0]
+            words = ["tangles", "status"]
+            words += ["--warehouse", place] if place != "warehouse" else []
+            words += ["--schema", schema] if schema != "tangles" else []
+            folders = ", ".join(f"{place}/{schema}.db/<table>/" for schema in schemas)
+            said.append(f"  Tables: {folders} (parquet).  A look: {self.shown_command(*words)}")
+        return said
+
+    @available
+    def describe_outcome(self, results: list[Any]) -> str:
+        """Count the steps of a run by their outcomes, as a line for the user; see `describe_outcome`."""
+        return describe_outcome(results)
+
+    def _record_changes(self, run: Run, nodes: Mapping[str, Any]) -> None:
+        """Add the counts of changed rows that were published since the last run."""
+        node = _model(nodes, run, run.changes)
+        if node is None:
+            return
+        relation = self._relation_of(node)
+        stands = self.recover_interrupted_swap(relation)
+        known = {tuple(row) for row in self._rows(f"select run_id, table_name from {relation}")} if stands else set()
+        rows = []
+        for table in self._published(run, nodes) or []:
+            counts, of = table["changes"] or {}, (table["changed_in"], table["name"])
+            if sum(counts.values()) > 0 and table["is_public"] and of not in known:
+                numbers = ", ".join(f"{counts[name]}L" for name in ("rows_added", "rows_changed", "rows_removed"))
+                rows.append(f"({_text(of[0])}, {_text(of[1])}, {numbers})")
+        if rows:
+            columns = "run_id, table_name, rows_added, rows_changed, rows_removed"
+            earlier = f" union all select {columns} from {relation}" if stands else ""
+            query = f"select {columns} from values {', '.join(rows)} as counted ({columns}){earlier}"
+            self.rebuild(relation, query, node["config"].get("file_format") or "parquet")
+
+    def _published(self, run: Run, nodes: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+        """Return the published tables of the package, but for those of runs; None without manifests."""
+        ours = {_full_name(node): node for node in nodes.values() if _is_table(node, run)}
+        found = []
+        for schema in sorted({node["schema"] for node in ours.values()}):
+            published = self.published(schema)
+            if published is None:
+                return None
+            for table in published:
+                name = f"{schema.lower()}.{table['name']}"
+                if name in ours:
+                    found.append(table | {"name": name, "is_public": ours[name].get("access") == "public"})
+        return found
+
+    def _standing(self, run: Run, nodes: Mapping[str, Any], by: str) -> dict[str, list[str]] | None:
+        """Return the names of the published tables by run; None if the tables do not know theirs."""
+        published = self._published(run, nodes)
+        if published is None or (by == "run_id" and not self.records_reuse()):
+            return None
+        tables: dict[str, list[str]] = {}
+        for table in published:
+            tables.setdefault(table[by] or "", []).append(table["name"])
+        return tables
+
+    def _first_row(self, run: Run, is_full: bool) -> str:
+        return f"""
+            select {_text(get_invocation_id())} as run_id, timestamp {_text(run.started_at)} as started_at,
+                cast(null as timestamp) as finished_at, 'running' as status, {self._inputs(run, {})} as inputs,
+                {_map(run.vars)} as vars, {str(is_full).lower()} as is_full, {_text(run.version)} as project_version,
+                {_array([])} as tables, {_array([])} as changed_tables, {_map({})} as snapshots"""
+
+    def _inputs(self, run: Run, built: Mapping[str, str]) -> str:
+        """Write the logs as an array; those whose lines the run has built have their sizes."""
+        structs = []
+        for each in run.inputs:
+            lines, size = built.get(each["lines"]), None
+            if lines and each["is_path"]:
+                size = self.measure_input(each["path"], each["var"])
+            files, bytes_ = (str(size[name]) if size else "null" for name in ("files", "bytes"))
+            count = f"(select count(*) from {lines})" if lines else "null"
+            structs.append(
+                f"named_struct('var', {_text(each['var'])}, 'path', {_text(each['path'])}, 'files', {files}, "
+                f"'bytes', {bytes_}, 'lines', {count})"
+            )
+        return f"cast(array({', '.join(structs)}) as {_INPUTS})"
+
+    def _is_full(self, run: Run, nodes: Mapping[str, Any], selected: list[str]) -> bool:
+        """Whether the run builds every table itself."""
+        for node in nodes.values():
+            if _is_table(node, run) and node["resource_type"] == "model":
+                meta = node["config"].get("meta") or {}
+                has_groups = meta.get("group_versions") or meta.get("holds") == "versions"
+                goes_on = has_groups and meta.get("holds") != "changed_groups" and self.is_planned()
+                continues = (goes_on or meta.get("is_history")) and not get_flags().FULL_REFRESH
+                if node["unique_id"] not in selected or (
+                    continues and self.get_relation(None, node["schema"], node["alias"]) is not None
+                ):
+                    return False
+        return True
+
+    def _relation_of(self, node: Mapping[str, Any]) -> BaseRelation:
+        return self.Relation.create(schema=node["schema"], identifier=node["alias"], type="table")
+
+    def _rows(self, query: str) -> list[tuple]:
+        return [tuple(row.values()) for row in self.execute(query, fetch=True)[1].rows]
+
+
+def count_unchanged(results: Iterable[Any]) -> int:
+    """Count the steps of a run that left their result unchanged."""
+    return sum((result.adapter_response or {}).get("_message") == "unchanged" for result in results)
+
+
+def describe_outcome(results: Iterable[Any]) -> str:
+    """Count the steps of a run by their outcomes, as a line for the user."""
+    words = {"success": "passed", "pass": "passed", "warn": "warned", "skipped": "skipped"}
+    counts = {"passed": 0, "warned": 0, "failed": 0, "skipped": 0}
+    for result in results:
+        if result.status != "no-op":  # exposures
+            counts[words.get(str(result.status), "failed")] += 1
+    said = ", ".join(f"{count} {name}" for name, count in counts.items() if count or name == "passed")
+    unchanged = count_unchanged(results)
+    return said + (f" ({unchanged} unchanged)" if unchanged else "")
+
+
+def _model(nodes: Mapping[str, Any], run: Run, name: str) -> Mapping[str, Any] | None:
+    """Return the enabled model of a table of runs.
+
+    Raises:
+        CompilationError: A project has set another materialization for it.
+    """
+    node = nodes.get(f"model.{run.package}.{name}")
+    if node is None or not node["config"]["enabled"]:
+        return None
+    if (kind := node["config"]["materialized"]) != "create_if_missing":
+        raise CompilationError(
+            f"{node['name']} must be create_if_missing, not {kind}: in dbt_project.yml, below models: "
+            f"{': '.join(node['fqn'][:-1])}:, say {node['name']}: {{+materialized: create_if_missing}}"
+        )
+    return node
+
+
+def _is_table(node: Any, run: Run) -> bool:
+    """Whether a node is a model or seed of the package, other than the tables of runs."""
+    of = node.get if isinstance(node, Mapping) else lambda name: getattr(node, name)
+    is_ours = of("package_name") == run.package and of("resource_type") in ("model", "seed")
+    return is_ours and of("name") not in (run.runs, run.changes)
+
+
+def _full_name(node: Any) -> str:
+    of = node.get if isinstance(node, Mapping) else lambda name: getattr(node, name)
+    return f"{of('schema')}.{of('alias')}".lower()
+
+
+def _tables_of_runs(
+    tables: Mapping[str, list[str]] | None, column: str, is_this: str = "", made: list[str] | None = None
+) -> str:
+    """Write the tables of each row's run: as the manifests have them, or else as the run that ends made them."""
+    if tables is not None:
+        cases = "".join(f" when run_id = {_text(run)} then {_array(names)}" for run, names in tables.items() if run)
+        return f"case{cases} when run_id is not null then {_array([])} end"
+    return f"if({is_this}, {_array(made)}, array_except({column}, {_array(made)}))" if is_this else column
+
+
+def _mixture(relation: BaseRelation, tables: Mapping[str, list[str]] | None) -> str:
+    return f"""
+        select date_format(started_at, 'yyyy-MM-dd HH:mm:ss') as started, finished_at is null as is_cut_off,
+            array_join(transform(inputs, given -> concat(given.var, ' ', given.path)), ', ') as inputs,
+            size({_tables_of_runs(tables, "tables")}) as table_count
+        from {relation} order by started_at desc"""
+
+
+def _describe_mixture(rows: list[tuple]) -> list[str]:
+    """Describe a warehouse with tables of several runs, or of a run that did not end; empty for any other."""
+    runs = [row for at, row in enumerate(rows) if row[3] > 0 or (at == 0 and row[1])]
+    if len(runs) < 2 and not any(row[1] for row in runs):
+        return []
+    said = ["The warehouse holds tables of several runs, or of a run that did not end:"]
+    for started, is_cut_off, inputs, count in runs[:_MOST_RUNS]:
+        tables = f"{count:4d} {'table' if count == 1 else 'tables'}"
+        end = ", which did not end" if is_cut_off else ""
+        said.append(f"  {tables} of the run of {started} over {inputs or 'the fixtures'}{end}")
+    if others := runs[_MOST_RUNS:]:
+        said.append(f"  {sum(row[3] for row in others):4d} of {len(others)} earlier runs")
+    return [
+        *said,
+        "  A build without --select builds them all in one run. The table runs lists the tables of each run.",
+    ]
+
+
+def _array(texts: Iterable[str]) -> str:
+    return f"cast(array({', '.join(map(_text, sorted(texts)))}) as array<string>)"
+
+
+def _map(texts: Mapping[str, str]) -> str:
+    keys, values = (f"cast(array({', '.join(map(_text, each))}) as array<string>)" for each in (texts, texts.values()))
+    return f"map_from_arrays({keys}, {values})"
+
+
+def _text(value: object) -> str:
+    return f"'{literal(value)}'"
+
+
+def _sibling(relation: BaseRelation) -> BaseRelation:
+    """Return the relation beside a table under which its next version is written."""
+    return relation.incorporate(path={"identifier": f"{relation.identifier}__next"}, type="table")
