@@ -6,60 +6,28 @@
         {% do check_schema() %}
     {%- endif -%}
     {%- if execute -%}
-        {% do check_names() %}
-        {% do check_access() %}
+        {#- A log may be a table of another package. -#}
+        {% do adapter.check_graph(graph.nodes, 'tangles', ['stg_tables__lines']) %}
     {%- endif -%}
     {%- if execute and is_selected() -%}
         {% do check_hmac_key() %}
         {% do check_var_names() %}
         {% do check_values() %}
-        {%- if flags.WHICH in ['build', 'retry', 'run'] -%}
-            {% do check_python_models() %}
-        {%- endif -%}
-        {%- if flags.WHICH in ['build', 'test'] -%}
-            {% do check_tested_tables() %}
-        {%- endif -%}
+        {% do adapter.check_selected(graph.nodes, 'tangles', selected_resources) %}
     {%- endif -%}
 {% endmacro %}
 
 
 {% macro check_values() %}
-    {%- set problems = [] -%}
+    {%- set kinds, values = dict(settings()), {} -%}
+    {% do kinds.pop('tangle_types') %}
     {%- for name in logs() -%}
-        {%- set value = var(name) -%}
-        {%- if not (value is none or (value is string and value | trim) or is_table_reference(value)) -%}
-            {% do problems.append(describe_wrong_value(name, value, describe_log_forms())) %}
-        {%- elif value is string and modules.re.match('[^/@]*://[^/@:]*:[^/@]*@', value) -%}
-            {% do problems.append(
-                "var '" ~ name ~ "' has a password before the @ of its path (not shown here): remove it, give credentials in"
-                ~ " the environment, and change the password, because dbt's logs name all vars"
-            ) %}
-        {%- endif -%}
+        {% do kinds.update({name: 'log'}) %}
     {%- endfor -%}
-    {%- for name, kind in settings().items() -%}
-        {%- set value = var(name) -%}
-        {%- set number = value if value is integer and value is not boolean else -1 -%}
-        {%- if kind == 'tangle types' -%}
-            {% do problems.extend(find_type_faults(value)) %}
-            {%- set is_right = true -%}
-        {%- elif kind is not string -%}
-            {#- 0 equals false. -#}
-            {%- set is_right = value in kind and (value is string or value is boolean) -%}
-            {%- set wanted = kind[:-1] | join(', ') ~ ' or ' ~ kind[-1] | lower -%}
-        {%- elif kind == 'boolean' -%}
-            {%- set is_right, wanted = value is boolean, 'true or false' -%}
-        {%- elif kind == 'count' -%}
-            {%- set is_right, wanted = number >= 0, 'an integer, 0 or more' -%}
-        {%- elif kind == 'positive' -%}
-            {%- set is_right, wanted = number >= 1, 'an integer, 1 or more' -%}
-        {%- else -%}
-            {%- set is_right, wanted = value is none or number >= 1, 'none or an integer, 1 or more' -%}
-        {%- endif -%}
-        {%- if not is_right -%}
-            {% do problems.append(describe_wrong_value(name, value, wanted)) %}
-        {%- endif -%}
+    {%- for name in kinds -%}
+        {% do values.update({name: var(name)}) %}
     {%- endfor -%}
-    {% do refuse_values(problems) %}
+    {% do refuse_values(adapter.find_wrong_vars(kinds, values) + find_type_faults(var('tangle_types'))) %}
 {% endmacro %}
 
 

@@ -2,7 +2,7 @@
     `{source: [name, table]}` one of its sources. Each row is a line, in the column `raw`. -#}
 {% macro resolve_log_table(name) %}
     {%- set given = var(name) -%}
-    {% do refuse_values([] if is_table_reference(given) else [describe_wrong_value(name, given, describe_log_forms())]) %}
+    {% do refuse_values([] if adapter.is_log_table(given) else [describe_wrong_value(name, given, describe_log_forms())]) %}
     {%- if 'source' in given -%}
         {{ return(source(given.source[0], given.source[1])) }}
     {%- elif given.ref is string -%}
@@ -19,21 +19,6 @@
         {% do tables.update({name: resolve_log_table(name)}) %}
     {%- endfor -%}
     {{ return(tables) }}
-{% endmacro %}
-
-
-{% macro is_table_reference(given) %}
-    {%- if given is not mapping or given | length != 1 -%}
-        {{ return(false) }}
-    {%- endif -%}
-    {%- set kind, names = (given.items() | list)[0] -%}
-    {%- if kind == 'ref' and names is string -%}
-        {{ return(names | trim | length > 0) }}
-    {%- endif -%}
-    {{ return(
-        kind in ['ref', 'source'] and names is sequence and names is not string
-        and names | select('string') | list | length == names | length == 2
-    ) }}
 {% endmacro %}
 
 

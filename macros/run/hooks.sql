@@ -11,7 +11,6 @@
     {%- endfor -%}
     {{ return({
         'package': 'tangles',
-        'version': project_version(),
         'started_at': run_started_at.strftime('%Y-%m-%d %H:%M:%S.%f+00:00'),
         'inputs': inputs,
         'vars': given,

@@ -6,6 +6,7 @@ statements: For each its `table` and the arguments of `compare_statement`. State
     and in a build those whose table is neither built nor selected.
 -#}
 {% test matches_tables(model, statements) %}
+{{ config(tags=['skips_missing_tables']) }}
 {%- for each in tangles.keep_built(statements) if each.get('enabled', true) %}
 {%- if not loop.first %}
 

@@ -5,14 +5,16 @@ import logging
 import sys
 import warnings
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from dbt.adapters.base import BaseRelation, PythonJobHelper
 from dbt.adapters.base.meta import available
 from dbt.adapters.spark.impl import SparkAdapter
 from dbt.artifacts.resources.types import NodeType
+from dbt.flags import get_flags
 from dbt_common.events.event_manager_client import add_callback_to_manager
-from dbt_common.exceptions import DbtRuntimeError
+from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt_spark_python.engines import sail
 from dbt_spark_python.fixpoint.rounds import Fixpoint, Names, Spec
@@ -20,6 +22,15 @@ from dbt_spark_python.fixpoint.stores import SessionStore, TableStore
 from dbt_spark_python.incremental.adapter_methods import PlannedRuns
 from dbt_spark_python.incremental.plan import MATERIALIZATION
 from dbt_spark_python.incremental.table_formats import drop_table
+from dbt_spark_python.project_graph import explain_missing_tables, find_confusions, find_private_reads
+from dbt_spark_python.project_vars import (
+    COMMAND_LINE,
+    PROJECT,
+    find_unknown,
+    find_wrong_values,
+    is_table,
+    names_of_others,
+)
 from dbt_spark_python.python_model import workers
 from dbt_spark_python.python_model.checkpoint_retry import retry_lost_rows
 from dbt_spark_python.python_model.submit import SessionPythonJob
@@ -28,7 +39,6 @@ from dbt_spark_python.session import connection, error_translation
 from dbt_spark_python.session.found_input import find_input
 from dbt_spark_python.session.progress import RunProgress, logger
 from dbt_spark_python.session.shell import shown_command, shown_path
-from dbt_spark_python.var_names import COMMAND_LINE, PROJECT, find_unknown, names_of_others
 
 SUBMISSION_METHOD = "session"
 
@@ -184,14 +194,64 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
         return find_unknown(package, known, given, others)
 
     @available
-    def check_python_models(self, models: list[Mapping[str, Any]]) -> str:
-        """Refuse a run, before its first model, if its Python models lack a session or a package on a worker.
+    def find_wrong_vars(self, kinds: dict[str, Any], values: dict[str, Any]) -> list[str]:
+        """Find vars with values that they cannot have; see `project_vars.find_wrong_values`."""
+        return find_wrong_values(kinds, values)
+
+    @available.parse(is_table)
+    def is_log_table(self, value: Any) -> bool:
+        """Whether a log is a reference to a table; see `project_vars.is_table`."""
+        return is_table(value)
+
+    @available
+    def check_graph(self, nodes: Mapping[str, Any], package: str, readers: list[str]) -> str:
+        """Refuse models of other packages that dbt confuses with a package's models, and readers of private models.
 
         Args:
-            models: The selected Python models, each with its `name` and its config `packages`.
+            nodes: The nodes of dbt's graph.
+            package: The package.
+            readers: Its models that may read models of other packages.
         """
-        workers.check(self.config.credentials, models)
+        if faults := [*find_confusions(nodes, package, readers), *find_private_reads(nodes, package)]:
+            raise CompilationError(faults[0])
         return ""
+
+    @available
+    def check_selected(self, nodes: Mapping[str, Any], package: str, selected: list[str]) -> str:
+        """Refuse a run, before its first model, if selected nodes of a package lack their conditions.
+
+        These are a session, and the packages on each worker, for Python models; and for tests, their tables.
+
+        Args:
+            nodes: The nodes of dbt's graph.
+            package: The package.
+            selected: The ids of the selected nodes.
+        """
+        flags, chosen = get_flags(), [node_id for node_id in selected if node_id in nodes]
+        if flags.WHICH in ("build", "retry", "run"):
+            python = [nodes[each] for each in chosen if nodes[each].get("language") == "python"]
+            models = [{"name": node["name"], "packages": node["config"]["packages"]} for node in python]
+            workers.check(self.config.credentials, models)
+        if flags.WHICH in ("build", "test"):
+            self._check_tests(nodes, package, chosen)
+        return ""
+
+    def _check_tests(self, nodes: Mapping[str, Any], package: str, selected: list[str]) -> None:
+        flags = get_flags()
+
+        @cache
+        def exists(node_id: str) -> bool:
+            node = nodes[node_id]
+            if (flags.WHICH == "build" and node_id in selected) or node["config"]["materialized"] == "ephemeral":
+                return True
+            is_deferred = flags.DEFER and node.get("defer_relation")
+            return bool(is_deferred) or self.get_relation(None, node["schema"], node["alias"]) is not None
+
+        option = "--indirect-selection buildable, or in dbt_project.yml flags: {indirect_selection: buildable}"
+        remedy = None if str(flags.INDIRECT_SELECTION) == "buildable" else option
+        tests = [each for each in selected if _is_data_test(nodes[each]) and nodes[each]["package_name"] == package]
+        if said := explain_missing_tables(nodes, tests, exists, remedy, flags.WHICH == "build"):
+            raise CompilationError(said)
 
     @available
     def publish(self, relation: BaseRelation) -> str:
@@ -286,6 +346,10 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
         """Close the connections at the end of a command, and release the warehouse."""
         super().cleanup_connections()
         connection.release_warehouse()
+
+
+def _is_data_test(node: Mapping[str, Any]) -> bool:
+    return node["resource_type"] == NodeType.Test
 
 
 def makes_table(node: Any) -> bool:

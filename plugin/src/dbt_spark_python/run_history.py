@@ -1,7 +1,7 @@
 """Records the runs of a package in two tables of its own: a row for each run, and the changed rows of each table.
 
-The package has models for both tables, with the materialization `create_if_missing`, and calls `begin_run` and `end_run`
-in its hooks. A run's row is written when it begins, so a killed run has one, too.
+The package has models for both tables, with the materialization `create_if_missing`, and calls `begin_run` and
+`end_run` in its hooks. A run's row is written when it begins, so a killed run has one, too.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,6 @@ class Run(NamedTuple):
     """A run of a package, as its hooks describe it."""
 
     package: str
-    version: str
     started_at: str  # UTC, as a SQL timestamp
     inputs: list[dict[str, Any]]  # Its logs: `var`, `path` as shown, `is_path`, and `lines`, the model of their lines
     vars: dict[str, str]  # The other vars, as JSON
@@ -219,7 +218,7 @@ class RunHistory(metaclass=AdapterMeta):
         return f"""
             select {_text(get_invocation_id())} as run_id, timestamp {_text(run.started_at)} as started_at,
                 cast(null as timestamp) as finished_at, 'running' as status, {self._inputs(run, {})} as inputs,
-                {_map(run.vars)} as vars, {str(is_full).lower()} as is_full, {_text(run.version)} as project_version,
+                {_map(run.vars)} as vars, {str(is_full).lower()} as is_full, {_text(self._version_of(run.package))} as project_version,
                 {_array([])} as tables, {_array([])} as changed_tables, {_map({})} as snapshots"""
 
     def _inputs(self, run: Run, built: Mapping[str, str]) -> str:
@@ -250,6 +249,11 @@ class RunHistory(metaclass=AdapterMeta):
                 ):
                     return False
         return True
+
+    def _version_of(self, package: str) -> str:
+        """Return the version in the package's dbt_project.yml."""
+        here = package == self.config.project_name
+        return (self.config if here else self.config.load_dependencies()[package]).version
 
     def _relation_of(self, node: Mapping[str, Any]) -> BaseRelation:
         return self.Relation.create(schema=node["schema"], identifier=node["alias"], type="table")

@@ -1,14 +1,19 @@
-"""Unknown names of vars, by the place where they are set."""
+"""Names and values of vars that a package cannot have."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from dbt_spark_python import var_names
-from dbt_spark_python.var_names import COMMAND_LINE, PROJECT, count_errors, find_nearest, find_unknown, is_near
+from dbt_spark_python.project_vars import (
+    COMMAND_LINE,
+    PROJECT,
+    find_nearest,
+    find_read,
+    find_unknown,
+    find_wrong_values,
+    is_near,
+    is_table,
+)
 
 KNOWN = ["order_log", "cart_log", "order_log_format", "verify_totals"]
-LETTERS = st.text("abc", max_size=5)
 
 
 def places(found: list[dict]) -> dict[tuple[str, str], str]:
@@ -54,22 +59,7 @@ def test_the_command_line_has_no_scopes():
 
 def test_names_that_are_read():
     code = """{{ var('a') }} {{ var( "b", none) }} {% if var('a') and variance('c') %}"""
-    assert var_names.find_read([code, None, ""]) == {"a", "b"}
-
-
-def slowly(one: str, other: str) -> int:
-    """The distance of `count_errors`, by its recursive definition."""
-    if not one or not other:
-        return len(one) + len(other)
-    ways = [slowly(one[1:], other) + 1, slowly(one, other[1:]) + 1, slowly(one[1:], other[1:]) + (one[0] != other[0])]
-    if len(one) > 1 < len(other) and (one[0], one[1]) == (other[1], other[0]):
-        ways.append(slowly(one[2:], other[2:]) + 1)
-    return min(ways)
-
-
-@given(LETTERS, LETTERS)
-def test_errors_are_counted_by_the_definition(one, other):
-    assert count_errors(one, other) == slowly(one, other)
+    assert find_read([code, None, ""]) == {"a", "b"}
 
 
 def test_near_names():
@@ -79,3 +69,32 @@ def test_near_names():
     assert is_near("edit_limits", "edit_limit")
     assert not is_near("credit_limit", "edit_limit")
     assert is_near("ancestr_limits", "ancestor_limit")
+
+
+@pytest.mark.parametrize(
+    ("kind", "right", "wrong"),
+    [
+        (["fast", "slow", False], ["fast", "slow", False], ["Fast", "", None, 0, True, []]),
+        ("boolean", [True, False], ["yes", 1, None]),
+        ("count", [0, 7], [-1, "5", 1.5, True, None]),
+        ("positive", [1], [0, True, None]),
+        ("positive or none", [1, None], [0, "2", [2]]),
+        ("log", [None, "a", {"ref": "m"}, {"ref": ["p", "m"]}, {"source": ["s", "t"]}], ["", " ", 7, [], {"a": 1}]),
+    ],
+)
+def test_values_of_each_kind(kind, right, wrong):
+    assert [value for value in right if find_wrong_values({"v": kind}, {"v": value})] == []
+    assert [value for value in wrong if len(find_wrong_values({"v": kind}, {"v": value})) != 1] == []
+
+
+def test_a_sentence_names_the_value_but_no_password():
+    assert find_wrong_values({"v": ["fast", False]}, {"v": "x"}) == ["var 'v' is \"x\", but must be fast or false"]
+    (said,) = find_wrong_values({"v": "log"}, {"v": "s3a://key:secret@bucket/a"})
+    assert "password before the @" in said and "secret" not in said
+
+
+@pytest.mark.parametrize(
+    "value", [{"ref": ""}, {"source": "t"}, {"ref": ["m"]}, {"ref": ["p", 3]}, {"ref": "a", "b": 1}]
+)
+def test_a_wrong_reference_is_no_table(value):
+    assert not is_table(value)
