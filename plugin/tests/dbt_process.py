@@ -13,10 +13,10 @@ def run_python(code, *arguments, timeout=120, **options):
     return subprocess.run(command, capture_output=True, text=True, timeout=timeout, **options)
 
 
-def run(folder, project, arguments, environment):
+def run(folder, project, arguments, environment, profiles=TESTS):
     """Run dbt in its own process, with its files below `folder`."""
-    places = ["--project-dir", project, "--profiles-dir", TESTS, "--log-path", folder / "logs"]
-    places += ["--target-path", folder / "target"] if arguments[0] != "deps" else []
+    places = ["--project-dir", project, "--profiles-dir", profiles, "--log-path", folder / "logs"]
+    places += ["--target-path", folder / "target"] if arguments[0] not in ("debug", "deps") else []
     return subprocess.run(
         [sys.executable, "-m", "dbt.cli.main", *arguments, *places],
         env={**os.environ, "NO_COLOR": "1", "DBT_SPARK_PYTHON_TEST_SCHEMA": "s", **environment},
@@ -31,9 +31,9 @@ def run(folder, project, arguments, environment):
 PLACES = {"warehouse": "DBT_SPARK_PYTHON_TEST_WAREHOUSE", "most": "DBT_SPARK_PYTHON_TEST_SMALL"}
 
 
-def dbt(project, *arguments, code=0, **environment):
+def dbt(project, *arguments, code=0, profiles=TESTS, **environment):
     """Run dbt on a small project and return its output."""
     given = {PLACES.get(name, name): str(value) for name, value in environment.items()}
-    done = run(project, project, arguments, given)
+    done = run(project, project, arguments, given, profiles)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr

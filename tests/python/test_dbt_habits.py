@@ -177,9 +177,6 @@ def forum(project, tmp_path_factory) -> DbtProject:
         vars={"tangles": {"ssb_log": {"source": ["received", "ssb_lines"]}}},
     )
     lines = (DATA / "ssb" / "small.jsonl").read_text().splitlines()[:30]
-    (folder / "macros").mkdir()
-    page = (ROOT / "docs" / "how-to" / "nightly-runs.md").read_text()
-    (folder / "macros" / "clone.sql").write_text(page.split("```sql\n")[1].split("```")[0])
     (folder / "seeds").mkdir()
     with open(folder / "seeds" / "ssb_lines.csv", "w", newline="") as file:
         csv.writer(file).writerows([["raw", "loaded_at"], *([line, "2026-01-02 03:04:05"] for line in lines)])

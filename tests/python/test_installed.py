@@ -156,7 +156,7 @@ def test_other_projects_cannot_read_private_models(model, project, tmp_path):
     assert not result.success
     said = str(result.exception) + "".join(str(each.message) for each in result.result or [])
     assert (
-        f"model.installer.mine reads model.tangles.{model}, which is private: only the marts of tangles may be read"
+        f"model.installer.mine reads model.tangles.{model}, which is private: only the public models of tangles may be read"
         in said
     )
 
