@@ -16,7 +16,7 @@ MODELS = {
 
 @pytest.mark.both
 def test_dbt_debug_connects(tmp_path):
-    """dbt gives the adapter a profile there, which has no vars."""
+    """The adapter gets a profile there, which has no vars."""
     folder = make_project(tmp_path / "p", {"one.sql": "select 1 as id"})
     assert "All checks passed!" in dbt(folder, "debug", warehouse=tmp_path / "warehouse")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import DATA, ROOT, DbtProject
+from conftest import DATA, DbtProject
 from dbt_projects import installing
 
 MODELS = ("+feeds", "ssb_rejects")

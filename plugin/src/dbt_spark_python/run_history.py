@@ -215,11 +215,14 @@ class RunHistory(metaclass=AdapterMeta):
         return tables
 
     def _first_row(self, run: Run, is_full: bool) -> str:
+        package = run.package
+        project = self.config if package == self.config.project_name else self.config.load_dependencies()[package]
         return f"""
             select {_text(get_invocation_id())} as run_id, timestamp {_text(run.started_at)} as started_at,
                 cast(null as timestamp) as finished_at, 'running' as status, {self._inputs(run, {})} as inputs,
-                {_map(run.vars)} as vars, {str(is_full).lower()} as is_full, {_text(self._version_of(run.package))} as project_version,
-                {_array([])} as tables, {_array([])} as changed_tables, {_map({})} as snapshots"""
+                {_map(run.vars)} as vars, {str(is_full).lower()} as is_full,
+                {_text(project.version)} as project_version, {_array([])} as tables, {_array([])} as changed_tables,
+                {_map({})} as snapshots"""
 
     def _inputs(self, run: Run, built: Mapping[str, str]) -> str:
         """Write the logs as an array; those whose lines the run has built have their sizes."""
@@ -249,11 +252,6 @@ class RunHistory(metaclass=AdapterMeta):
                 ):
                     return False
         return True
-
-    def _version_of(self, package: str) -> str:
-        """Return the version in the package's dbt_project.yml."""
-        here = package == self.config.project_name
-        return (self.config if here else self.config.load_dependencies()[package]).version
 
     def _relation_of(self, node: Mapping[str, Any]) -> BaseRelation:
         return self.Relation.create(schema=node["schema"], identifier=node["alias"], type="table")
