@@ -13,6 +13,7 @@ and needs the packages that Python functions import.
 """
 
 import atexit
+import ctypes
 import json
 import os
 import signal
@@ -32,7 +33,6 @@ from dbt_spark_python.engines import listeners, sail
 from dbt_spark_python.engines.local_socket import HOST, GuardedSocket, GuardError
 from dbt_spark_python.engines.relay import Relay
 from dbt_spark_python.session.memory import machine_memory
-from dbt_spark_python.session.timeout import interrupt
 
 #: In a profile's `server_side_parameters`: the engine of an embedded session; Spark by default.
 ENGINE = "spark.dbt.engine"
@@ -269,7 +269,7 @@ def _unless_set(variables: dict[str, str]) -> Iterator[None]:
 
 
 def _stop(server: Any) -> None:
-    """Stop the server, after Python functions of timed-out models that still run in it.
+    """Stop the server, after Python functions that still run in it when a command was interrupted.
 
     A Python function that runs while the interpreter shuts down would crash the process with another exit code.
     """
@@ -277,7 +277,7 @@ def _stop(server: Any) -> None:
     patience = time.monotonic() + _PATIENCE
     while (running := sys._current_frames().keys() - known) and time.monotonic() < patience:
         for thread in running:
-            interrupt(thread, SystemExit)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(SystemExit))
         time.sleep(0.05)
     server.stop()
 

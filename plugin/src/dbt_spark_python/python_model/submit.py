@@ -15,7 +15,6 @@ from dbt_spark_python.incremental.table_formats import FORMATS
 from dbt_spark_python.python_model import requirements, write
 from dbt_spark_python.python_model.checkpoint_retry import retry_lost_rows
 from dbt_spark_python.python_model.ship_packages import ship
-from dbt_spark_python.session import timeout
 from dbt_spark_python.session.connection import catalog_of, damaged_tables, full_disk, python_session
 from dbt_spark_python.session.memory import short_memory
 from dbt_spark_python.session.object_stores import failed_request
@@ -45,14 +44,13 @@ class SessionPythonJob(PythonJobHelper):
         """
         config = self.model["config"]
         path, node = self.model["original_file_path"], self.model["unique_id"]
-        seconds = timeout.seconds_of(config)
         requirements.check(write.as_list(config.get("packages")))
         spark = python_session(self.credential)
         packages = config.get("meta", {}).get("ship_packages") or []
         try:
             with _shipping:
                 ship(spark, packages)
-            with NodeProgress(spark, node, packages), timeout.Deadline(spark, node, seconds):
+            with NodeProgress(spark, node, packages):
                 code, target = write.split(compiled_code)
                 names = {"spark": spark, "__name__": node}
                 exec(compile_model(code, self.model["raw_code"], path), names)
@@ -98,10 +96,7 @@ def explain(error: BaseException, path: str, raw_code: str) -> str:
     causes = failed_request, unread_file, full_disk, missing_module, short_memory
     said = next(filter(None, (cause(str(error)) for cause in causes)), None)
     lines = [said or f"{type(error).__name__}: {error}"]
-    met = (
-        error.__cause__ if isinstance(error, TimeoutError) and error.__cause__ else error
-    )  # the place where the timeout interrupted the model
-    for frame in traceback.extract_tb(met.__traceback__):
+    for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename == path and 0 < (frame.lineno or 0) <= len(source):  # later lines are dbt's own code
             lines.append(f"  {path}:{frame.lineno} in {frame.name}\n    {source[frame.lineno - 1].strip()}")
     if isinstance(error, SyntaxError):
