@@ -1,9 +1,10 @@
-"""Makes each fault of decision 044 in a copy of the repository, and runs the test that is to catch it.
+"""Makes each fault of decision 020 in a copy of the repository, and runs the test that is to catch it.
 
-`python -m tests.mutants 3 17` makes the faults 3 and 17 of the list, and `python -m tests.mutants` all of them. Exit
-code 1: a fault was not caught.
+`mutants.json` has the edits that make the faults. `python -m tests.mutants 3 17` makes the faults 3 and 17 of the list,
+and `python -m tests.mutants` all of them. Exit code 1: a fault was not caught.
 """
 
+import json
 import os
 import re
 import subprocess
@@ -11,16 +12,19 @@ import sys
 import tempfile
 from pathlib import Path
 
-import yaml
-
 ROOT = Path(__file__).parents[1]
-DECISION = ROOT / "docs" / "adr" / "044-quick-and-long-tests.md"
+DECISION = ROOT / "docs" / "adr" / "020-tests.md"
+EDITS = ROOT / "tests" / "mutants.json"
 _PYTEST = [ROOT / ".venv" / "bin" / "pytest", "-x", "-m", "not long", "-p", "no:cacheprovider"]
 
 
-def listed() -> list[dict[str, str]]:
-    """Return the faults: file, old and new text, the fault, and the test that catches it."""
-    return yaml.safe_load(re.search(r"```yaml\n(.*?)```", DECISION.read_text(), re.S)[1])
+def listed() -> dict[int, dict[str, str]]:
+    """Return the faults by number: the file, its old and new text, and the test that catches the fault."""
+    caught_by = dict(re.findall(r"^(\d+)\. .+: `(\S+)`$", DECISION.read_text(), re.M))
+    edits = json.loads(EDITS.read_text())
+    if [str(edit["number"]) for edit in edits] != [*caught_by]:
+        raise ValueError(f"{DECISION.name} and {EDITS.name} must have the same numbers")
+    return {edit["number"]: edit | {"caught_by": caught_by[str(edit["number"])]} for edit in edits}
 
 
 def copy_of_the_repository(folder: Path) -> Path:
@@ -58,7 +62,7 @@ def failed_test(copy: Path, test: str) -> str | None:
 
 def main(numbers: list[int]) -> int:
     """Make the faults with these numbers, or all; print the test that catches each."""
-    faults = dict(enumerate(listed(), 1))
+    faults = listed()
     chosen = numbers or [*faults]
     caught = 0
     for number in chosen:

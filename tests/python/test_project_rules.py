@@ -13,7 +13,7 @@ import pytest
 
 from conftest import ROOT
 
-RECORD = ROOT / "docs" / "adr" / "034-rules-of-the-ecosystem.md"
+RECORD = ROOT / "docs" / "adr" / "019-dbt-rules.md"
 FANOUT, JOINS, CHAIN = 3, 7, 5
 PREFIXES = {"staging": ("stg_",), "intermediate": ("int_",), "marts": ("fct_", "dim_"), "other": ("rpt_",)}
 HARD_CODED = {

@@ -81,7 +81,7 @@ def test_edits_replay(runs):
 
 
 def test_updates_lead_from_run_to_run(runs):
-    """A replica that follows every run has each published order, by the rule of decision 011."""
+    """A replica that follows every run has each published order, by the rule of decision 004."""
     _, states = runs
     replicas: dict[str, list[str]] = {}
     held: dict[str, str] = {}

@@ -1,7 +1,7 @@
 """Maps lines of the log files to the ids that they gave, and back.
 
 Only this module reads the staging tables, and only the columns named here: staging also holds the keys of private
-groups (docs/adr/019-secrets.md).
+groups (docs/adr/012-secrets-and-other-users.md).
 """
 
 import os

@@ -12,7 +12,7 @@ from dbt_tangles.cli.tables import Tables
 _COLUMNS = """tangle_name, root_id, is_member, set_aside_reason, blocked_by, depth, is_root, is_tip, is_fork, is_merge,
     position, concurrent_count, tie_broken_with"""
 _MOST = 100
-#: The most root causes that a build keeps for a message (docs/adr/028-awaited.md).
+#: The most root causes that a build keeps for a message (docs/adr/002-tangles.md).
 _MOST_CAUSES = 100
 
 

@@ -2,7 +2,7 @@
 
 A node of an indexer is settled when an indexer node of the view knows a quorum over it of degree two or more, and of
 two degrees more than every quorum that this node knows over an unsettled indexer node beside it (`leads`); a missing
-quorum has degree 0. So a larger view settles all that a smaller one does; decision 017 has the proof. Of several such
+quorum has degree 0. So a larger view settles all that a smaller one does; decision 008 has the proof. Of several such
 nodes, the first by the causal place of the node that knows its lead comes next. All its ancestors are settled with it,
 in the order that other writers may have settled them: while it has tails below it, the tail with the highest quorum
 among the node's ancestors comes next, ties by writer, with its own ancestors, ordered as in `consensus`.

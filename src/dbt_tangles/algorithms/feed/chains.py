@@ -1,4 +1,4 @@
-"""The verified chain of each feed (the classic feed tangle; docs/adr/002), in one pass and constant memory."""
+"""The verified chain of each feed (the classic feed tangle; docs/adr/001), in one pass and constant memory."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby, islice
