@@ -190,14 +190,3 @@ def test_packages_named_in_meta_are_shipped(project, tmp_path, monkeypatch):
     named = python_model("dbt.config(meta={'ship_packages': ['numpy']})", "return spark.range(1)")
     project("shipped", make_project(tmp_path / "p", {"named.py": named})).build()
     assert shipped == [["numpy"]]
-
-
-def test_a_projects_own_write_macro(project, tmp_path):
-    folder = make_project(tmp_path / "p", {"mine.py": python_model("return spark.range(3)")})
-    (folder / "macros").mkdir()
-    (folder / "macros" / "write.sql").write_text(
-        "{% macro py_write_table(compiled_code, target_relation) %}\n{{ compiled_code }}\n"
-        "rows = model(dbtObj(spark.table), spark).where('id > 0')\n"
-        'rows.write.format("parquet").saveAsTable("{{ target_relation }}")\n{% endmacro %}\n'
-    )
-    assert sorted(row["id"] for row in project("own_way", folder).build().rows("mine")) == [1, 2]

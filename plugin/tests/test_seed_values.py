@@ -1,11 +1,11 @@
-"""The SQL literals of seed cells, on a session."""
+"""The SQL literals of seed cells."""
 
 from datetime import date, datetime
 from decimal import Decimal
 
 import pytest
 
-from dbt_spark_python.session.error_translation import SessionHandle
+from dbt_spark_python.adapter import write_literal
 
 
 @pytest.mark.parametrize(
@@ -20,17 +20,10 @@ from dbt_spark_python.session.error_translation import SessionHandle
         (True, "true"),
         (12345678901234567, "12345678901234567"),
         (Decimal("1234567890.123456789"), "1234567890.123456789"),
-        (0.5, "0.5"),
+        (0.5, "'0.5'"),
         (date(2024, 2, 29), "'2024-02-29'"),
-        (datetime(2024, 2, 29, 1, 2, 3), "'2024-02-29 01:02:03.000'"),
+        (datetime(2024, 2, 29, 1, 2, 3), "'2024-02-29 01:02:03'"),
     ],
 )
 def test_a_cell_becomes_an_exact_literal(value, literal):
-    class Cursor:
-        def execute(self, sql, *values):
-            self.sql = sql % values
-
-    handle = SessionHandle(None)
-    handle._cursor = Cursor()
-    handle.execute("cast(%s as string)", [value])
-    assert handle._cursor.sql == f"cast({literal} as string)"
+    assert write_literal(value) == literal

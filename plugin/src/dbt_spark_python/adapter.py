@@ -4,7 +4,8 @@ import hashlib
 import logging
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from functools import cache
 from typing import Any
 
@@ -34,11 +35,13 @@ from dbt_spark_python.project_vars import (
 from dbt_spark_python.python_model import workers
 from dbt_spark_python.python_model.checkpoint_retry import retry_lost_rows
 from dbt_spark_python.python_model.submit import SessionPythonJob
+from dbt_spark_python.python_model.write import mark_target
 from dbt_spark_python.run_history import RunHistory
 from dbt_spark_python.session import connection, error_translation
 from dbt_spark_python.session.found_input import find_input
 from dbt_spark_python.session.progress import RunProgress, logger
 from dbt_spark_python.session.shell import shown_command, shown_path
+from dbt_spark_python.table_store.catalog import literal
 
 SUBMISSION_METHOD = "session"
 
@@ -254,6 +257,20 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
             raise CompilationError(said)
 
     @available
+    def mark_target(self, code: str, relation: BaseRelation) -> str:
+        """Add to a Python model's code the name of its table; see `python_model.write`."""
+        return mark_target(code, str(relation))
+
+    @available
+    def write_rows(self, rows: Iterable[Iterable[Any]], types: list[str]) -> str:
+        """Write rows as SQL literals of these types, for `values`."""
+        written = []
+        for row in rows:
+            cells = (f"cast({write_literal(cell)} as {kind})" for cell, kind in zip(row, types, strict=True))
+            written.append(f"({', '.join(cells)})")
+        return ", ".join(written)
+
+    @available
     def publish(self, relation: BaseRelation) -> str:
         """Publish a table that a hook or operation created. Only folder warehouses need this."""
         self.publish_table(relation.schema, relation.identifier)
@@ -346,6 +363,15 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
         """Close the connections at the end of a command, and release the warehouse."""
         super().cleanup_connections()
         connection.release_warehouse()
+
+
+def write_literal(value: Any) -> str:
+    """Write a cell of a seed as an exact SQL literal."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool | int | Decimal):
+        return str(value).lower()
+    return f"'{literal(value)}'"
 
 
 def _is_data_test(node: Mapping[str, Any]) -> bool:

@@ -63,8 +63,7 @@ class SessionPythonJob(PythonJobHelper):
                         rows = write.to_frame(spark, result)
                         write.write(spark, add_kept_rows(spark, self._relation, rows), target, config)
 
-                if target is not None:
-                    retry_lost_rows(make, node)
+                retry_lost_rows(make, node)
         except Exception as error:
             damaged = damaged_tables(str(error), compiled_code)
             raise DbtRuntimeError(damaged or explain(error, path, self.model["raw_code"])) from error

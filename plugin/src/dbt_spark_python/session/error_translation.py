@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from dbt.adapters.spark.session import Connection, Cursor, SessionConnectionWrapper
@@ -55,27 +53,12 @@ class OpenConnection(Connection):
 
 
 class SessionHandle(SessionConnectionWrapper):
-    """dbt-spark's handle of a session, with exact seed values and a retry over unfinished tables.
-
-    dbt-spark inserts seed values between quotes: an empty cell becomes the word None, and quotes and backslashes break
-    the statement or vanish. Here they become SQL literals of the file's values. A table is also created if a killed
-    process had begun to write it.
-    """
+    """dbt-spark's handle of a session; a table is also created if a killed process had begun to write it."""
 
     def execute(self, sql: str, bindings: list[Any] | None = None) -> None:
         """Execute a statement."""
         execute = super().execute
         retry_over_unfinished(lambda: execute(sql, bindings))
-
-    @classmethod
-    def _fix_binding(cls, value: Any) -> str:
-        if value is None:
-            return "null"
-        if isinstance(value, bool | int | Decimal):
-            return str(value).lower()
-        if isinstance(value, float | datetime):
-            return str(super()._fix_binding(value))
-        return "'" + str(value).replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def handle(session: SparkSession, kind: type[OpenCursor] = OpenCursor) -> SessionHandle:
