@@ -1,12 +1,13 @@
-"""Hook of MkDocs: pages of the reference get the parts that are made from the code.
+"""Hook of MkDocs: some pages get the parts that are made from the code.
 
 The repository has the beginning of each page, and the site the whole page: the columns of the public tables and the
-picture of their keys, the reasons, and the queries of the report.
+picture of their keys, the reasons, the queries of the report, and the figures of the benchmarks.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,8 @@ PICTURE = "![Each table with its keys, and lines from foreign keys to the tables
 
 def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
     """Add the parts to the pages."""
-    for page, part in {"tables": tables_part, "reasons": reasons_part, "report-queries": queries_part}.items():
-        file = files.src_uris[f"reference/{page}.md"]
+    for page, part in PARTS.items():
+        file = files.src_uris[page]
         file.content_string = f"{file.content_string}\n{part()}"
     files.append(File.generated(config, "reference/keys.svg", content=keys.picture()))
     return files
@@ -78,5 +79,21 @@ def queries_part() -> str:
     return _grid(("place in the report", "query", "content", "values"), rows)
 
 
+def figures_part() -> str:
+    """Lay out the figures of the benchmarks."""
+    sys.path.insert(0, str(ROOT))
+    from bench import page
+
+    return page.text()
+
+
 def _grid(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in (head, ["---"] * len(head), *rows))
+
+
+PARTS = {
+    "reference/tables.md": tables_part,
+    "reference/reasons.md": reasons_part,
+    "reference/report-queries.md": queries_part,
+    "benchmarks/README.md": figures_part,
+}
