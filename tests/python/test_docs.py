@@ -3,12 +3,14 @@
 import json
 import re
 
+import click
 import pytest
 import yaml
 
 import fixture_seeds
 import scripts
 from conftest import ROOT
+from dbt_tangles.cli.cli import main
 from dbt_tangles.reasons import AutobaseLogReason, AutobaseReason
 
 notebook = scripts.load("docs/run_notebook.py")
@@ -26,6 +28,20 @@ def test_tables_page_lists_each_public_table():
     marts = sorted((ROOT / "models" / "marts").rglob("*.yml"))
     assert sorted(listed) == sorted((path.stem, path.relative_to(ROOT).as_posix()) for path in marts)
     assert f"These {len(marts)} tables" in page.read_text()
+
+
+def test_commands_page_lists_each_option():
+    page, context = (ROOT / "docs" / "reference" / "commands.md").read_text(), click.Context(main)
+    sections = dict(re.findall(r"^## ([\w ]+)\n(.+?)(?=^## |\Z)", page, re.M | re.S))
+    missing = []
+    for name in main.list_commands(context):
+        listed = sections[name] + sections["Options of all commands"]
+        for each in main.get_command(context, name).params:
+            if isinstance(each, click.Option) and not any(
+                f"`{way}" in listed for way in each.opts + each.secondary_opts
+            ):
+                missing.append(f"{name} {each.opts[0]}")
+    assert missing == []
 
 
 def test_vars_page_equals_dbt_project():
