@@ -27,7 +27,9 @@ def on_files(files: Files, config: MkDocsConfig, **_: Any) -> Files:
     """Add the parts to the pages."""
     for page, part in PARTS.items():
         file = files.src_uris[page]
-        file.content_string = f"{file.content_string}\n{part()}"
+        # The name of a table leads to its section.
+        beginning = re.sub(r"\(\.\./\.\./models/\S+?(\w+)\.yml\)", r"(#\1)", file.content_string)
+        file.content_string = f"{beginning}\n{part()}"
     files.append(File.generated(config, "reference/keys.svg", content=keys.picture()))
     return files
 
