@@ -2,13 +2,11 @@
 
 import argparse
 import multiprocessing
-import os
 import sys
 from pathlib import Path
 
 from bench import cpu, one_part, page, report
 from bench.command import check_names
-from bench.report import say
 
 BENCHMARKS = ("graphs", "limit", "verify", "builds", "timelines", "sets", "autobase", "ask")
 BY_NAME = ("evaluation", "increments")
@@ -19,7 +17,7 @@ INPUTS = ("fixtures", "medium", "peer")
 
 def parse(argv: list[str] | None = None) -> argparse.Namespace:
     """Parse the command line; an error ends the process with exit code 2."""
-    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure, and write figures and a page.")
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure, and write figures.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=NAMES)
     parser.add_argument("--scale", type=float, default=1.0, help="fraction of the full size, up to 1 (default 1)")
     parser.add_argument("--repeats", type=int, default=3, help="rounds of all but builds (default 3)")
@@ -63,7 +61,7 @@ def run_apart(name: str, options: argparse.Namespace) -> bool:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the benchmarks one after another, and write the page of all figures.
+    """Run the benchmarks one after another.
 
     Returns 0 even if a goal is missed, and 1 if a benchmark failed.
 
@@ -82,8 +80,6 @@ def main(argv: list[str] | None = None) -> int:
             of_engine = argparse.Namespace(**{**vars(options), "engine": engine})
             if not run_apart(name, of_engine):
                 failed.append(f"{name} on {engine}")
-    if report.is_full(options):
-        say(f"page: written to {os.path.relpath(page.write())}")
     if failed:
         print(f"bench: failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

@@ -1,6 +1,6 @@
-"""Write docs/benchmarks, one page of plain tables: `python -m bench.page`, and at the end of every run.
+"""Lay out all figures as plain tables; the site adds them to docs/benchmarks, and `python -m bench.page` prints them.
 
-The page depends only on the files of figures beside it, and on `page.yml`, which declares its tables. A part without a
+They depend only on the files in docs/benchmarks/figures, and on `page.yml`, which declares the tables. A part without a
 file, or measured below the full size, is listed as not measured.
 """
 
@@ -14,24 +14,13 @@ import pandas as pd
 import yaml
 
 from bench import report
-from bench.machine import ROOT
 from bench.turns import ratio
 
-PAGE = ROOT / "docs" / "benchmarks" / "README.md"
 ENGINES = {"spark": "Spark", "sail": "Sail"}
 VERDICTS = {True: "met", False: "**missed**", None: "not judged"}
 #: Parts without an engine.
 NO_ENGINE = ("graphs", "timelines", "sets", "autobase", "ask", "evaluation")
 PARTS: dict[str, dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("page.yml").read_text())
-HEAD = """# All figures of the benchmarks
-
-Every `make bench` writes this page from the files in [figures](figures). The [benchmarks](../../bench/README.md)
-explain what each part measures; [earlier measurements](earlier.md) have the figures of tools that ran once.
-
-**LIMIT** is the same in all parts: read the columns that the model needs, shuffle them by graph, write the rows that
-the model writes. Seconds are CPU seconds of all processes, as medians of the rounds. Between machines or days, compare
-ratios and not seconds.
-"""
 
 
 class Report(NamedTuple):
@@ -130,7 +119,7 @@ def figures_of(about: dict[str, Any], reports: Sequence[Report]) -> pd.DataFrame
 
 def section(part: str, reports: Sequence[Report]) -> list[str]:
     """Lay out a part."""
-    lines = [f"## {part}", "", PARTS[part]["text"], "", *goals_of(reports)]
+    lines = [f"### {part}", "", PARTS[part]["text"], "", *goals_of(reports)]
     for title, about in PARTS[part].get("tables", {}).items():
         shown = figures_of(about, reports)
         if len(shown):
@@ -139,16 +128,14 @@ def section(part: str, reports: Sequence[Report]) -> list[str]:
     return lines
 
 
-def write(results: Path = report.FIGURES, page: Path = PAGE) -> Path:
-    """Write the page from a folder of figures; return its path."""
+def text(results: Path = report.FIGURES) -> str:
+    """Lay out the figures of a folder."""
     reports = read(results)
-    lines = [HEAD, "## What was measured", "", *runs(reports), ""]
+    lines = ["## All figures", "", *runs(reports), ""]
     for part in PARTS:
         lines += section(part, [each for each in reports if each.part == part])
-    page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text("\n".join(lines).rstrip() + "\n", encoding="utf-8")
-    return page
+    return "\n".join(lines).rstrip() + "\n"
 
 
 if __name__ == "__main__":
-    print(f"page: written to {write()}")
+    print(text())

@@ -254,7 +254,7 @@ def write(tables: dict[str, Rows], folder: Path) -> None:
             out.writerows(rows)
     plots.draw(tables, folder)
     text = (DOCS / "README.md").read_text()
-    for name, lines in lay_out(tables, FEEDS, BATCHES).items():
+    for name, lines in lay_out(tables).items():
         text = fill(text, name, lines)
     (folder / "README.md").write_text(text)
 

@@ -3,7 +3,7 @@
 An example and a remedy of each code are in `reasons.yml` beside this file.
 
 CONTRIBUTING.md lists the steps to add a reason. `tangles` prints the meanings of this table. Tests compare it with
-docs/reference/reasons.md, and with the accepted values of the models' columns.
+`reasons.yml`, and with the accepted values of the models' columns.
 """
 
 import enum

@@ -3,6 +3,7 @@
 import importlib
 import json
 import random
+import re
 import subprocess
 import sys
 from argparse import Namespace
@@ -155,8 +156,11 @@ def test_missed_goals_and_failures_are_reported(monkeypatch, tmp_path, capsys):
     assert "-9" in json.loads((tmp_path / "stub-sail-failed.json").read_text())["error"]
 
 
-def test_the_page_in_the_repository_is_that_of_its_figures(tmp_path):
-    assert page.write(page=tmp_path / "page.md").read_text() == page.PAGE.read_text()
+def test_the_figures_of_each_part_are_laid_out(tmp_path):
+    (tmp_path / "sets.json").write_text((report.FIGURES / "sets.json").read_text())
+    text = page.text(tmp_path)
+    assert re.findall(r"^### (\w+)$", text, re.M) == list(page.PARTS)
+    assert "| graphs | not measured |" in text and "| messages | CPU s | messages a CPU s |" in text
 
 
 # ---------------------------------------------------------------------------------------------------------------------

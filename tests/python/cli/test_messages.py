@@ -2,12 +2,11 @@
 
 import yaml
 
-import reasons_page
 from conftest import ROOT
 from dbt_tangles.algorithms.graph.topological_generations import CLAIM_ERROR, REASONS
 from dbt_tangles.cli import messages
 from dbt_tangles.formats.ssb.group_claims import MAX_ADD_RECPS, MIN_ADD_RECPS
-from dbt_tangles.reasons import COLUMNS, GroupReason, TangleReason, meanings
+from dbt_tangles.reasons import COLUMNS, SECTIONS, GroupReason, TangleReason, meanings, read_notes
 
 
 def accepted_values() -> dict[str, set[str]]:
@@ -36,16 +35,20 @@ def test_kernels_return_codes_of_the_table():
     assert f"{MIN_ADD_RECPS} to {MAX_ADD_RECPS} (adds)" in GroupReason.BAD_RECPS_COUNT.description
 
 
-def test_reasons_that_are_documented():
-    page = reasons_page.sections()
+def meanings_in(section: str) -> dict[str, str]:
+    """Return the meaning of each code in a section of `reasons.yml`."""
+    return {reason.value: reason.description for enumeration in SECTIONS[section] for reason in enumeration}
+
+
+def test_reasons_yml_has_an_example_and_a_remedy_for_each_reason():
+    noted = {section: note["reasons"].keys() for section, note in read_notes().items()}
+    assert noted == {section: meanings_in(section).keys() for section in SECTIONS}
+
+
+def test_answers_have_the_meanings():
     for section, say in {"ssb": messages.ssb, "group": messages.group, "pzp": messages.pzp}.items():
-        assert page[section] == [(code, say(code)) for code, _ in page[section]]
-    of_bases = page["autobase"]
-    assert dict(of_bases[-len(messages.NOT_IN_BASE) :]) == messages.NOT_IN_BASE
-    assert dict(page["event"]) == messages.NO_EVENT
-    for code, meaning in of_bases[: -len(messages.NOT_IN_BASE)]:
+        assert meanings_in(section) == {code: say(code) for code in meanings_in(section)}
+    for code, meaning in meanings_in("autobase").items():
         assert messages.autobase(code) in (meaning, messages.NOT_IN_BASE.get(code))
-    assert dict(page["file"]) == messages.FILES
-    for code, meaning in page["file"] + page["any"]:
+    for code, meaning in (meanings_in("file") | meanings_in("any")).items():
         assert messages.ssb(code) == messages.pzp(code) == messages.autobase(code) == messages.event(code) == meaning
-    assert dict(page["tangle"]) == messages.SET_ASIDE and dict(page["feed"]) == messages.OFF_CHAIN

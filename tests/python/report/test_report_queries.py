@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 import report_story as story
-import scripts
 from conftest import ROOT
 from dbt_tangles import queries
 from report_browser import PAGES, browse, needs_chromium, url
@@ -20,11 +19,6 @@ def test_a_file_without_its_comment_is_refused(text, tmp_path, monkeypatch):
     monkeypatch.setattr(queries, "FOLDER", tmp_path)
     with pytest.raises(ValueError, match=r"queries/lost\.sql: the first line must be"):
         queries.read("lost")
-
-
-def test_the_docs_list_each_query():
-    generate = scripts.load("docs/reference/generate_queries.py")
-    assert generate.PAGE.read_text(encoding="utf-8") == generate.page()
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,4 @@
-"""Writes keys.svg beside this file: the public tables with their keys, from the constraints in the yml of the marts.
-
-python docs/reference/generate_keys.py
-"""
+"""Draws the public tables with their keys, from the constraints in the yml files of the marts."""
 
 from __future__ import annotations
 
@@ -11,7 +8,6 @@ from typing import NamedTuple
 import yaml
 
 ROOT = Path(__file__).parents[2]
-PICTURE = Path(__file__).parent / "keys.svg"
 
 #: The folders of marts that are drawn together, with a heading.
 BANDS = {
@@ -106,8 +102,8 @@ def lines_of(table: Table, at: dict[str, tuple[int, int]]) -> str:
     return "\n".join(drawn)
 
 
-def page() -> str:
-    """Return the picture."""
+def picture() -> str:
+    """Return the picture as SVG."""
     drawn, y, width = [], 2 * MARGIN, 0
     for heading, folders in BANDS.items():
         tables = tables_of(folders)
@@ -118,8 +114,3 @@ def page() -> str:
         y = max(at[name][1] + table.height() for name, table in tables.items()) + 2 * MARGIN
         width = max(width, *(x + WIDTH + MARGIN for x, _ in at.values()))
     return HEAD.format(width=width, height=y - MARGIN) + "\n".join(drawn) + "\n</svg>\n"
-
-
-if __name__ == "__main__":
-    PICTURE.write_text(page())
-    print(f"wrote {PICTURE.relative_to(ROOT)}")
