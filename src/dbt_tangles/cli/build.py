@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from dbt_tangles.cli import gates, init, status
+from dbt_tangles.cli import build_run, gates, init, status
 from dbt_tangles.cli.log_arguments import find_logs, tell_numbers, with_standard_input
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
 from dbt_tangles.cli.page import escape_line, join_names
 from dbt_tangles.cli.runs import OWN_FOLDER, own_target
+from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError, Tables
-
-if TYPE_CHECKING:
-    from dbt_tangles.cli.build_run import Outcome
 
 #: Engine: its target in profiles.yml, and its distribution.
 ENGINES = {"sail": ("sail", "pysail"), "spark": ("local", "pyspark")}
@@ -28,7 +26,7 @@ INTERRUPTED = 130
 _GLOB = set("{}[]*?,\\")
 
 
-@click.command("build")
+@click.command("build", epilog=examples("build --example", "build log.jsonl --warehouse tables"))
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
 @click.option("--engine", type=click.Choice([*ENGINES]), help="Default: Sail if it is installed, else Spark.")
 @click.option("--kind", type=click.Choice([*LOG_VARS]), help="The kind of the logs, if their lines do not tell it.")
@@ -82,11 +80,8 @@ def build_tables(logs: tuple[str, ...], warehouse: str, schema: str) -> Tables:
     return Tables(place, schema)
 
 
-def _run(variables: dict[str, Any], target: str, place: Path, schema: str, **options: bool) -> Outcome:
+def _run(variables: dict[str, Any], target: str, place: Path, schema: str, **options: bool) -> build_run.Outcome:
     """Run the build, and check that it made tables."""
-    # Imported here, because dbt and its plugin load slowly.
-    from dbt_tangles.cli import build_run
-
     os.environ |= {"TANGLES_WAREHOUSE": str(place), "TANGLES_SCHEMA": schema}
     own = place / OWN_FOLDER
     outcome = build_run.run(variables, target, own, **options)

@@ -1,20 +1,21 @@
-"""Runs dbt on the packaged project in this process, and tells its progress in words on the standard error."""
+"""Runs dbt on the packaged project in this process, and tells its progress."""
+
+from __future__ import annotations
 
 import json
 import threading
-import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path, PurePath
-from typing import Any, NamedTuple
-
-import click
-from dbt.cli.main import dbtRunner
-from dbt_common.events.base_types import EventMsg
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dbt_tangles.cli import init
 from dbt_tangles.cli.logs_of_tables import AREAS
-from dbt_tangles.cli.page import escape_line, quantity, truncate
+from dbt_tangles.cli.page import quantity, truncate
+from dbt_tangles.cli.progress import Tell, progress_bar, say
+
+if TYPE_CHECKING:
+    from dbt_common.events.base_types import EventMsg
 
 _MODEL, _TEST = "model", "test"
 _BAD = ("error", "fail", "runtime error")
@@ -47,18 +48,23 @@ def run(variables: dict[str, Any], target: str, own: Path, tests: bool, full_ref
     places += ["--target-path", str(own / "target"), "--log-path", str(own / "logs"), "--log-level", "none"]
     places += ["--quiet", "--no-print"]
     logs = [name for name in AREAS if name in variables]
-    for name in logs:
-        _say(f"{name} {variables[name]}")
-    _say(f"reading the project (engine: {'Spark' if target == 'local' else target})")
-    parsed = dbtRunner().invoke(["parse", *places])
-    if parsed.exception or not parsed.success:
-        return Outcome(False, False, _words(parsed.exception))
-    progress = Progress(parsed.result, logs)
     words = ["build", *places, "--exclude-resource-type", "unit_test"]
     words += [] if tests else ["--exclude-resource-type", "test"]
     words += ["--full-refresh"] if full_refresh else []
-    done = dbtRunner(manifest=parsed.result, callbacks=[progress]).invoke(words)
-    _say(progress.end())
+    for name in logs:
+        say(f"{name} {variables[name]}")
+    reading = f"reading the project (engine: {'Spark' if target == 'local' else target})"
+    say(reading)
+    with progress_bar(reading) as tell:
+        # Imported here, because dbt loads slowly.
+        from dbt.cli.main import dbtRunner
+
+        parsed = dbtRunner().invoke(["parse", *places])
+        if parsed.exception or not parsed.success:
+            return Outcome(False, False, _words(parsed.exception))
+        progress = Progress(parsed.result, logs, tell)
+        done = dbtRunner(manifest=parsed.result, callbacks=[progress]).invoke(words)
+    say(progress.end(), is_timed=True)
     if isinstance(done.exception, KeyboardInterrupt):
         raise done.exception
     error = _words(done.exception) if done.exception else None
@@ -70,47 +76,43 @@ def _words(error: BaseException | None) -> str:
     return truncate(" ".join(lines), _LONGEST * 3)
 
 
-def _say(words: str) -> None:
-    click.echo(escape_line(words), err=True)
-
-
 class Progress:
-    """A callback for dbt's events: prints a line when all tables of an area are built, and one for each failed step."""
+    """A callback for dbt's events: moves the bar; prints a line for each built area and each failed step."""
 
-    def __init__(self, manifest: Any, logs: Sequence[str]) -> None:
+    def __init__(self, manifest: Any, logs: Sequence[str], tell: Tell) -> None:
         self._words = {area: words for log in logs for area, words in AREAS[log].items()}
         models = [node for node in manifest.nodes.values() if node.resource_type == _MODEL and node.config.enabled]
         self._left = Counter(_area(node.original_file_path) for node in models)
         self._sizes = dict(self._left)
         self._counts: Counter[str] = Counter()
-        self._begin = time.monotonic()
+        self._tell, self._done = tell, 0
         self._lock = threading.Lock()
 
     def __call__(self, event: EventMsg) -> None:
         """Take one event. dbt calls this in the thread of the event."""
+        if event.info.name == "LogStartLine":
+            self._tell(event.data.node_info.node_name, self._done, event.data.total)
         if event.info.name != "NodeFinished":
             return
         node = event.data.node_info
         with self._lock:
             kind = node.resource_type
             self._counts[kind] += 1
+            self._done += 1
             if node.node_status in _BAD:
                 self._counts[f"failed {kind}"] += 1
                 message = " ".join(event.data.run_result.message.split())
-                _say(f"  {kind} {node.node_name}: {node.node_status}: {truncate(message, _LONGEST)}")
+                say(f"  {kind} {node.node_name}: {node.node_status}: {truncate(message, _LONGEST)}")
             area = _area(node.node_path)
             if kind == _MODEL and area in self._left:
                 self._left[area] -= 1
                 if not self._left[area] and area in self._words:
-                    _say(f"{self._seconds():>6.1f} s  {self._words[area]}: {quantity(self._sizes[area], 'table{|s}')}")
+                    say(f"{self._words[area]}: {quantity(self._sizes[area], 'table{|s}')}", is_timed=True)
 
     @property
     def has_begun(self) -> bool:
         """Whether any step has ended."""
         return bool(self._counts)
-
-    def _seconds(self) -> float:
-        return time.monotonic() - self._begin
 
     def end(self) -> str:
         """Return the summary: numbers of tables and tests, and of failed ones."""
@@ -119,7 +121,7 @@ class Progress:
             for kind, word in ((_MODEL, "table"), (_TEST, "test"))
             if (failed := self._counts[f"failed {kind}"]) or self._counts[kind]
         ]
-        return f"{self._seconds():>6.1f} s  {', '.join(parts) or 'no step ran'}"
+        return ", ".join(parts) or "no step ran"
 
 
 def _area(path: str) -> str:

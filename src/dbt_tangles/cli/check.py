@@ -10,6 +10,7 @@ from dbt_tangles.cli.options import FOUND, NOT_FOUND, USAGE, as_json, name_of, p
 from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, Page, quantity, truncate
 from dbt_tangles.cli.peer_answers import AGREE, DIFFER, KINDS, UNKNOWN, UNREADABLE, check, only_in_one
 from dbt_tangles.cli.peer_reasons import explain
+from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError, Tables
 
 _SAMPLES = {bool: "true", int: "N", str: '"ID"', list: '["ID", …]'}
@@ -19,7 +20,7 @@ _EXPLAINED = 200
 
 
 def _explain_lines() -> str:
-    """Describe each kind of line, for the help."""
+    """Describe each kind of line, and add the examples, for the help."""
     said = [
         "Each line is a JSON object of one of the kinds below. The subject comes first; at least one of the other keys "
         "must be present. Further keys are ignored. An ID may also be a URI."
@@ -28,7 +29,7 @@ def _explain_lines() -> str:
         pairs = [f'"{key}": "{"NAME" if key in ("tangle", "tangle_name") else "ID"}"' for key in kind.keys]
         pairs += [f'"{key}": {_SAMPLES[type_]}' for key, type_ in kind.says.items()]
         said.append(f"\b\n{{{', '.join(pairs)}}}\n    {kind.means}")
-    return "\n\n".join(said)
+    return "\n\n".join([*said, examples("check", "check statements.jsonl --log log.jsonl")])
 
 
 @click.command("check", epilog=_explain_lines())

@@ -1,55 +1,92 @@
-"""The command `tangles`: its subcommands and the module of each.
+"""The command `tangles`: its subcommands, the module of each, and what its help says of each.
 
 Exit codes: 0 found; 1 not found, or differences found; 2 wrong usage or unreadable tables.
 """
 
 import importlib
-import re
 import sys
 
 import click
+from click.shell_completion import CompletionItem
 
-#: Subcommand: the module that defines `command`. A module is imported when its subcommand runs.
+from dbt_tangles.cli.suggest import examples
+
+#: Subcommand: the module that defines `command`, and the first sentence of its help. A module is imported when its
+#: subcommand is called.
 COMMANDS = {
-    "why": "dbt_tangles.cli.why",
-    "status": "dbt_tangles.cli.status",
-    "show": "dbt_tangles.cli.show",
-    "diff": "dbt_tangles.cli.diff",
-    "check": "dbt_tangles.cli.check",
-    "report": "dbt_tangles.report.command",
-    "build": "dbt_tangles.cli.build",
-    "sql": "dbt_tangles.cli.sql",
-    "send": "dbt_tangles.cli.send",
-    "follow": "dbt_tangles.cli.follow",
-    "lint": "dbt_tangles.cli.lint",
-    "init": "dbt_tangles.cli.init",
+    "build": (
+        "dbt_tangles.cli.build",
+        "Build the tables of logs: verify every line, compute every table, run the tests, and print the status.",
+    ),
+    "why": (
+        "dbt_tangles.cli.why",
+        "Say whether a message is verified, and where it belongs or why it was set aside.",
+    ),
+    "status": (
+        "dbt_tangles.cli.status",
+        "Show the latest runs and their logs, the rows of each table by verdict, and problems to look at.",
+    ),
+    "show": ("dbt_tangles.cli.show", "Draw the graph of a tangle, feed, set, private group, base or timeline."),
+    "report": (
+        "dbt_tangles.report.command",
+        "Write a folder of HTML that draws the tables: open its index.html, without a network or a server.",
+    ),
+    "sql": ("dbt_tangles.cli.sql", "Run a query on the public tables, with DuckDB."),
+    "diff": (
+        "dbt_tangles.cli.diff",
+        "Compare the warehouses A and B: rows that only one has, and rows with different values.",
+    ),
+    "check": ("dbt_tangles.cli.check", "Compare the statements of a peer about its log with the tables."),
+    "send": ("dbt_tangles.cli.send", "List the messages that a peer lacks, in an order that it can apply."),
+    "follow": ("dbt_tangles.cli.follow", "Keep a timeline in an SQLite file, by the commands of timeline_updates."),
+    "lint": (
+        "dbt_tangles.cli.lint",
+        "Judge the lines, signatures, feeds and claims of logs, without building tables.",
+    ),
+    "init": (
+        "dbt_tangles.cli.init",
+        "Make a new dbt project in DIR that installs tangles: settings, an example log and a model to start from.",
+    ),
 }
 
 
 class _Commands(click.Group):
+    """The group of the subcommands; its own help and completion import none of their modules."""
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        module = COMMANDS.get(cmd_name)
-        return importlib.import_module(module).command if module else None
+        return importlib.import_module(COMMANDS[cmd_name][0]).command if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands, each with its full first sentence; click's own list truncates it."""
-        rows = [(name, _first_sentence(self.get_command(ctx, name))) for name in self.list_commands(ctx)]
         with formatter.section("Commands"):
-            formatter.write_dl(rows)
+            formatter.write_dl([(name, sentence) for name, (_, sentence) in COMMANDS.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        found = [CompletionItem(name, help=said) for name, (_, said) in COMMANDS.items() if name.startswith(incomplete)]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Take `help`, `help COMMAND` and `version` for the options of these names."""
+        if args[:1] == ["help"]:
+            args = [*args[1:2], "--help"]
+        elif args == ["version"]:
+            args = ["--version"]
+        return super().parse_args(ctx, args)
 
 
-def _first_sentence(command: click.Command | None) -> str:
-    paragraph = " ".join((command.help or "").split("\n\n")[0].split()) if command else ""
-    return re.split(r"(?<=[.!?]) ", paragraph)[0]
-
-
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+# click suggests names near a wrong one from `commands`.
+@click.group(
+    cls=_Commands,
+    commands=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=examples("build --example", "help why"),
+)
 @click.version_option(package_name="dbt-tangles")
 def main() -> None:
-    """Query the tables of a tangles warehouse: where each message belongs, and why it was set aside.
+    """Build and query the tables of hash-linked logs: where each message belongs, and why it was set aside.
 
     All commands but build only read the tables. They may run while a build replaces tables.
     """

@@ -13,6 +13,7 @@ from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, limit_option, pri
 from dbt_tangles.cli.options import schema as schema_option
 from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, inflect, join_names, truncate
 from dbt_tangles.cli.runs import last_runs
+from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError, Pair, Tables
 
 #: The plural name of each comparison: its name for any number.
@@ -21,7 +22,7 @@ _WORDS = {inflect(2, each.what): each.what for each in (*COMPARED, *ORDERS, SETT
 _OF_TANGLE = re.compile(r"((?:ssb:)?[^:]*):(%.*)", re.DOTALL)
 
 
-@click.command("diff")
+@click.command("diff", epilog=examples("diff ann bob", "diff ann bob --limit 20 --json"))
 @click.argument("a", metavar="A")
 @click.argument("b", metavar="B")
 @limit_option(5, "the first N differences of each table", click.IntRange(0, 100_000))

@@ -14,6 +14,7 @@ from dbt_tangles.cli.logs_of_tables import explain_absence
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_json_line, with_tables
 from dbt_tangles.cli.page import escape_line, quantity
 from dbt_tangles.cli.sqlite_replica import LockedError, SqliteReplica
+from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError, Tables
 
 T = TypeVar("T")
@@ -32,7 +33,7 @@ class Step(NamedTuple):
     events: int
 
 
-@click.command("follow")
+@click.command("follow", epilog=examples("follow ssb:log --into log.db", "follow ssb:log --into log.db --every 5"))
 @click.argument("timeline")
 @click.option("--into", "path", required=True, type=click.Path(dir_okay=False), metavar="FILE", help="The SQLite file.")
 @click.option("--every", type=click.FloatRange(min=0.1), metavar="SECONDS", help="Look again, until interrupted.")

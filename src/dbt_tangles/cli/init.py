@@ -9,6 +9,8 @@ from string import Template
 import click
 import yaml
 
+from dbt_tangles.cli.suggest import examples
+
 HERE = Path(__file__).parent.parent
 STARTER = HERE / "starter"
 
@@ -119,7 +121,7 @@ def make_link(folder: Path) -> Path:
     return link
 
 
-@click.command("init")
+@click.command("init", epilog=examples("init forum", "init --link"))
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path), required=False)
 @click.option("--where", is_flag=True, help="Only print the folder of the installed dbt project.")
 @click.option(

@@ -15,6 +15,8 @@ import click
 from dbt_tangles.cli.log_arguments import find_logs, tell_numbers, with_standard_input
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, limit_option, print_json_answer, with_exit_code
 from dbt_tangles.cli.page import print_json, quantity, truncate
+from dbt_tangles.cli.progress import progress_bar
+from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ TEXT, SARIF, GITHUB, JSON = "text", "sarif", "github", "json"
 KINDS = ("ssb", "pzp", "autobase", "events")
 
 
-@click.command("lint")
+@click.command("lint", epilog=examples("lint log.jsonl", "lint logs --ignore after_gap --format sarif"))
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
 @click.option("--kind", type=click.Choice(KINDS), help="The kind of the logs, if their lines do not tell it.")
 @click.option("--pretty", is_flag=True, help="Objects are separated by blank lines (ssb_log_format: pretty).")
@@ -78,7 +80,8 @@ def _judge(logs: tuple[str, ...], kind: str | None, is_pretty: bool) -> list[Jud
     try:
         files = [file for each in found.values() for file in each]
         groups = group_by_kind(files, reading_of(kind, is_pretty), kind)
-        return [judge(each, group, reading_of(each, is_pretty)) for each, group in groups.items()]
+        with progress_bar("reading lines") as tell:
+            return [judge(each, group, reading_of(each, is_pretty), tell) for each, group in groups.items()]
     except (LogPathError, UnknownKindError, ValueError) as error:
         raise CommandError(str(error)) from error
 

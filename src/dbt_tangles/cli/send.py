@@ -10,13 +10,13 @@ from dbt_tangles.cli import replication
 from dbt_tangles.cli.logs_of_tables import explain_absence
 from dbt_tangles.cli.options import FOUND, as_json, name_of, print_json_answer, print_json_line, with_tables
 from dbt_tangles.cli.page import escape_line, quantity
-from dbt_tangles.cli.suggest import Ask, suggest
+from dbt_tangles.cli.suggest import Ask, examples, suggest
 from dbt_tangles.cli.tables import CommandError, Tables
 
 _SHOWN = 3
 
 
-@click.command("send")
+@click.command("send", epilog=examples("send --clock > mine.json", "send --to theirs.json"))
 @click.option(
     "--to",
     "peer_file",

@@ -11,6 +11,7 @@ from dbt_tangles.cli.logs_of_tables import lacking
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, limit_option, print_answer, with_tables
 from dbt_tangles.cli.page import Page, escape_line
 from dbt_tangles.cli.subjects import Subject
+from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError, Tables
 
 #: The SVG template of rich, without its links to fonts.
@@ -28,7 +29,7 @@ _SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"
 </svg>"""
 
 
-@click.command("show")
+@click.command("show", epilog=examples("show profile:%rn7TsDz5", "show @pJeg7GJ0 --format mermaid"))
 @click.argument("given", metavar="ID", shell_complete=complete.of_subjects)
 @click.option("--as", "kind", type=click.Choice([*subjects.KINDS]), help="Look for IDs of this kind only.")
 @click.option(

@@ -12,12 +12,13 @@ from dbt_tangles.cli.options import FOUND, as_json, limit_option, print_json_ans
 from dbt_tangles.cli.page import DIM, STRONG, Page, escape_unprintable, quantity, truncate
 from dbt_tangles.cli.public_tables import ask, value_names
 from dbt_tangles.cli.row_files import FORMATS, format_of, to_json, write_rows
+from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError, Tables
 
 _WIDEST = 80
 
 
-@click.command("sql")
+@click.command("sql", epilog=examples("sql 'from feeds'", "sql 'from messages' --out messages.csv"))
 @click.argument("query")
 @click.option(
     "--value",

@@ -8,7 +8,7 @@ from dbt_tangles.cli import gates, problems, runs, verdict_counts, verify
 from dbt_tangles.cli.duplicate_tangles import count_alike, describe_alike, find_duplicates, repeated_tangles
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
 from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, quantity
-from dbt_tangles.cli.suggest import suggest
+from dbt_tangles.cli.suggest import examples, suggest
 from dbt_tangles.cli.tables import Tables
 
 _WORSE = {"error", "interrupted", "fail"}
@@ -16,7 +16,7 @@ _SIZES = ("file", "byte", "line")
 _MOST_BROKEN = 5
 
 
-@click.command("status")
+@click.command("status", epilog=examples("status", "status --fail-on rejects=3,forks"))
 @click.option(
     "--target-path",
     envvar="DBT_TARGET_PATH",

@@ -1,4 +1,4 @@
-"""Writes the commands that answers suggest: with the options of the tables, and quoted so that a shell runs them."""
+"""Writes commands: examples for help texts, and those that answers suggest, with the options of their tables."""
 
 import os
 import shlex
@@ -27,6 +27,11 @@ class Ask(NamedTuple):
         if len(words) % 2:
             return cls(command, words[0], words[1:])
         return cls(command, None, words)
+
+
+def examples(*commands: str) -> str:
+    """Write the examples with which the help of a command ends."""
+    return "\n".join(["\b", "Examples:", *(f"  tangles {command}" for command in commands)])
 
 
 def suggest(ask: Ask) -> str:

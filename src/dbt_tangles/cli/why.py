@@ -7,10 +7,11 @@ import click
 from dbt_tangles.cli import claims, complete, log_places, subjects
 from dbt_tangles.cli.ids import MODULES, PLACES, complete_missing_id, find_one, require_id
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
+from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError, Tables
 
 
-@click.command("why")
+@click.command("why", epilog=examples("why %JFZyZqZ", "why log.jsonl:87"))
 @click.argument("id_", metavar="[ID]", required=False, shell_complete=complete.of_messages)
 @click.option("--line", metavar="FILE:N", help="Explain line N of a log file instead of an id.")
 @click.option("--in", "only", metavar="NAME", help="Only this tangle (name, root or NAME:ROOT), set, base or timeline.")

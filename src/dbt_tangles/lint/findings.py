@@ -2,10 +2,11 @@
 
 import importlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import duckdb
+import pyarrow as pa
 
 from dbt_tangles.formats.json_line import LineError, LineReasons, parse_object, parse_with_types
 from dbt_tangles.ingest.line_checks import MAX_LINE_BYTES
@@ -90,8 +91,16 @@ def _unknown_kind(files: Sequence[LogFile], reading: Reading) -> UnknownKindErro
     )
 
 
-def judge(kind: str, files: Sequence[LogFile], reading: Reading) -> Judged:
+def judge(
+    kind: str, files: Sequence[LogFile], reading: Reading, tell: Callable[[str, int], None] = lambda step, done: None
+) -> Judged:
     """Judge the files of one kind as one log.
+
+    Args:
+        kind: The kind.
+        files: The files.
+        reading: How their lines are read.
+        tell: Called with the name of the current file and the number of lines that were read.
 
     Raises:
         LogPathError: A file cannot be read.
@@ -101,10 +110,19 @@ def judge(kind: str, files: Sequence[LogFile], reading: Reading) -> Judged:
     database.execute(_FOUND)
     check = importlib.import_module(f"dbt_tangles.lint.{kind}").check_lines
     equal = EqualLines()
-    lines = equal.leave_out(batch for file in files for batch in log_files.read_lines(file, reading))
+    lines = equal.leave_out(_read(files, reading, tell))
     count = check(database, log_files.with_digests(lines, reading.max_bytes)) + equal.count
     equal.write(database)
     return Judged(kind, [file.name for file in files], count, _findings(database, kind))
+
+
+def _read(files: Sequence[LogFile], reading: Reading, tell: Callable[[str, int], None]) -> Iterator[pa.RecordBatch]:
+    count = 0
+    for file in files:
+        for batch in log_files.read_lines(file, reading):
+            yield batch
+            count += len(batch)
+            tell(file.name, count)
 
 
 def _findings(database: duckdb.DuckDBPyConnection, kind: str) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from dbt_tangles import queries
 from dbt_tangles.cli.duplicate_tangles import TablesOnce
 from dbt_tangles.cli.logs_of_tables import lacking
+from dbt_tangles.cli.progress import Tell
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report import (
     bases,
@@ -51,7 +52,7 @@ def build(
     tables: Tables,
     out: Path,
     limits: Limits,
-    tell: Callable[[int, int], None] = lambda done, total: None,
+    tell: Tell = lambda *_: None,
     bound: int | None = None,
 ) -> Folder:
     """Write a report; if that fails, an older report in its place stays complete.
@@ -60,7 +61,7 @@ def build(
         tables: The warehouse's tables.
         out: The folder.
         limits: The limits of the report.
-        tell: Called with the number of drawings written and their total.
+        tell: Called with the kind of the current drawing, the number of drawings written and their total.
         bound: The most bytes of the report, see `search_index.write`.
 
     Returns:
@@ -77,7 +78,7 @@ def build(
     return folder
 
 
-def _write(folder: Folder, tables: Tables, once: TablesOnce, limits: Limits, tell: Callable[[int, int], None]) -> None:
+def _write(folder: Folder, tables: Tables, once: TablesOnce, limits: Limits, tell: Tell) -> None:
     glance_data = glance.collect(once)
     files = FileNames(tables)
     glance_data["look_at"] = links.add_links(glance_data["look_at"], files)
@@ -104,7 +105,7 @@ def _write(folder: Folder, tables: Tables, once: TablesOnce, limits: Limits, tel
             folder.write(f"{name}-{number}", part.view)
             folder.write(f"{name}-{number}-why", why)
             done += 1
-            tell(done, total)
+            tell(f"drawing each {name}", done, total)
     folder.write("queries", {name: queries.text_of(name) for name in queries.names()}, is_clean=True)
     folder.write(
         "index",

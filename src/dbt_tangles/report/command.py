@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.progress import Progress
 
 from dbt_tangles.cli.logs_of_tables import lacking
 from dbt_tangles.cli.options import FOUND, with_tables
 from dbt_tangles.cli.page import escape_line, quantity
+from dbt_tangles.cli.progress import Tell, progress_bar
+from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report import single_file
 from dbt_tangles.report.build import build
 from dbt_tangles.report.parts import Limits
 
 
-@click.command("report")
+@click.command("report", epilog=examples("report", "report --out tables --single-file"))
 @click.option(
     "--out", default="report", show_default=True, metavar="DIR", help="Write the report here; replaces an old report."
 )
@@ -53,12 +51,7 @@ def command(out: str, limit: int, nodes: int, is_single: bool, warehouse: str, s
     It shows the log at a glance, tangles, feeds, sets, bases, private groups and timelines.
     """
     tables = Tables(warehouse, schema)
-    with Progress(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as progress:
-        task = progress.add_task("drawings", total=None)
-
-        def tell(done: int, total: int) -> None:
-            progress.update(task, completed=done, total=total)
-
+    with progress_bar("reading the tables") as tell:
         if is_single:
             said = _write_file(tables, Path(f"{out.removesuffix('.html')}.html"), Limits(limit, nodes), tell)
         else:
@@ -71,7 +64,7 @@ def command(out: str, limit: int, nodes: int, is_single: bool, warehouse: str, s
     return FOUND
 
 
-def _write_file(tables: Tables, file: Path, limits: Limits, tell: Callable[[int, int], None]) -> str:
+def _write_file(tables: Tables, file: Path, limits: Limits, tell: Tell) -> str:
     """Write a report as one file, and return its size and the parts that it leaves out."""
     most = single_file.MOST_BYTES
     with tempfile.TemporaryDirectory() as place:
