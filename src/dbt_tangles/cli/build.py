@@ -27,7 +27,8 @@ _GLOB = set("{}[]*?,\\")
 
 
 @click.command("build", epilog=examples("build --example", "build log.jsonl --warehouse tables"))
-@click.argument("logs", nargs=-1, required=True, metavar="LOG...")
+@click.argument("logs", nargs=-1, metavar="[LOG...]")
+@click.option("--example", is_flag=True, help="Build an example log: 300 lines of SSB with some damage.")
 @click.option("--engine", type=click.Choice([*ENGINES]), help="Default: Sail if it is installed, else Spark.")
 @click.option("--kind", type=click.Choice([*LOG_VARS]), help="The kind of the logs, if their lines do not tell it.")
 @click.option("--var", "given", multiple=True, metavar="NAME=VALUE", help="A var of the project; may be repeated.")
@@ -50,6 +51,9 @@ def command(
     LOG is a file, a folder or a glob, or - for the standard input. The project is the one that is installed with this
     command. Exit code 0: all steps succeeded; 1: a step failed; 2: wrong use; 130: interrupted.
     """
+    if bool(logs) == options.pop("example"):
+        raise click.UsageError("give logs, or --example without a log")
+    logs = logs or (str(init.example_log()),)
     settings, is_pretty = read_vars(given), any("ssb_log_format=pretty" in each for each in given)
     place = Path(warehouse).absolute()
     try:

@@ -14,10 +14,12 @@ from dbt_tangles.cli.suggest import examples
 HERE = Path(__file__).parent.parent
 STARTER = HERE / "starter"
 
+#: The example log, in this dbt project.
+_EXAMPLE = "tests/data/ssb/small.jsonl"
+
 #: Files and folders of this dbt project that a new project starts with: their paths here and there.
 COPIED = {
-    "profiles.yml": "profiles.yml",
-    "tests/data/ssb/small.jsonl": "example.jsonl",
+    _EXAMPLE: "example.jsonl",
     "docs/notebook.ipynb": "notebook.ipynb",
     "docs/queries": "queries",
 }
@@ -28,6 +30,12 @@ LINK = ".tangles"
 #: Entries that a folder for a new project may already have.
 _UNNOTICED = {".git", ".venv"}
 
+#: The first lines of a profile.
+_PROFILE = f"""\
+# The target of the installed engine. {LINK}/profiles.yml has the other targets: set
+# DBT_PROFILES_DIR={LINK} and TANGLES_TARGET=NAME, or copy one to this file.
+"""
+
 #: Distribution of an engine: its target in profiles.yml. The first installed one is the default.
 _TARGETS = {"pyspark": "local", "pysail": "sail"}
 
@@ -36,6 +44,11 @@ def project_folder() -> Path:
     """Return the folder of the dbt project: inside the installed package, or the checkout that contains the package."""
     installed = HERE / "project"
     return installed if installed.is_dir() else HERE.parents[1]
+
+
+def example_log() -> Path:
+    """Return the path of the example log."""
+    return project_folder() / _EXAMPLE
 
 
 def version() -> str:
@@ -92,13 +105,15 @@ def make_project(folder: Path) -> list[str]:
     for source, name in COPIED.items():
         path = project_folder() / source
         (shutil.copytree if path.is_dir() else shutil.copyfile)(path, folder / name)
-    set_target(folder / "profiles.yml", installed_target() or "local")
+    write_profile(folder / "profiles.yml", installed_target() or "local")
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
-def set_target(profiles: Path, target: str) -> None:
-    """Write the default target into a copy of profiles.yml; the environment variable TANGLES_TARGET overrides it."""
-    profiles.write_text(profiles.read_text().replace("'TANGLES_TARGET', 'local'", f"'TANGLES_TARGET', '{target}'"))
+def write_profile(path: Path, target: str) -> None:
+    """Write a profile with one target of this project's profile."""
+    targets = (project_folder() / "profiles.yml").read_text()
+    settings = re.search(rf"^    {target}:\n(?: {{6}}.*\n)+", targets, re.MULTILINE)
+    path.write_text(f"{_PROFILE}tangles:\n  target: {target}\n  outputs:\n{settings[0]}")
 
 
 def make_link(folder: Path) -> Path:
@@ -123,18 +138,14 @@ def make_link(folder: Path) -> Path:
 
 @click.command("init", epilog=examples("init forum", "init --link"))
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path), required=False)
-@click.option("--where", is_flag=True, help="Only print the folder of the installed dbt project.")
 @click.option(
     "--link", is_flag=True, help=f"Only renew the link {LINK} in the project DIR, by default the current one."
 )
-def command(folder: Path | None, where: bool, link: bool) -> None:
+def command(folder: Path | None, link: bool) -> None:
     """Make a new dbt project in DIR that installs tangles: settings, an example log and a model to start from.
 
     DIR is a new or an empty folder. The command works offline.
     """
-    if where:
-        click.echo(project_folder())
-        return
     if folder is None and not link:
         raise click.UsageError("no folder given: name the folder of the new project, as in tangles init DIR")
     folder = folder or Path()
@@ -165,7 +176,7 @@ def renew_link(folder: Path) -> None:
 def say_next(folder: Path, target: str | None) -> None:
     """Print the next steps in a new project."""
     engines = {
-        "local": "with Spark; TANGLES_TARGET=sail builds with Sail, if it is installed",
+        "local": "with Spark",
         "sail": "with Sail",
         None: "once an engine is installed: pip install 'dbt-tangles[sail]' or 'dbt-tangles[spark]'",
     }

@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from dbt_tangles.cli.pasted_ids import first_likely_id
 from dbt_tangles.cli.tables import Tables
 
 MOST = 100
@@ -69,6 +70,11 @@ def is_named(source_file: str, given: str) -> bool:
         path = os.path.abspath(path)
     name = unquote(source_file) if ":" in source_file else source_file
     return name == path or any(each.endswith(f"/{path.lstrip('/')}") for each in (name, source_file))
+
+
+def may_be_line(given: str) -> bool:
+    """Whether a text that is no id names a line of a file, by a path or a name with a suffix."""
+    return bool(re.fullmatch(r".*[./].*:[0-9]{1,18}", given, re.DOTALL)) and first_likely_id(given) is None
 
 
 def is_line(tables: Tables, given: str) -> bool:

@@ -111,7 +111,7 @@ def _rejects(tables: Tables) -> list[dict]:
             words = said + meaning(row["reason"])
             # An order that is too large is no line of a file.
             place = [f"{row['first']['file']}:{row['first']['line']}"] if row["first"] else []
-            items.append(_item(words, *(["why", "--line", *place] if place else [])) | {"page": "rejects"})
+            items.append(_item(words, *(["why", *place] if place else [])) | {"page": "rejects"})
         items += _other_reasons(table, log, rows[_MOST:])
     return items
 
@@ -134,9 +134,8 @@ def _files(tables: Tables) -> list[dict]:
             faults=[*FILES],
         )
         items += [
-            _item(
-                f"{row['source_file']}: {FILES[row['reason']]}", "why", "--line", f"{row['source_file']}:{row['line']}"
-            )
+            _item(f"{row['source_file']}: {FILES[row['reason']]}", "why", f"{row['source_file']}:{row['line']}")
+            | {"page": "rejects"}
             for row in rows
         ]
         faults = ", ".join(f"'{fault}'" for fault in FILES)
@@ -266,7 +265,7 @@ def _groups(tables: Tables) -> list[dict]:
     items = [
         _item(
             f"{quantity(row['n'], 'finding{|s} of kind ')}{row['finding']} in private groups",
-            *("show", row["group_id"], "--as", "group"),
+            *("show", row["group_id"], "--kind", "group"),
         )
         for row in rows
     ]
@@ -289,6 +288,8 @@ def _bases(tables: Tables) -> list[dict]:
         f"""select base_id, status, count(*) over () as total from {{autobase_bases}}
         where status in ('incomplete', 'too_large') order by base_id limit {_MOST}"""
     )
-    items = [_item(f"base {row['base_id']} is {row['status']}", "show", row["base_id"], "--as", "base") for row in rows]
+    items = [
+        _item(f"base {row['base_id']} is {row['status']}", "show", row["base_id"], "--kind", "base") for row in rows
+    ]
     query = "select base_id, status from autobase_bases where status in ('incomplete', 'too_large') order by all"
     return items + _more(rows, "more base{ is|s are} incomplete or too large", "base", query)

@@ -8,7 +8,7 @@ import click
 from dbt_tangles.cli import complete, formats, graphs, subjects, terminal_graph
 from dbt_tangles.cli.graph import Graph
 from dbt_tangles.cli.logs_of_tables import lacking
-from dbt_tangles.cli.options import FOUND, NOT_FOUND, limit_option, print_answer, with_tables
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, limit_option, print_answer, with_tables
 from dbt_tangles.cli.page import Page, escape_line
 from dbt_tangles.cli.subjects import Subject
 from dbt_tangles.cli.suggest import examples
@@ -31,17 +31,17 @@ _SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"
 
 @click.command("show", epilog=examples("show profile:%rn7TsDz5", "show @pJeg7GJ0 --format mermaid"))
 @click.argument("given", metavar="ID", shell_complete=complete.of_subjects)
-@click.option("--as", "kind", type=click.Choice([*subjects.KINDS]), help="Look for IDs of this kind only.")
+@click.option("--kind", type=click.Choice([*subjects.KINDS]), help="Look for IDs of this kind only.")
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "json", "dot", "mermaid", "svg"]),
+    type=click.Choice(["text", "dot", "mermaid", "svg"]),
     default="text",
     show_default=True,
     help="svg is a picture of the text; for a drawing, pass dot to Graphviz.",
 )
-@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @limit_option(50, "the last N nodes", click.IntRange(1, 100_000))
+@as_json
 @with_tables
 def command(given: str, kind: str | None, form: str, as_json: bool, limit: int, warehouse: str, schema: str) -> int:
     """Draw the graph of a tangle, feed, set, private group, base or timeline.
@@ -62,7 +62,7 @@ def command(given: str, kind: str | None, form: str, as_json: bool, limit: int, 
             click.echo(f"tables that are not built: {', '.join(missing)}", err=True)
         return NOT_FOUND
     graph = _read(tables, given, found, limit)
-    if form == "json" or as_json:
+    if as_json:
         print_answer(tables, graph.as_dict(), lambda *_: None, True)
     elif form == "text":
         print_answer(tables, {"graph": graph}, lambda page, answer: terminal_graph.write(page, answer["graph"]), False)

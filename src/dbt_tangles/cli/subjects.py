@@ -57,7 +57,7 @@ def find(tables: Tables, given: str, kind: str | None) -> list[Subject]:
     found = _first(tables, given, kinds)
     if not found:
         _check_form(tables, given, kinds)
-    # Each tangle has a timeline of the same name; `--as timeline` selects it.
+    # Each tangle has a timeline of the same name; `--kind timeline` selects it.
     if len(found) > 1 and not kind:
         found = [subject for subject in found if subject.kind != "timeline"] or found
     if len({(subject.kind, subject.id) for subject in found}) > 1:
@@ -96,8 +96,8 @@ def matching(tables: Tables, given: str) -> list[Subject]:
 
 def _say(subject: Subject) -> str:
     if subject.kind == "tangle":
-        return f"  {subject.name}:{subject.id} --as tangle"
-    return f"  {subject.id} --as {subject.kind}"
+        return f"  {subject.name}:{subject.id} --kind tangle"
+    return f"  {subject.id} --kind {subject.kind}"
 
 
 def _check_form(tables: Tables, given: str, kinds: list[str]) -> None:

@@ -10,29 +10,26 @@ from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, wit
 from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError, Tables
 
+_LINE = "dbt_tangles.cli.why_line"
+
 
 @click.command("why", epilog=examples("why %JFZyZqZ", "why log.jsonl:87"))
-@click.argument("id_", metavar="[ID]", required=False, shell_complete=complete.of_messages)
-@click.option("--line", metavar="FILE:N", help="Explain line N of a log file instead of an id.")
+@click.argument("given", metavar="ID|FILE:N", shell_complete=complete.of_messages)
 @click.option("--in", "only", metavar="NAME", help="Only this tangle (name, root or NAME:ROOT), set, base or timeline.")
 @click.option("--kind", type=click.Choice([*PLACES]), help="Look for ids of this kind only.")
 @as_json
 @with_tables
-def command(
-    id_: str | None, line: str | None, only: str | None, kind: str | None, as_json: bool, warehouse: str, schema: str
-) -> int:
+def command(given: str, only: str | None, kind: str | None, as_json: bool, warehouse: str, schema: str) -> int:
     """Say whether a message is verified, and where it belongs or why it was set aside.
 
     ID is an SSB message, a pzp message, an Autobase node, an event or a feed, whole or any unique prefix. SSB messages
     are sigils (%...), with or without their %, or URIs (ssb:message/classic/...). Quotes, brackets, percent-encoding
-    or a link around it are ignored. FILE:N instead of an ID is a line of a log, as in --line.
+    or a link around it are ignored. FILE:N is line N of a log file.
     """
-    if bool(id_) == bool(line):
-        raise click.UsageError("give either an ID or --line FILE:N")
     tables = Tables(warehouse, schema)
-    module, given = ("dbt_tangles.cli.why_line", line) if line else resolve(tables, id_ or "", kind)
+    module, found = resolve(tables, given, kind)
     why = importlib.import_module(module)
-    answer = why.explain(tables, given, **({"only": only} if module in MODULES.values() else {}))
+    answer = why.explain(tables, found, **({"only": only} if module in MODULES.values() else {}))
     print_answer(tables, answer, why.write, as_json)
     return FOUND if _is_found(answer) else NOT_FOUND
 
@@ -42,22 +39,27 @@ def resolve(tables: Tables, given: str, kind: str | None = None) -> tuple[str, s
 
     Args:
         tables: The warehouse's tables.
-        given: An id or its beginning, as pasted; or `FILE:N`, if no id is so named.
+        given: An id or its beginning, as pasted; or `FILE:N`. An id of that name precedes a file without a /.
         kind: Look for ids of this kind only.
 
     Raises:
         CommandError: Several ids match, or the text does not look like an id.
     """
+    is_line = kind is None and log_places.is_line(tables, given)
+    if is_line and "/" in given:
+        return _LINE, given
     found = find_one(tables, given, kind)
     if found is not None:
         return MODULES[found.kind], found.id
     if kind is None and (feeds := subjects.find_feeds(tables, given)):
         return "dbt_tangles.cli.why_author", feeds[0].id
-    if kind is None and log_places.is_line(tables, given):
-        return "dbt_tangles.cli.why_line", given
+    if is_line:
+        return _LINE, given
     if tables.missing >= {places[0][0] for places in PLACES.values()}:
         raise CommandError(f"{tables.folder}: no table with ids is built; build ssb_messages or another one")
     wanted = complete_missing_id(tables, given) or claims.complete_claimed_id(tables, given)
+    if wanted is None and kind is None and log_places.may_be_line(given):
+        return _LINE, given
     if wanted is None:
         wanted = given if subjects.matching(tables, given) else require_id(tables, given, kind)
     return "dbt_tangles.cli.why_unknown", wanted

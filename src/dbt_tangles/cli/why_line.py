@@ -1,4 +1,4 @@
-"""`tangles why --line`: the id that a line of a log gave, or the reason why it was rejected."""
+"""`tangles why FILE:N`: the id that a line of a log gave, or the reason why it was rejected."""
 
 import importlib
 
@@ -6,7 +6,7 @@ from dbt_tangles.cli import log_places, messages
 from dbt_tangles.cli.ids import MODULES, PLACES
 from dbt_tangles.cli.log_places import LOGS, MOST, Log
 from dbt_tangles.cli.page import BAD, DIM, ID, STRONG, Page, quantity
-from dbt_tangles.cli.tables import CommandError, Tables
+from dbt_tangles.cli.tables import Tables
 
 _SHOWN = 10
 
@@ -17,14 +17,9 @@ def explain(tables: Tables, given: str) -> dict:
     Args:
         tables: The warehouse's tables.
         given: `FILE:N`: the file by its path in the tables or the end of that path, and the line's number from 1.
-
-    Raises:
-        CommandError: The text is not `FILE:N`.
     """
-    match = log_places.LINE.fullmatch(given)
-    if not match:
-        raise CommandError(f"--line {given!r}: not a line of a log; give FILE:N, as in messages.jsonl:12")
-    file, line = match[1], int(match[2])
+    file, _, number = given.rpartition(":")
+    line = int(number)
     lines, named, others = [], [], []
     for name, log in LOGS.items():
         found = log_places.files(tables, log)

@@ -134,7 +134,7 @@ def write(page: Page, answer: dict) -> None:
     page.ids("similar ids:", [each["id"] for each in answer["near"]], indent=1)
     for names, each in merge_equal(answer["known_as"], "name"):
         name = f"{each['name']}:{each['id']}" if each["kind"] == "tangle" and len(names) == 1 else each["id"]
-        page.line((suggest(Ask.of("show", name, "--as", each["kind"])), ID), indent=1)
+        page.line((suggest(Ask.of("show", name, "--kind", each["kind"])), ID), indent=1)
 
 
 def _by_place(referrers: list[dict]) -> list[tuple[str, dict]]:

@@ -26,10 +26,10 @@ def _link(problem: dict) -> dict:
     ask: Ask | None = problem["ask"]
     if ask is None:  # A problem of runs or tests.
         return {"to": [problem["page"]] if problem["page"] else ["glance", "runs"], "ask": None}
-    if ask.options[:1] == ("--line",):
-        file, _, line = ask.options[1].rpartition(":")
+    if problem["page"] == "rejects" and ask.command == "why":
+        file, _, line = ask.argument.rpartition(":")
         place = f"{file_name(file)}:{line}"
-        to, ask = ["rejects", place], ask._replace(options=("--line", place))
+        to, ask = ["rejects", place], ask._replace(argument=place)
     elif problem["page"]:
         to = [problem["page"]]
     elif ask.command == "show" and ask.options[-1] in KINDS:

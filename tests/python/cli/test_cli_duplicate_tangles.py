@@ -55,7 +55,7 @@ def test_why_of_a_root_that_is_not_there(warehouse):
     warehouse.write("ssb_messages", *(row for row in rows if row["message_id"] != story.ROOT))
     text = warehouse.ask("why", story.ROOT).stdout
     assert f"tangle root {BOTH}" in text
-    assert text.count("tangles show") == text.count(f"tangles show {story.ROOT} --as tangle --warehouse ") == 1
+    assert text.count("tangles show") == text.count(f"tangles show {story.ROOT} --kind tangle --warehouse ") == 1
 
 
 def test_show(warehouse):
@@ -71,7 +71,9 @@ def test_show(warehouse):
     assert f'digraph "tangle {BOTH} {story.ROOT}"' in warehouse.ask("show", "%root", "--format", "dot").stdout
     change(warehouse, "tangle_messages", "thread", is_tip=True)
     asked = warehouse.ask("show", "%root")
-    assert asked.exit_code == 2 and f"ssb:legacy_thread:{story.ROOT} --as tangle\n  thread:{story.ROOT}" in asked.stderr
+    assert (
+        asked.exit_code == 2 and f"ssb:legacy_thread:{story.ROOT} --kind tangle\n  thread:{story.ROOT}" in asked.stderr
+    )
 
 
 def test_status(warehouse):

@@ -52,9 +52,9 @@ ASKED = [
     (("why", report_story.MORE + EVIL), 0),
     (("why", "%a"), 2),
     (("why", story.B2 + EVIL + "unknown"), 1),
-    (("why", "--line", f"log{EVIL}:1"), 0),
-    (("why", "--line", f"{HOSTILE}:1"), 1),
-    (("why", "--line", HOSTILE), 2),
+    (("why", f"log{EVIL}:1"), 0),
+    (("why", f"{HOSTILE}:1"), 1),
+    (("why", HOSTILE), 2),
     (("why", "%\udcff"), 2),
     (("show", "\ud800"), 2),
     (("show", HOSTILE + "?"), 2),
@@ -96,8 +96,8 @@ SHOWN |= {"base": "base" + EVIL, "group": report_story.GROUP + EVIL, "timeline":
 
 @pytest.mark.parametrize("kind", SHOWN)
 def test_each_kind_of_graph(warehouse, kind):
-    for form in ("text", "json", "dot", "mermaid", "svg"):
-        result = warehouse.ask("show", "--as", kind, "--format", form, "--", SHOWN[kind])
+    for form in ("text", "dot", "mermaid", "svg"):
+        result = warehouse.ask("show", "--kind", kind, "--format", form, "--", SHOWN[kind])
         assert result.exit_code == 0, result.output
         assert_harmless(result) if form != "svg" else ET.fromstring(result.stdout)
 

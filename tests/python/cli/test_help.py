@@ -2,8 +2,10 @@
 
 import json
 import re
+import shlex
 import shutil
 
+import click
 import pytest
 from click.shell_completion import BashComplete
 from click.testing import CliRunner
@@ -35,6 +37,26 @@ def test_no_text_is_cut(width):
         assert f" {name} {first} " in f"{in_one_line(listed)} ", name
 
 
+@pytest.mark.parametrize("name", [None, *COMMANDS])
+def test_help_ends_with_two_examples(name):
+    """Each example calls a command with options that it has."""
+    *_, title, one, other = help_of(*filter(None, [name]), width=100).splitlines()
+    assert title == "  Examples:"
+    for words in (shlex.split(line) for line in (one, other)):
+        assert words[0] == "tangles" and name in (words[1], None)
+        if (command := main.get_command(None, words[1])) is not None:
+            command.make_parser(click.Context(command)).parse_args(words[2:])
+
+
+def test_words_in_place_of_options_and_near_names():
+    assert CliRunner().invoke(main, ["help", "why"]).stdout == help_of("why")
+    versions = {CliRunner().invoke(main, [word]).stdout for word in ("version", "--version")}
+    assert len(versions) == 1 and ", version " in versions.pop()
+    for words, near in ((["stauts"], "status"), (["why", "--kidn", "pzp"], "--kind")):
+        result = CliRunner().invoke(main, words)
+        assert result.exit_code == 2 and f"Did you mean '{near}'?" in result.stderr
+
+
 def test_check_explains_its_lines(tmp_path):
     text = help_of("check", width=100)
     lines = [line.strip() for line in text.splitlines() if line.strip().startswith("{")]
@@ -64,7 +86,7 @@ def offered(*words: str) -> list[str]:
 
 
 def test_commands_and_options(warehouse):
-    assert offered("wh") == ["why"] and "--line" in offered("why", "--l")
+    assert offered("wh") == ["why"] and "--kind" in offered("why", "--k")
     assert offered("show", "--format", "m") == ["mermaid"]
 
 

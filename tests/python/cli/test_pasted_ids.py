@@ -128,9 +128,9 @@ def test_other_ids(warehouse, kind, id_):
 )
 def test_shown_kinds_of_pasted_ids(warehouse, kind, id_):
     for text in pasted(id_):
-        answer = warehouse.json("show", text, "--as", kind)
+        answer = warehouse.json("show", text, "--kind", kind)
         assert answer["id"] == id_.removeprefix("thread:"), text
-    assert warehouse.ask("show", "--as", "feed", f"ssb:feed/classic/{digest_of(FEED)}").exit_code == 0
+    assert warehouse.ask("show", "--kind", "feed", f"ssb:feed/classic/{digest_of(FEED)}").exit_code == 0
 
 
 @pytest.mark.parametrize(("id_", "whole"), [(NODE, BASE), (EVENT, TIMELINE), (PZP, PZP)])

@@ -167,12 +167,12 @@ def test_ambiguous_ids_list_all_meanings(warehouse):
     warehouse.write("tangles", tangle, {**tangle, "tangle_name": "thread"}, {**tangle, "tangle_name": "ssb:feed"})
     result = warehouse.ask("show", "%root")
     assert result.exit_code == 2
-    assert f"other:{story.ROOT} --as tangle" in result.stderr and "feed" not in result.stderr
+    assert f"other:{story.ROOT} --kind tangle" in result.stderr and "feed" not in result.stderr
     assert warehouse.json("show", "thread:%root")["name"] == "thread"
     warehouse.write("timeline_stats", {"timeline_id": f"thread:{story.ROOT}"})
     assert warehouse.json("show", "thread:%root")["kind"] == "tangle"
-    assert warehouse.json("show", "thread:%root", "--as", "timeline")["kind"] == "timeline"
-    assert warehouse.ask("show", "%root", "--as", "feed").exit_code == 1
+    assert warehouse.json("show", "thread:%root", "--kind", "timeline")["kind"] == "timeline"
+    assert warehouse.ask("show", "%root", "--kind", "feed").exit_code == 1
 
 
 HOSTILE_GRAPH = Graph(

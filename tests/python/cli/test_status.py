@@ -36,14 +36,14 @@ def test_problems_come_with_commands(warehouse):
     )
     asks = [shlex.split(item["ask"].partition(" --warehouse")[0])[1:] for item in warehouse.json("status")["look_at"]]
     assert asks == [
-        ["why", "--line", "/a b:3"],
+        ["why", "/a b:3"],
         ["why", story.GONE],
         ["why", "u"],
         ["why", "t"],
         ["why", "%f"],
-        ["show", "%g", "--as", "group"],
+        ["show", "%g", "--kind", "group"],
         ["why", "s"],
-        ["show", "b; reboot", "--as", "base"],
+        ["show", "b; reboot", "--kind", "base"],
     ]
 
 

@@ -38,9 +38,9 @@ def test_a_shell_reads_a_quoted_word_as_it_was(tmp_path, word):
     ("ask", "words"),
     [
         (Ask.of("why", "%a"), ["why", "%a", "--schema", "s"]),
-        (Ask.of("why", "--line", "-f:3"), ["why", "--line", "-f:3", "--schema", "s"]),
-        (Ask.of("show", "b", "--as", "base"), ["show", "b", "--as", "base", "--schema", "s"]),
-        (Ask.of("show", "--as", "--as", "base"), ["show", "--as", "base", "--schema", "s", "--", "--as"]),
+        (Ask.of("why", "-f:3"), ["why", "--schema", "s", "--", "-f:3"]),
+        (Ask.of("show", "b", "--kind", "base"), ["show", "b", "--kind", "base", "--schema", "s"]),
+        (Ask.of("show", "--kind", "--kind", "base"), ["show", "--kind", "base", "--schema", "s", "--", "--kind"]),
         (Ask("status", options=("--verify",)), ["status", "--verify", "--schema", "s"]),
     ],
 )

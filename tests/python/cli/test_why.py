@@ -72,7 +72,7 @@ def test_an_id_of_something_else(warehouse):
     warehouse.write("autobase_bases", {"base_id": "rooms/7", "status": "ok"})
     result = warehouse.ask("why", "rooms/7")
     assert result.exit_code == 1 and "the beginning of a base" in result.stdout
-    assert "tangles show rooms/7 --as base" in result.stdout
+    assert "tangles show rooms/7 --kind base" in result.stdout
     assert warehouse.json("why", "rooms/7")["known_as"] == [{"kind": "base", "id": "rooms/7", "name": ""}]
 
 
@@ -85,7 +85,7 @@ def test_only_one_tangle(warehouse):
     assert result.exit_code == 1 and "it claims none that other names" in result.stdout
 
 
-@pytest.mark.parametrize("words", [[], [""], ["%a1", "--line", "x:1"], ["--line", "x"], ["%a1", "--kind", "other"]])
+@pytest.mark.parametrize("words", [[], [""], ["%a1", "x:1"], ["%a1", "--kind", "other"]])
 def test_wrong_arguments_are_refused(warehouse, words):
     assert warehouse.ask("why", *words).exit_code == 2
 
@@ -227,7 +227,7 @@ def test_a_root_that_no_message_lists(tmp_path, status, trouble, said):
     assert said in text and ("publish a new message" in text) == (status == "unusable")
     if status == "missing":
         assert "the root is not in the log" in text
-        assert f"tangles show thread:{GONE} --as tangle" in warehouse.ask("why", GONE).stdout
+        assert f"tangles show thread:{GONE} --kind tangle" in warehouse.ask("why", GONE).stdout
 
 
 def test_a_message_of_a_group(tmp_path):

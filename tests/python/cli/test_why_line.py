@@ -1,4 +1,4 @@
-"""`tangles why --line`: the id that a line gave, other lines that gave it, and reasons of rejected lines."""
+"""`tangles why FILE:N`: the id that a line gave, other lines that gave it, and reasons of rejected lines."""
 
 import pytest
 
@@ -37,7 +37,7 @@ def warehouse(tmp_path_factory):
 
 @pytest.mark.parametrize("name", ["a b.jsonl", "./a b.jsonl", "logs/x/../a b.jsonl", "/logs/a b.jsonl", LOG, LOG[7:]])
 def test_a_line_that_gave_a_message(warehouse, name):
-    answer = warehouse.json("why", "--line", f"{name}:2")
+    answer = warehouse.json("why", f"{name}:2")
     (line,) = answer["lines"]
     assert (line["id"], line["rejects"], line["line_count"], line["also_at"]) == (A2, [], 1, [])
     alone = warehouse.json("why", A2)
@@ -45,16 +45,9 @@ def test_a_line_that_gave_a_message(warehouse, name):
     assert answer["is_well"]
 
 
-@pytest.mark.parametrize("given", ["a b.jsonl:2", "a b.jsonl:5", "a b.jsonl:6", f"{LOG}:3", "old/c.jsonl:1"])
-def test_a_line_without_the_option(warehouse, given):
-    alone, option = (warehouse.json("why", *words) for words in ((given,), ("--line", given)))
-    assert alone["kind"] == "line"
-    assert alone | {"missing_tables": []} == option | {"missing_tables": []}
-
-
 def test_what_is_no_line_stays_an_id(warehouse, tmp_path):
-    """A file that was not read, a line of another kind, and an event or node that is named like a line."""
-    other = warehouse.ask("why", "d.jsonl:1")
+    """A name without a suffix that was not read, a line of another kind, and a node that is named like a line."""
+    other = warehouse.ask("why", "d_d:1")
     assert other.exit_code == 2 and "a line of a log that was read (FILE:N)" in other.output
     assert warehouse.ask("why", "a b.jsonl:2", "--kind", "message").exit_code == 2
     named = Warehouse(tmp_path / "wh").write("stg_ssb__lines", {**place(1, "file:///ab"), "message_id": A1})
@@ -65,31 +58,31 @@ def test_what_is_no_line_stays_an_id(warehouse, tmp_path):
 def test_copies(warehouse):
     places = [(LOG, 1), (LOG, 4), ("file:///old/c.jsonl", 1)]
     for file, line in places:
-        (row,) = warehouse.json("why", "--line", f"{file}:{line}")["lines"]
+        (row,) = warehouse.json("why", f"{file}:{line}")["lines"]
         assert row["id"] == A1 and row["line_count"] == 3
         assert {(each["source_file"], each["line"]) for each in row["also_at"]} == {*places} - {(file, line)}
-    text = warehouse.ask("why", "--line", "old/c.jsonl:1").stdout
+    text = warehouse.ask("why", "old/c.jsonl:1").stdout
     assert "2 more lines gave the same:" in text and f"{LOG}:4\n" in text and "member, depth 1" in text
 
 
 def test_a_line_that_was_refused(warehouse):
-    answer = warehouse.json("why", "--line", "a b.jsonl:3")
+    answer = warehouse.json("why", "a b.jsonl:3")
     (line,) = answer["lines"]
     assert [row["reason"] for row in line["rejects"]] == ["bad_signature"] and not answer["is_well"]
     assert line["why"]["rule"] == "bad_signature"
-    text = warehouse.ask("why", "--line", "a b.jsonl:3").stdout
+    text = warehouse.ask("why", "a b.jsonl:3").stdout
     assert f"its id would be {BAD}" in text and "not verified: bad_signature" in text
-    (nothing,) = warehouse.json("why", "--line", "a b.jsonl:5")["lines"]
+    (nothing,) = warehouse.json("why", "a b.jsonl:5")["lines"]
     assert (nothing["id"], nothing["why"]) == (None, None)
 
 
 def test_lines_and_files_that_are_not_there(warehouse):
     for given in ("a b.jsonl:6", "a b.jsonl:0", f"a b.jsonl:{10**17}"):
-        result = warehouse.ask("why", "--line", given)
+        result = warehouse.ask("why", given)
         assert result.exit_code == 1 and f"ssb log, {LOG} has 5 lines" in result.stdout
-    result = warehouse.ask("why", "--line", "d.jsonl:1")
+    result = warehouse.ask("why", "d.jsonl:1")
     assert result.exit_code == 1 and "the build read no file of that name" in result.stdout
-    assert warehouse.json("why", "--line", ".jsonl:1")["other_files"] == [
+    assert warehouse.json("why", ".jsonl:1")["other_files"] == [
         LOG,
         "file:///old/b.jsonl",
         "file:///old/c.jsonl",
@@ -100,18 +93,18 @@ def test_several_files_of_a_name(tmp_path):
     warehouse = story.write(tmp_path / "wh")
     ids = {"/x/a.jsonl": A1, "/y/a.jsonl": B1, "/y/ba.jsonl": A2}
     warehouse.write("stg_ssb__lines", *({**place(1, file=f"file://{f}"), "message_id": id_} for f, id_ in ids.items()))
-    assert [line["id"] for line in warehouse.json("why", "--line", "a.jsonl:1")["lines"]] == [A1, B1]
-    assert [line["id"] for line in warehouse.json("why", "--line", "y/a.jsonl:1")["lines"]] == [B1]
+    assert [line["id"] for line in warehouse.json("why", "a.jsonl:1")["lines"]] == [A1, B1]
+    assert [line["id"] for line in warehouse.json("why", "y/a.jsonl:1")["lines"]] == [B1]
 
 
 def test_staging_may_be_gone(tmp_path):
     """Without staging, rejects are still explained, and the answer names the tables that are not built."""
     warehouse = story.write(tmp_path / "wh")
     warehouse.write("ssb_rejects", {"source_file": LOG, "line": 3, "reason": "truncated_file"})
-    result = warehouse.ask("why", "--line", "a b.jsonl:3")
+    result = warehouse.ask("why", "a b.jsonl:3")
     assert result.exit_code == 0 and "The compressed file ends early" in result.stdout
     assert "not built" in result.stdout and "stg_ssb__lines" in result.stdout
-    assert warehouse.ask("why", "--line", "a b.jsonl:2").exit_code == 1
+    assert warehouse.ask("why", "a b.jsonl:2").exit_code == 1
 
 
 def test_lines_of_other_logs(tmp_path):
@@ -136,10 +129,10 @@ def test_lines_of_other_logs(tmp_path):
     warehouse.write("timeline_events", *({**event, "timeline_id": t, "event_id": e} for t, e in events))
 
     def line(given: str) -> dict:
-        (row,) = warehouse.json("why", "--line", given)["lines"]
+        (row,) = warehouse.json("why", given)["lines"]
         return row
 
-    assert "it names the writers of base x" in warehouse.ask("why", "--line", "a b.jsonl:1").stdout
+    assert "it names the writers of base x" in warehouse.ask("why", "a b.jsonl:1").stdout
     node = line("a b.jsonl:3")
     assert (node["id"], node["within"], node["line_count"]) == (f"{writer}:1", "y", 1)
     assert [base["base_id"] for base in node["why"]["bases"]] == ["y"]
@@ -147,7 +140,7 @@ def test_lines_of_other_logs(tmp_path):
     event = line("e:2")
     assert (event["log"], event["within"], event["line_count"]) == ("event", "u", 1)
     assert [row["timeline_id"] for row in event["why"]["timelines"]] == ["u"]
-    assert "it gave one of timeline u" in warehouse.ask("why", "--line", "e:2").stdout
+    assert "it gave one of timeline u" in warehouse.ask("why", "e:2").stdout
 
 
 def test_staging_in_a_schema_of_its_own(tmp_path):
@@ -158,11 +151,11 @@ def test_staging_in_a_schema_of_its_own(tmp_path):
     warehouse.write("stg_ssb__lines", {**place(1), "message_id": B1})
     first = story.run("one", 1, tables=["tangles.stg_ssb__lines"])
     warehouse.write("runs", first, story.run("two", 2, tables=["tangles.feeds", "shop_secret.stg_ssb__lines"]))
-    answer = warehouse.json("why", "--line", "a b.jsonl:1")
+    answer = warehouse.json("why", "a b.jsonl:1")
     assert [line["id"] for line in answer["lines"]] == [A2]
     assert "stg_ssb__lines" not in answer["missing_tables"] and "runs" not in answer["missing_tables"]
     warehouse.write("runs", first)
-    assert [line["id"] for line in warehouse.json("why", "--line", "a b.jsonl:1")["lines"]] == [B1]
+    assert [line["id"] for line in warehouse.json("why", "a b.jsonl:1")["lines"]] == [B1]
 
 
 @pytest.mark.parametrize(
@@ -171,4 +164,4 @@ def test_staging_in_a_schema_of_its_own(tmp_path):
 def test_runs_without_the_schema_of_staging(tmp_path, name):
     warehouse = story.write(tmp_path / "wh").write("stg_ssb__lines", {**place(1), "message_id": A1})
     warehouse.write("runs", story.run("one", 1, tables=[name]))
-    assert [line["id"] for line in warehouse.json("why", "--line", "a b.jsonl:1")["lines"]] == [A1]
+    assert [line["id"] for line in warehouse.json("why", "a b.jsonl:1")["lines"]] == [A1]

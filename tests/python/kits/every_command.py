@@ -40,7 +40,7 @@ _SUBJECTS = [
     ("timeline", "timeline_stats", "timeline_id"),
 ]
 _REJECTS = ("ssb_rejects", "pzp_rejects", "autobase_rejects", "timeline_rejects")
-_FORMS = ("text", "json", "dot", "mermaid", "svg")
+_FORMS = ("text", "dot", "mermaid", "svg")
 #: Statements of a peer: the table of subjects, the keys with their columns, and the types of the values.
 _SAID = [
     ("ssb_messages", {"message": "message_id"}, {"valid": "truth"}),
@@ -74,9 +74,9 @@ class Warehouse:
             *(_words(["why", "--kind", kind], _JSON, _behind("--", each)) for kind, each in ids),
             _words(["why"], _JSON, _behind("--", any_text)),
             _words(["why"], _JSON, any_text.map(lambda name: [f"--in={name}"]), _behind("--", any_id)),
-            _words(["why"], _JSON, _behind("--line", _one_of(lines))),
+            _words(["why"], _JSON, _behind("--", _one_of(lines))),
             *(
-                _words(["show", "--as", kind], _behind("--format", st.sampled_from(_FORMS)), _behind("--", each))
+                _words(["show", "--kind", kind], _behind("--format", st.sampled_from(_FORMS)), _behind("--", each))
                 for kind, each in subjects
             ),
             _words(["show"], _behind("--", any_text)),

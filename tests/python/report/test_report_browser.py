@@ -171,5 +171,5 @@ def test_the_page_sends_no_requests(out):
 
 def test_an_unknown_id_shows_a_message(out):
     page = text(dump(out, address("set", "elsewhere")))
-    assert "This report does not draw it." in page and "tangles show 'elsewhere' --as set" in page
+    assert "This report does not draw it." in page and "tangles show 'elsewhere' --kind set" in page
     assert "At a glance" in text(dump(out, "#<script>alert(1)</script>"))

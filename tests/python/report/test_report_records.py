@@ -93,7 +93,7 @@ def test_the_page(warehouse):
     assert "The root has a malformed field" in words
     assert "<script>alert" not in page and "\x1b" not in page and r"\x1b" in words
     assert "1 of 2 records" in text(dump(out, address("records", only="conflict")))
-    assert "tangles show 'thread:%gone' --as tangle" in text(dump(out, address("records", "thread:%gone")))
+    assert "tangles show 'thread:%gone' --kind tangle" in text(dump(out, address("records", "thread:%gone")))
 
 
 @needs_chromium

@@ -29,10 +29,10 @@ function quoted(word) {
   return `$'${Array.from(word, (c) => (hidden.test(c) || c === "'" || c === "\\" ? escaped(c) : c)).join("")}'`;
 }
 
-/** A command for the tables of the report, as text to paste into a shell; `id` may be null. */
+/** A command for the tables of the report, as text to paste into a shell. */
 function command(index, name, id, ...options) {
   const words = [...options, ...index.places].map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word)));
-  const all = id === null ? words : id.startsWith("-") ? [...words, "--", quoted(id)] : [quoted(id), ...words];
+  const all = id.startsWith("-") ? [...words, "--", quoted(id)] : [quoted(id), ...words];
   return h("code", {}, said(["tangles", name, ...all].join(" ")));
 }
 

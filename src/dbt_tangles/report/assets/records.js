@@ -37,6 +37,6 @@ async function showRecords(page, parts, filters) {
   page.append(h("section", { class: "card" }, h("h2", {}, "Records"),
     h("p", { class: "note" }, `${count(data.total)} records: tangles whose messages set fields. ${data.records.length < data.total ? `The first ${count(data.records.length)} are listed, those in conflict first.` : ""}`),
     choices("Show", "records", [], filters, "only", [["conflict", `in conflict ${count(data.conflicted)}`], ["fault", `with messages that do not count ${count(data.faulty)}`]]),
-    named && !rows.length ? h("p", {}, "The report does not list ", said(named, "id"), ". Ask the warehouse: ", command(await tangles.load("index"), "show", named, "--as", "tangle")) : null,
+    named && !rows.length ? h("p", {}, "The report does not list ", said(named, "id"), ". Ask the warehouse: ", command(await tangles.load("index"), "show", named, "--kind", "tangle")) : null,
     h("p", { id: "shown", role: "status" }, `${count(rows.length)} of ${count(data.records.length)} records`)), ...rows.map(recordCard));
 }

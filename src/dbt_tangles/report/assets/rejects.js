@@ -26,7 +26,7 @@ async function showRejects(page, parts, filters) {
     h("p", { class: "note" }, `${count(data.total)} rejected lines. ${data.left_out ? `The first 100 of each log and reason are listed; ${count(data.left_out)} are left out. ` : ""}`
       + "A line's text is shown if its file is on the machine of the report and has not changed since the build; unprintable characters are escaped, and possible secrets masked."),
     choices("Log", "rejects", [], filters, "log", tally("log", [])), choices("Reason", "rejects", [], filters, "reason", tally("reason", ["log"])),
-    place && !named.length ? h("p", {}, "The report does not list ", said(place, "id"), ". Ask the warehouse: ", command(await tangles.load("index"), "why", null, "--line", place)) : null,
+    place && !named.length ? h("p", {}, "The report does not list ", said(place, "id"), ". Ask the warehouse: ", command(await tangles.load("index"), "why", place)) : null,
     h("p", { id: "shown", role: "status" }, `${count(rows.length)} of ${count(data.rows.length)} entries`),
     h("ol", { class: "rejects" }, [...named, ...rows.filter((row) => !named.includes(row))].map((row) => rejectedLine(row, named.includes(row))))));
 }

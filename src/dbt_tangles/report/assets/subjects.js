@@ -14,7 +14,7 @@ function listOf(kind, found, chosen, mode) {
 }
 
 /** The command that shows a subject which this report does not draw. */
-const showCommand = (index, kind, id) => h("p", {}, "Ask the warehouse: ", command(index, "show", id, "--as", kind));
+const showCommand = (index, kind, id) => h("p", {}, "Ask the warehouse: ", command(index, "show", id, "--kind", kind));
 
 /** Show a subject, by its id or the beginning of it; `id` is empty for the first one, `node` is the chosen node, `mode` is `read` for the text of a tangle. */
 async function showSubject(page, index, kind, id, node, mode) {
