@@ -54,7 +54,7 @@ def test_words_in_place_of_options_and_near_names():
     assert len(versions) == 1 and ", version " in versions.pop()
     for words, near in ((["stauts"], "status"), (["why", "--kidn", "pzp"], "--kind")):
         result = CliRunner().invoke(main, words)
-        assert result.exit_code == 2 and f"Did you mean '{near}'?" in result.stderr
+        assert result.exit_code == 2 and re.search(rf"Did you mean .*'{near}'", result.stderr)
 
 
 def test_check_explains_its_lines(tmp_path):
