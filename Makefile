@@ -92,10 +92,14 @@ $(VENV)/sail: $(VENV)/installed requirements-sail.lock
 	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r requirements-sail.lock
 	@touch $@
 
-# dist/: dbt-tangles with the dbt project in it, and the plugin.
-wheels: $(VENV)/installed
-	cd plugin && $(CURDIR)/$(BIN)/hatchling build --target wheel --directory $(CURDIR)/dist
-	$(BIN)/hatchling build --target wheel --directory dist
+# dist/: dbt-tangles with the dbt project in it, and the plugin; built in an environment of its own.
+wheels: .venv-build/installed
+	for place in plugin .; do .venv-build/bin/python -m build --wheel --no-isolation --outdir dist $$place || exit; done
+
+.venv-build/installed: requirements-build.lock
+	$(PYTHON) -m venv .venv-build
+	.venv-build/bin/python -m pip install --quiet --no-deps --require-hashes -r requirements-build.lock
+	@touch $@
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from packaging.requirements import Requirement
 
 import dbt_spark_python
-from built_wheels import build, requirements
+from built_wheels import build, metadata, requirements
 from conftest import ROOT
 from dbt_tangles.cli import init
 from dbt_tangles.cli.cli import main
@@ -38,6 +38,18 @@ def test_the_version_has_one_source(wheels):
     assert version("dbt-spark-python") == dbt_spark_python.__version__
     for place in (ROOT, ROOT / "plugin"):
         assert not re.search(r"^version = ", (place / "pyproject.toml").read_text(), re.M)
+
+
+def test_citation_has_the_authors_and_the_addresses(wheels):
+    """The addresses of both wheels, and the links of their READMEs, lead to the repository of CITATION.cff."""
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    for wheel in wheels.values():
+        said = metadata(wheel)
+        assert said["Author"] == ", ".join(author["name"] for author in citation["authors"])
+        links = [address.partition(", ")[2] for address in said.get_all("Project-URL")]
+        links += re.findall(r"\]\((?!#)([^)]+)\)", said.get_payload())
+        within = [link for link in links if link.startswith(citation["repository-code"])]
+        assert len(within) > 4 and all(link.startswith("https://") for link in links), wheel
 
 
 #: The extras that bring an engine, and the kind of pyspark of each.
@@ -88,6 +100,7 @@ def test_the_lock_files_cover_both_distributions(wheels):
         "-docs": ["docs"],
         "-proof": ["proof"],
         "-formats": ["formats"],
+        "-build": ["release"],
     }.items():
         locked |= set(re.findall(r"^([\w.-]+)==", (ROOT / f"requirements{file}.lock").read_text(), re.M))
         for extra in extras:

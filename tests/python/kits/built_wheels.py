@@ -6,6 +6,7 @@ import subprocess
 import sys
 import venv
 from email import message_from_bytes
+from email.message import Message
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -25,11 +26,16 @@ def build(folder: Path) -> dict[str, Path]:
     return {name: next(folder.glob(f"{name}-*.whl")) for name in DISTRIBUTIONS}
 
 
+def metadata(wheel: Path) -> Message:
+    """Return the metadata of a wheel."""
+    archive = ZipFile(wheel)
+    (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+    return message_from_bytes(archive.read(name))
+
+
 def requirements(wheel: Path, extra: str = "") -> dict[str, Requirement]:
     """Return the requirements of a wheel by name: those without an extra, or only those of an extra."""
-    archive = ZipFile(wheel)
-    (metadata,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
-    wanted = map(Requirement, message_from_bytes(archive.read(metadata)).get_all("Requires-Dist"))
+    wanted = map(Requirement, metadata(wheel).get_all("Requires-Dist"))
     return {r.name.lower(): r for r in wanted if (r.marker.evaluate({"extra": extra}) if r.marker else not extra)}
 
 
