@@ -23,8 +23,10 @@ EVENTS = "".join(f'{{"timeline": "t", "event": "{n}", "after": [], "arrival": {n
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("DBT_", "TANGLES_"))}
 #: The logs and options of the builds; the event log is the standard input.
 GIVEN = ["build", "log.jsonl", "-", "--var", "edit_batch_size=2", "--no-tests"]
-#: The README's installation commands, line by line.
-INSTALL = re.search(r"## Install it\n.*?```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.S)[1].splitlines()
+#: The README's commands, line by line: the first ones, those that install local wheels, and those that make a project.
+FIRST, INSTALL, PROJECT = (
+    block.splitlines() for block in re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.S)[:3]
+)
 
 
 @pytest.fixture(scope="module")
@@ -134,11 +136,9 @@ def test_an_interrupt_ends_a_build_on_sail(python, folder, tmp_path):
 
 
 def begin(python: Path, place: Path, **instead: str) -> str:
-    """Run the README's commands after `pip install` in an environment, with some of them replaced."""
-    assert INSTALL[0] == "pip install --find-links dist 'dbt-tangles[sail]'"
-    lines = [line.partition("  #")[0].strip() for line in INSTALL[1:]]
-    assert lines == ["tangles init forum", "cd forum", "dbt deps", "dbt build", "tangles status"]
-    script = "\n".join(["set -e", *(instead.get(line.replace(" ", "_"), line) for line in lines)])
+    """Run the README's commands that make a project in an environment, with some of them replaced."""
+    assert PROJECT == ["tangles init forum", "cd forum", "dbt deps", "dbt build", "tangles status"]
+    script = "\n".join(["set -e", *(instead.get(line.replace(" ", "_"), line) for line in PROJECT)])
     return said(["-c", script], place, "bash", PATH=f"{python.parent}:{os.environ['PATH']}")
 
 
@@ -193,11 +193,16 @@ def test_an_engine_that_cannot_run_is_named(engine, target, expected, wheels, tm
 @pytest.mark.sail
 @pytest.mark.long
 def test_a_project_in_a_minimal_environment(wheels, tmp_path):
-    """An install from an index into an empty environment, with all requirements, builds every model and test."""
+    """An install from an index into an empty environment, with all requirements, runs the README's commands."""
     said(["-m", "venv", tmp_path / "environment"])
     python = tmp_path / "environment" / "bin" / "python"
     shutil.copytree(wheels["dbt_tangles"].parent, tmp_path / "dist")
-    said(["-c", INSTALL[0]], tmp_path, "bash", PATH=f"{python.parent}:{os.environ['PATH']}")
+    assert INSTALL == ["make wheels", "pip install --find-links dist 'dbt-tangles[sail]'"]
+    assert FIRST[:2] == ["pip install 'dbt-tangles[sail]'", "tangles build --example"]
+    script = "\n".join(["set -e", INSTALL[1], *FIRST[1:]])
+    first = said(["-c", script], tmp_path, "bash", PATH=f"{python.parent}:{os.environ['PATH']}")
+    assert "291 messages of SSB" in first and "root cause: %fOJZrE/P" in first
+    assert (tmp_path / "report" / "index.html").is_file()
     answer = begin(python, tmp_path)
     assert_installed(python, tmp_path / "forum")
     assert "ERROR=0" in answer and re.search(r"success, .*; it wrote \d+ of the tables", answer)

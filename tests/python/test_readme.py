@@ -17,6 +17,8 @@ PAGES = README + "".join(
 )
 TUTORIALS = {path.stem: path.read_text() for path in (ROOT / "docs" / "tutorial").glob("*.md")}
 ASKS = re.findall(r"^\.venv/bin/tangles (.+?)(?:\s+#.*)?$", PAGES, re.M)
+#: The first commands of the README after the build of an example, which the fixtures hold.
+ASKS += re.findall(r"^tangles ((?!build|init).+)$", README.partition("## What")[0], re.M)
 SHOWS = re.findall(r"^\.venv/bin/dbt (show .+)$", PAGES, re.M)
 
 

@@ -12,6 +12,7 @@ import cli_story as story
 from answer_schemas import validate
 from cli_kit import HOSTILE, assert_harmless
 from cli_story import run
+from conftest import DATA
 from dbt_tangles.cli import build, build_run, init
 from dbt_tangles.cli.build import log_vars, read_vars, target_of
 from dbt_tangles.cli.cli import main
@@ -105,7 +106,7 @@ def test_engines(monkeypatch):
 def built(folder, monkeypatch):
     """Run the command with a stand-in for dbt that leaves the tables of the story."""
 
-    def ask(outcome: build_run.Outcome, *words: str, status: str = "success"):
+    def ask(outcome: build_run.Outcome, *words: str, status: str = "success", log: str = "a.jsonl"):
         seen = []
         if not (folder / "wh").exists():
             story.write(folder / "wh").write("runs", run("one", 1, status))
@@ -114,7 +115,7 @@ def built(folder, monkeypatch):
         monkeypatch.setenv("TANGLES_SCHEMA", "tangles")
         monkeypatch.setattr(build, "target_of", lambda engine: engine or "sail")
         place = ["--warehouse", str(folder / "wh")]
-        return CliRunner().invoke(main, ["build", "a.jsonl", *place, *words]), seen
+        return CliRunner().invoke(main, ["build", log, *place, *words]), seen
 
     return ask
 
@@ -129,6 +130,12 @@ def test_ends_with_the_status(built, folder):
     assert options == {"tests": False, "full_refresh": True}
     answer = validate(json.loads(built(DONE, "--json")[0].stdout))
     assert answer["is_success"] and answer["error"] is None and answer["runs"][0]["run_id"] == "one"
+
+
+def test_an_example(built):
+    result, [(given, _)] = built(DONE, log="--example")
+    assert result.exit_code == 0 and given[0] == {"ssb_log": str(DATA / "ssb" / "small.jsonl")}
+    assert [built(DONE, *words)[0].exit_code for words in (["--example"], [])] == [2, 0]
 
 
 def test_a_failed_step(built):
