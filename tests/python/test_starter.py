@@ -85,7 +85,7 @@ def test_a_new_project(tmp_path):
 
 
 def test_a_clone_needs_its_link(tmp_path):
-    """Without the link dbt names the missing file; `--link` makes the link, and repairs one that leads to no folder."""
+    """Without the link dbt names the missing file; `init` makes the link, and repairs one that leads to no folder."""
     init.make_project(tmp_path / "forum")
     clone = tmp_path / "elsewhere" / "clone"
     shutil.copytree(tmp_path / "forum", clone, ignore=shutil.ignore_patterns(init.LINK))
@@ -93,7 +93,7 @@ def test_a_clone_needs_its_link(tmp_path):
     assert not lost.success
     assert f"{init.LINK}/dbt_project.yml" in str(lost.exception)
     for _ in range(2):
-        made = CliRunner().invoke(main, ["init", "--link", str(clone)])
+        made = CliRunner().invoke(main, ["init", str(clone)])
         assert made.exit_code == 0, made.output
         assert (clone / init.LINK).resolve() == init.project_folder().resolve()
         assert dbt("deps", clone).success
@@ -101,19 +101,15 @@ def test_a_clone_needs_its_link(tmp_path):
         (clone / init.LINK).symlink_to(tmp_path / "gone")
 
 
-def test_a_link_is_made_only_in_projects(tmp_path):
-    """`--link` works in projects alone, and never replaces a file."""
-    refused = CliRunner().invoke(main, ["init", "--link", str(tmp_path)])
-    assert refused.exit_code == 2
-    assert f"{tmp_path} has no dbt_project.yml" in refused.output
+def test_a_link_never_replaces_a_folder(tmp_path):
     (tmp_path / "dbt_project.yml").touch()
     (tmp_path / init.LINK).mkdir()
-    refused = CliRunner().invoke(main, ["init", "--link", str(tmp_path)])
+    refused = CliRunner().invoke(main, ["init", str(tmp_path)])
     assert refused.exit_code == 2
     assert "is not a link" in refused.output
 
 
-@pytest.mark.parametrize(("installed", "target"), [({"pyspark", "pysail"}, "local"), ({"pysail"}, "sail"), ((), None)])
+@pytest.mark.parametrize(("installed", "target"), [({"pyspark", "pysail"}, "sail"), ({"pyspark"}, "local"), ((), None)])
 def test_the_target_is_of_the_engine_that_is_installed(installed, target, monkeypatch, tmp_path):
     distribution = init.distribution
 

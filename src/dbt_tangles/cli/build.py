@@ -16,8 +16,6 @@ from dbt_tangles.cli.runs import OWN_FOLDER, own_target
 from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError, Tables
 
-#: Engine: its target in profiles.yml, and its distribution.
-ENGINES = {"sail": ("sail", "pysail"), "spark": ("local", "pyspark")}
 #: Kind of log: its var.
 LOG_VARS = {"ssb": "ssb_log", "pzp": "pzp_log", "autobase": "autobase_log", "events": "event_log"}
 #: Exit code after SIGINT, as in shells.
@@ -29,7 +27,7 @@ _GLOB = set("{}[]*?,\\")
 @click.command("build", epilog=examples("build --example", "build log.jsonl --warehouse tables"))
 @click.argument("logs", nargs=-1, metavar="[LOG...]")
 @click.option("--example", is_flag=True, help="Build an example log: 300 lines of SSB with some damage.")
-@click.option("--engine", type=click.Choice([*ENGINES]), help="Default: Sail if it is installed, else Spark.")
+@click.option("--engine", type=click.Choice([*init.ENGINES]), help="Default: Sail if it is installed, else Spark.")
 @click.option("--kind", type=click.Choice([*LOG_VARS]), help="The kind of the logs, if their lines do not tell it.")
 @click.option("--var", "given", multiple=True, metavar="NAME=VALUE", help="A var of the project; may be repeated.")
 @click.option("--tests/--no-tests", default=True, show_default=True, help="Run the data tests of the tables.")
@@ -171,9 +169,9 @@ def target_of(engine: str | None) -> str:
     """
     if engine is None and (target := os.environ.get("TANGLES_TARGET")):
         return target
-    installed = [name for name, (_, package) in ENGINES.items() if init.is_installed(package)]
+    installed = [name for name, (_, package) in init.ENGINES.items() if init.is_installed(package)]
     wanted = engine or next(iter(installed), None)
     if wanted not in installed:
         missing = f"the engine {engine} is not installed" if engine else "no engine is installed"
         raise CommandError(f"{missing}: pip install 'dbt-tangles[{engine or 'sail'}]'")
-    return ENGINES[wanted][0]
+    return init.ENGINES[wanted][0]

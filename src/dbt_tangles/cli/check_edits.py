@@ -1,16 +1,13 @@
 """Replays the edit scripts of a warehouse with a progress bar, for `tangles check` without a file."""
 
 import re
-import sys
 from pathlib import Path
-
-from rich.console import Console
-from rich.progress import Progress
 
 from dbt_tangles.algorithms.timeline.verify_edits import Report, TableError, replay
 from dbt_tangles.cli.missing_tables import describe_missing_tables
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, print_json_answer
 from dbt_tangles.cli.page import Page, quantity
+from dbt_tangles.cli.progress import progress_bar
 from dbt_tangles.cli.tables import CommandError
 
 _SHOWN = 20
@@ -26,16 +23,9 @@ def check_edits(warehouse: str, schema: str, as_json: bool) -> int:
     folder = f"{warehouse.rstrip('/')}/{schema}.db"
     if not _URI.match(folder) and not Path(folder).is_dir():
         raise CommandError(describe_missing_tables(Path(warehouse), schema))
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
-        task = progress.add_task("commands", total=None)
-
-        def begin(total: int):
-            progress.update(task, total=total)
-            return lambda further: progress.advance(task, further)
-
+    with progress_bar("reading the edit scripts") as tell:
         try:
-            report = replay(folder, begin)
+            report = replay(folder, lambda done, total: tell("replaying the edit scripts", done, total))
         except TableError as error:
             raise CommandError(str(error)) from error
     if as_json:

@@ -1,4 +1,4 @@
-"""The command `tangles`: its subcommands, the module of each, and what its help says of each.
+"""The command `tangles`: its subcommands, and the first sentence of the help of each.
 
 Exit codes: 0 found; 1 not found, or differences found; 2 wrong usage or unreadable tables.
 """
@@ -11,61 +11,36 @@ from click.shell_completion import CompletionItem
 
 from dbt_tangles.cli.suggest import examples
 
-#: Subcommand: the module that defines `command`, and the first sentence of its help. A module is imported when its
-#: subcommand is called.
+#: Subcommand, named as its module in this folder: the first sentence of its help. Calling it imports the module.
 COMMANDS = {
-    "build": (
-        "dbt_tangles.cli.build",
-        "Build the tables of logs: verify every line, compute every table, run the tests, and print the status.",
-    ),
-    "why": (
-        "dbt_tangles.cli.why",
-        "Say whether a message is verified, and where it belongs or why it was set aside.",
-    ),
-    "status": (
-        "dbt_tangles.cli.status",
-        "Show the latest runs and their logs, the rows of each table by verdict, and problems to look at.",
-    ),
-    "show": ("dbt_tangles.cli.show", "Draw the graph of a tangle, feed, set, private group, base or timeline."),
-    "report": (
-        "dbt_tangles.report.command",
-        "Write a folder of HTML that draws the tables: open its index.html, without a network or a server.",
-    ),
-    "sql": ("dbt_tangles.cli.sql", "Run a query on the public tables, with DuckDB."),
-    "diff": (
-        "dbt_tangles.cli.diff",
-        "Compare the warehouses A and B: rows that only one has, and rows with different values.",
-    ),
-    "check": ("dbt_tangles.cli.check", "Compare the statements of a peer about its log with the tables."),
-    "send": ("dbt_tangles.cli.send", "List the messages that a peer lacks, in an order that it can apply."),
-    "follow": ("dbt_tangles.cli.follow", "Keep a timeline in an SQLite file, by the commands of timeline_updates."),
-    "lint": (
-        "dbt_tangles.cli.lint",
-        "Judge the lines, signatures, feeds and claims of logs, without building tables.",
-    ),
-    "init": (
-        "dbt_tangles.cli.init",
-        "Make a new dbt project in DIR that installs tangles: settings, an example log and a model to start from.",
-    ),
+    "build": "Build the tables of logs: verify every line, compute every table, run the tests, and print the status.",
+    "why": "Say whether a message is verified, and where it belongs or why it was set aside.",
+    "status": "Show the latest runs and their logs, the rows of each table by verdict, and problems to look at.",
+    "show": "Draw the graph of a tangle, feed, set, private group, base or timeline.",
+    "report": "Write a folder of HTML that draws the tables: open its index.html, without a network or a server.",
+    "sql": "Run a query on the public tables, with DuckDB.",
+    "diff": "Compare the warehouses A and B: rows that only one has, and rows with different values.",
+    "check": "Compare the statements of a peer about its log with the tables.",
+    "send": "List the messages that a peer lacks, in an order that it can apply.",
+    "follow": "Keep a timeline in an SQLite file, by the commands of timeline_updates.",
+    "lint": "Judge the lines, signatures, feeds and claims of logs, without building tables.",
+    "init": "Make a new dbt project in DIR that installs tangles: settings, an example log and a model to start from.",
 }
 
 
 class _Commands(click.Group):
     """The group of the subcommands; its own help and completion import none of their modules."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return importlib.import_module(COMMANDS[cmd_name][0]).command if cmd_name in COMMANDS else None
+        return importlib.import_module(f"dbt_tangles.cli.{cmd_name}").command if cmd_name in COMMANDS else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands, each with its full first sentence; click's own list truncates it."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, sentence) for name, (_, sentence) in COMMANDS.items()])
+            formatter.write_dl([*COMMANDS.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        found = [CompletionItem(name, help=said) for name, (_, said) in COMMANDS.items() if name.startswith(incomplete)]
+        found = [CompletionItem(name, help=said) for name, said in COMMANDS.items() if name.startswith(incomplete)]
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

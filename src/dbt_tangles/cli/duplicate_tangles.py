@@ -10,7 +10,7 @@ from dbt_tangles.cli.tables import Tables
 #: The names of the tangles of a thread in its two notations. The older one comes first.
 _OF_THREADS = ("ssb:legacy_thread", "thread")
 #: The tables with rows of one named tangle each.
-_NAMED = frozenset(("tangles", "tangle_messages", "tangle_writer_faults"))
+NAMED = frozenset(("tangles", "tangle_messages", "tangle_writer_faults"))
 _MOST_NAMES = 5
 _SAME = "root_status, member_count, set_aside_count, tips"
 #: The columns of a tangle's messages and writer faults that must agree.
@@ -99,7 +99,7 @@ class TablesOnce(Tables):
 
     def _source(self, name: str) -> str:
         source = super()._source(name)
-        if name not in _NAMED or not self.duplicates:
+        if name not in NAMED or not self.duplicates:
             return source
         return f"(select * from {source} anti join repeated_tangles using (tangle_name, root_id))"
 

@@ -1,7 +1,5 @@
 """The conditions of `tangles status --fail-on`: counts of rows that a gate does not allow, each with its first rows."""
 
-from typing import NamedTuple
-
 import click
 
 from dbt_tangles.cli.logs_of_tables import explain_absence
@@ -12,21 +10,6 @@ from dbt_tangles.cli.tables import CommandError, Tables
 #: Statuses of runs that have not failed.
 UNFAILED = ("success", "running")
 _SHOWN, _LISTED = 10, 1000
-
-
-class Condition(NamedTuple):
-    """A condition.
-
-    Attributes:
-        query: Table: a query of the counted rows: a text `what`, and `n`, the number of lines that it stands for.
-    """
-
-    query: dict[str, str]
-
-    @property
-    def tables(self) -> list[str]:
-        """The tables that the condition counts."""
-        return [*self.query]
 
 
 def _of_rejects(table: str) -> str:
@@ -43,46 +26,39 @@ def _of_runs(unfailed: tuple[str, ...]) -> dict[str, str]:
     }
 
 
-#: Name of a condition: its queries. `failed_run` reads the runs alone.
+#: Name of a condition: for each of its tables, a query of the counted rows: a text `what`, and `n`, the number of lines
+#: that it stands for. `failed_run` reads the runs alone.
 CONDITIONS = {
-    "rejects": Condition(
-        {name: _of_rejects(name) for name in ("ssb_rejects", "pzp_rejects", "autobase_rejects", "timeline_rejects")}
-    ),
-    "forks": Condition(
-        {
-            "feeds": """select 'feed ' || author || ' at sequence ' || fork_sequence as what, 1 as n from {feeds}
-            where status = 'forked'"""
-        }
-    ),
-    "gaps": Condition(
-        {
-            "feeds": """select 'feed ' || author || ' at sequence ' || gap_sequence as what, 1 as n from {feeds}
-            where gap_sequence is not null"""
-        }
-    ),
-    "set_aside": Condition(
-        {
-            # Equal tangles of one root, such as thread and ssb:legacy_thread, set a message aside once.
-            "tangle_messages": """select distinct
-                message_id || ' ' || set_aside_reason || ', root ' || coalesce(root_id, 'unknown') as what, 1 as n
-            from {tangle_messages} where set_aside_reason is not null""",
-            "group_messages": """select message_id || ' ' || set_aside_reason || ', private groups' as what, 1 as n
-            from {group_messages} where set_aside_reason is not null""",
-            "set_messages": """select message_id || ' ' || reject_reason || ', set ' || set_id as what, 1 as n
-            from {set_messages} where not is_valid and (not is_held or reject_reason = 'bad_set_data')""",
-        }
-    ),
-    "left_out_of_record": Condition(
-        {
-            "records": """select each.message_id || ' ' || each.reason || ', record ' || tangle_name || ':' || root_id
-            as what, 1 as n from (select tangle_name, root_id, unnest(left_out) as each from {records})"""
-        }
-    ),
-    "failed_run": Condition(_of_runs(UNFAILED)),
+    "rejects": {
+        name: _of_rejects(name) for name in ("ssb_rejects", "pzp_rejects", "autobase_rejects", "timeline_rejects")
+    },
+    "forks": {
+        "feeds": """select 'feed ' || author || ' at sequence ' || fork_sequence as what, 1 as n from {feeds}
+        where status = 'forked'"""
+    },
+    "gaps": {
+        "feeds": """select 'feed ' || author || ' at sequence ' || gap_sequence as what, 1 as n from {feeds}
+        where gap_sequence is not null"""
+    },
+    "set_aside": {
+        # Equal tangles of one root, such as thread and ssb:legacy_thread, set a message aside once.
+        "tangle_messages": """select distinct
+            message_id || ' ' || set_aside_reason || ', root ' || coalesce(root_id, 'unknown') as what, 1 as n
+        from {tangle_messages} where set_aside_reason is not null""",
+        "group_messages": """select message_id || ' ' || set_aside_reason || ', private groups' as what, 1 as n
+        from {group_messages} where set_aside_reason is not null""",
+        "set_messages": """select message_id || ' ' || reject_reason || ', set ' || set_id as what, 1 as n
+        from {set_messages} where not is_valid and (not is_held or reject_reason = 'bad_set_data')""",
+    },
+    "left_out_of_record": {
+        "records": """select each.message_id || ' ' || each.reason || ', record ' || tangle_name || ':' || root_id
+        as what, 1 as n from (select tangle_name, root_id, unnest(left_out) as each from {records})"""
+    },
+    "failed_run": _of_runs(UNFAILED),
 }
 
 #: A run that is noted as running has failed if no process builds.
-_IF_NONE_BUILDS = Condition(_of_runs(("success",)))
+_IF_NONE_BUILDS = _of_runs(("success",))
 
 
 class Gates(click.ParamType):
@@ -117,16 +93,16 @@ def check(tables: Tables, gates: dict[str, int]) -> list[dict]:
     return [_check(tables, name, allowed, conditions[name]) for name, allowed in gates.items()]
 
 
-def _check(tables: Tables, name: str, allowed: int, condition: Condition) -> dict:
-    built = [table for table in condition.tables if tables.has(table)]
+def _check(tables: Tables, name: str, allowed: int, queries: dict[str, str]) -> dict:
+    built = [table for table in queries if tables.has(table)]
     if not built:
         raise CommandError(
             f"{tables.folder}: --fail-on {name} finds no table to check:"
-            f" {'; '.join(explain_absence(tables, table) for table in condition.tables)}"
+            f" {'; '.join(explain_absence(tables, table) for table in queries)}"
         )
     count, first = 0, []
     for table in built:
-        query = condition.query[table]
+        query = queries[table]
         count += tables.rows(f"select coalesce(sum(n), 0)::bigint as n from ({query})")[0]["n"]
         first += [row["what"] for row in tables.rows(f"select what from ({query}) order by what limit {_LISTED}")]
     return {"name": name, "count": count, "allowed": allowed, "is_failed": count > allowed, "first": first[:_LISTED]}

@@ -24,7 +24,7 @@ COPIED = {
     "docs/queries": "queries",
 }
 
-#: In a new project, the link to the installed dbt project. Git ignores it; `tangles init --link` makes it again.
+#: In a new project, the link to the installed dbt project. Git ignores it; `tangles init .` makes it again.
 LINK = ".tangles"
 
 #: Entries that a folder for a new project may already have.
@@ -36,8 +36,8 @@ _PROFILE = f"""\
 # DBT_PROFILES_DIR={LINK} and TANGLES_TARGET=NAME, or copy one to this file.
 """
 
-#: Distribution of an engine: its target in profiles.yml. The first installed one is the default.
-_TARGETS = {"pyspark": "local", "pysail": "sail"}
+#: Engine: its target in profiles.yml, and its distribution. The first installed one is the default.
+ENGINES = {"sail": ("sail", "pysail"), "spark": ("local", "pyspark")}
 
 
 def project_folder() -> Path:
@@ -64,7 +64,7 @@ def project_name(folder: Path) -> str:
 
 def installed_target() -> str | None:
     """Return the target of profiles.yml for the installed engine, if any."""
-    return next((target for name, target in _TARGETS.items() if is_installed(name)), None)
+    return next((target for target, package in ENGINES.values() if is_installed(package)), None)
 
 
 def is_installed(name: str) -> bool:
@@ -136,41 +136,23 @@ def make_link(folder: Path) -> Path:
     return link
 
 
-@click.command("init", epilog=examples("init forum", "init --link"))
-@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path), required=False)
-@click.option(
-    "--link", is_flag=True, help=f"Only renew the link {LINK} in the project DIR, by default the current one."
-)
-def command(folder: Path | None, link: bool) -> None:
+@click.command("init", epilog=examples("init forum", "init ."))
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+def command(folder: Path) -> None:
     """Make a new dbt project in DIR that installs tangles: settings, an example log and a model to start from.
 
-    DIR is a new or an empty folder. The command works offline.
+    DIR is a new or an empty folder. In a clone of such a project, or where Python is in another folder now, the command
+    renews the link .tangles to the installed package. It works offline.
     """
-    if folder is None and not link:
-        raise click.UsageError("no folder given: name the folder of the new project, as in tangles init DIR")
-    folder = folder or Path()
     try:
-        if link:
-            renew_link(folder)
+        if (folder / "dbt_project.yml").is_file():
+            click.echo(f"{make_link(folder)} links to {project_folder()}. Next: dbt deps")
             return
         make_project(folder)
     except (OSError, ValueError) as error:
         said = f"{folder}: {error.strerror}" if isinstance(error, OSError) else str(error)
         raise click.UsageError(said) from None
     say_next(folder, installed_target())
-
-
-def renew_link(folder: Path) -> None:
-    """Renew a project's link to the installed dbt project and print its target.
-
-    Raises:
-        ValueError: The folder is not a dbt project.
-    """
-    if not (folder / "dbt_project.yml").is_file():
-        raise ValueError(
-            f"{folder.absolute()} has no dbt_project.yml: name the folder of a project that installs tangles"
-        )
-    click.echo(f"{make_link(folder)} links to {project_folder()}. Next: dbt deps")
 
 
 def say_next(folder: Path, target: str | None) -> None:

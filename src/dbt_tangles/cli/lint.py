@@ -22,7 +22,7 @@ from dbt_tangles.cli.tables import CommandError
 if TYPE_CHECKING:
     from dbt_tangles.lint.findings import Judged
 
-TEXT, SARIF, GITHUB, JSON = "text", "sarif", "github", "json"
+TEXT, SARIF, GITHUB = "text", "sarif", "github"
 KINDS = ("ssb", "pzp", "autobase", "events")
 
 

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, TextIO
+from typing import Any
 
 #: A piece of a line: a text, or a text and its style.
 Piece = str | tuple[str, str]
@@ -66,13 +66,13 @@ def truncate(text: str, length: int = 60) -> str:
 class Page:
     """Lines of an answer in text form."""
 
-    def __init__(self, file: TextIO | None = None, **options: Any) -> None:
+    def __init__(self) -> None:
         # Imported here, because JSON answers do not need it.
         from rich.console import Console
         from rich.text import Text
 
         self._text = Text
-        self.console = Console(file=file, markup=False, emoji=False, highlight=False, soft_wrap=True, **options)
+        self.console = Console(markup=False, emoji=False, highlight=False, soft_wrap=True)
 
     @property
     def is_unicode(self) -> bool:
@@ -106,6 +106,6 @@ class Page:
             self.line((f"… and {len(ids) - _SHOWN:,} more (--json lists them)", DIM), indent=indent + 1)
 
 
-def print_json(value: Any, file: TextIO | None = None) -> None:
+def print_json(value: Any) -> None:
     """Print a value as JSON, see `to_json_text`."""
-    print(to_json_text(value, indent=2, default=str), file=file)
+    print(to_json_text(value, indent=2, default=str))

@@ -1,5 +1,7 @@
 """Lists the problems in the tables, the most urgent first, each with the command that explains it."""
 
+from collections.abc import Callable
+
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.messages import FILES
 from dbt_tangles.cli.page import join_names, quantity
@@ -43,17 +45,23 @@ def _item(words: str, *ask: str) -> dict:
     return {"words": words, "ask": Ask.of(*ask) if ask else None, "page": None}
 
 
-def _more(rows: list[dict], words: str, page: str, sql: str) -> list[dict]:
-    """Say how many problems of a kind are not listed, and give the query that lists all.
+def _first(
+    tables: Tables, sql: str, item: Callable[[dict], tuple[str, ...]], words: str, page: str, query: str
+) -> list[dict]:
+    """List the first problems of a kind, say how many others there are, and give the query that lists all.
 
     Args:
-        rows: The listed problems; `total` counts all.
+        tables: The tables.
+        sql: A query of the problems.
+        item: Returns the words for a row, and the command that explains it.
         words: The words for the others.
         page: The page of the report that has them.
-        sql: The query.
+        query: The query that lists all.
     """
-    left = rows[0]["total"] - len(rows) if rows else 0
-    return [{**_item(quantity(left, words), "sql", sql), "page": page}] if left > 0 else []
+    rows = tables.rows(f"{sql} limit {_MOST}")
+    left = tables.rows(f"select count(*) as n from ({sql})")[0]["n"] - _MOST if len(rows) == _MOST else 0
+    more = [_item(quantity(left, words), "sql", query) | {"page": page}] if left > 0 else []
+    return [*(_item(*item(row)) for row in rows), *more]
 
 
 def _runs(runs: list[dict], results: dict | None) -> list[dict]:
@@ -126,22 +134,18 @@ def _other_reasons(table: str, log: str, rows: list[dict]) -> list[dict]:
 
 
 def _files(tables: Tables) -> list[dict]:
+    faults = ", ".join(f"'{fault}'" for fault in FILES)
     items = []
     for table, (log, _) in _REJECTS.items():
-        rows = tables.rows(
-            f"""select source_file, line, reason, count(*) over () as total from {{{table}}}
-            where reason in (select unnest($faults)) order by source_file limit {_MOST}""",
-            faults=[*FILES],
+        items += _first(
+            tables,
+            f"select * from {{{table}}} where reason in ({faults}) order by source_file",
+            lambda row: (f"{row['source_file']}: {FILES[row['reason']]}", "why", f"{row['source_file']}:{row['line']}"),
+            f"more fault{{|s}} of files of the {log} log",
+            "rejects",
+            f"select source_file, reason, detail from {table} where reason in ({faults}) order by all",
         )
-        items += [
-            _item(f"{row['source_file']}: {FILES[row['reason']]}", "why", f"{row['source_file']}:{row['line']}")
-            | {"page": "rejects"}
-            for row in rows
-        ]
-        faults = ", ".join(f"'{fault}'" for fault in FILES)
-        query = f"select source_file, reason, detail from {table} where reason in ({faults}) order by all"
-        items += _more(rows, f"more fault{{|s}} of files of the {log} log", "rejects", query)
-    return items
+    return [item | {"page": "rejects"} for item in items]
 
 
 #: By whether a message is sealed.
@@ -152,27 +156,23 @@ _MISSING = {
 
 
 def _missing(tables: Tables) -> list[dict]:
+    def item(row: dict) -> tuple[str, ...]:
+        gained = quantity(row["unlocks"], "{message becomes a member|messages become members} of tangle ")
+        words = f"a message is {_MISSING[row['is_sealed']]}, {gained}{_few(row['names'])}"
+        return words, "why", row["missing_id"]
+
     # Duplicate tangles of one root count once: they hold the same messages.
-    rows = tables.rows(
-        f"""select missing_id, list_sort(list_distinct(flatten(list(names)))) as names, sum(unlocks)::bigint as unlocks,
-            any_value(is_sealed) as is_sealed,
-            count(*) over () as total
+    return _first(
+        tables,
+        """select missing_id, list_sort(list_distinct(flatten(list(names)))) as names, sum(unlocks)::bigint as unlocks,
+            any_value(is_sealed) as is_sealed
         from (
-            select missing_id, root_id, unlocks, is_sealed, list(tangle_name) as names from {{tangle_missing}}
+            select missing_id, root_id, unlocks, is_sealed, list(tangle_name) as names from {tangle_missing}
             where (is_sealed or not is_in_log) and unlocks > 0
             group by missing_id, root_id, unlocks, is_sealed, waiting_count, blocked_count
         )
-        group by missing_id order by unlocks desc, missing_id limit {_MOST}"""
-    )
-    gained = [
-        quantity(row["unlocks"], "{message becomes a member|messages become members} of tangle ") + _few(row["names"])
-        for row in rows
-    ]
-    return [
-        _item(f"a message is {_MISSING[row['is_sealed']]}, {members}", "why", row["missing_id"])
-        for row, members in zip(rows, gained, strict=True)
-    ] + _more(
-        rows,
+        group by missing_id order by unlocks desc, missing_id""",
+        item,
         "more message{ is missing; once it arrives, other messages become|s are missing; once they arrive, other "
         "messages become} members of tangles",
         "tangle",
@@ -186,21 +186,12 @@ def _few(names: list[str]) -> str:
 
 
 def _awaited(tables: Tables) -> list[dict]:
-    rows = tables.rows(
-        f"""select id, count(*) as n, count(*) over () as total
-        from (select unnest(awaited_ids) as id from {{set_messages}})
-        group by id order by n desc, id limit {_MOST}"""
-    )
-    return [
-        _item(
-            quantity(row["n"], "message{ of a set awaits|s of sets await} an account message that the log lacks")
-            + " or has without its data",
-            "why",
-            row["id"],
-        )
-        for row in rows
-    ] + _more(
-        rows,
+    awaits = "message{ of a set awaits|s of sets await} an account message that the log lacks"
+    return _first(
+        tables,
+        """select id, count(*) as n from (select unnest(awaited_ids) as id from {set_messages})
+        group by id order by n desc, id""",
+        lambda row: (f"{quantity(row['n'], awaits)} or has without its data", "why", row["id"]),
         "more account message{ that the log lacks is|s that the log lacks are} awaited by messages of sets",
         "set",
         "select distinct unnest(awaited_ids) as awaited_id from set_messages order by all",
@@ -208,88 +199,83 @@ def _awaited(tables: Tables) -> list[dict]:
 
 
 def _forks(tables: Tables) -> list[dict]:
-    rows = tables.rows(
-        f"""select author, min(sequence) as sequence, min_by(message_id, (sequence, message_id)) as message_id,
-            count(*) over () as total
-        from {{feed_messages}} where reason = 'forked' group by author order by author limit {_MOST}"""
+    return _first(
+        tables,
+        """select author, min(sequence) as sequence, min_by(message_id, (sequence, message_id)) as message_id
+        from {feed_messages} where reason = 'forked' group by author order by author""",
+        lambda row: (f"feed {row['author']} is forked at sequence {row['sequence']:,}", "why", row["message_id"]),
+        "more feed{ is|s are} forked",
+        "feed",
+        "select author, fork_sequence from feeds where status = 'forked' order by all",
     )
-    items = [
-        _item(f"feed {row['author']} is forked at sequence {row['sequence']:,}", "why", row["message_id"])
-        for row in rows
-    ]
-    query = "select author, fork_sequence from feeds where status = 'forked' order by all"
-    return items + _more(rows, "more feed{ is|s are} forked", "feed", query)
 
 
 def _gaps(tables: Tables) -> list[dict]:
-    rows = tables.rows(
-        f"""select author, gap_sequence, count(*) over () as total from {{feeds}} where gap_sequence is not null
-        order by author limit {_MOST}"""
+    return _first(
+        tables,
+        "select author, gap_sequence as gap from {feeds} where gap_sequence is not null order by author",
+        lambda row: (f"feed {row['author']} lacks the message at sequence {row['gap']:,}", "why", row["author"]),
+        "more feed{ has a gap|s have gaps}",
+        "feed",
+        "select author, gap_sequence, max_sequence from feeds where gap_sequence is not null order by all",
     )
-    items = [
-        _item(f"feed {row['author']} lacks the message at sequence {row['gap_sequence']:,}", "why", row["author"])
-        for row in rows
-    ]
-    query = "select author, gap_sequence, max_sequence from feeds where gap_sequence is not null order by all"
-    return items + _more(rows, "more feed{ has a gap|s have gaps}", "feed", query)
 
 
 def _records(tables: Tables) -> list[dict]:
+    def item(row: dict) -> tuple[str, ...]:
+        words = f"record {row['tangle_name']}:{row['root_id']} leaves out {quantity(row['n'], 'message{|s}')}: "
+        return words + row["cause_id"] + (" and its followers" if row["n"] > 1 else ""), "why", row["cause_id"]
+
     if not tables.files("records"):
         return []
     # The message that is the cause of the most others in its record comes first.
-    rows = tables.rows(
-        f"""select tangle_name, root_id, cause_id, count(*) as n, count(*) over () as total from (
+    return _first(
+        tables,
+        """select tangle_name, root_id, cause_id, count(*) as n from (
             select tangle_name, root_id, coalesce(each.cause_id, each.message_id) as cause_id
-            from (select tangle_name, root_id, unnest(left_out) as each from {{records}})
-        ) group by all order by n desc, tangle_name, root_id, cause_id limit {_MOST}"""
+            from (select tangle_name, root_id, unnest(left_out) as each from {records})
+        ) group by all order by n desc, tangle_name, root_id, cause_id""",
+        item,
+        "more message{ ends a branch of a record|s end branches of records}",
+        "records",
+        "select tangle_name, root_id, unnest(left_out) as left_out from records order by all",
     )
-    items = [
-        _item(
-            f"record {row['tangle_name']}:{row['root_id']} leaves out {quantity(row['n'], 'message{|s}')}: "
-            f"{row['cause_id']}" + (" and its followers" if row["n"] > 1 else ""),
-            "why",
-            row["cause_id"],
-        )
-        for row in rows
-    ]
-    query = "select tangle_name, root_id, unnest(left_out) as left_out from records order by all"
-    return items + _more(rows, "more message{ ends a branch of a record|s end branches of records}", "records", query)
 
 
 def _groups(tables: Tables) -> list[dict]:
-    rows = tables.rows(
-        f"""select finding, count(*) as n, min(group_id) as group_id, count(*) over () as total
-        from {{group_findings}} group by finding order by n desc, finding limit {_MOST}"""
-    )
-    items = [
-        _item(
-            f"{quantity(row['n'], 'finding{|s} of kind ')}{row['finding']} in private groups",
+    kinds = "finding{|s} of kind "
+    return _first(
+        tables,
+        """select finding, count(*) as n, min(group_id) as group_id from {group_findings}
+        group by finding order by n desc, finding""",
+        lambda row: (
+            f"{quantity(row['n'], kinds)}{row['finding']} in private groups",
             *("show", row["group_id"], "--kind", "group"),
-        )
-        for row in rows
-    ]
-    query = "select finding, count(*) as n from group_findings group by finding order by n desc, finding"
-    return items + _more(rows, "more kind{|s} of findings in private groups", "group", query)
+        ),
+        "more kind{|s} of findings in private groups",
+        "group",
+        "select finding, count(*) as n from group_findings group by finding order by n desc, finding",
+    )
 
 
 def _sets(tables: Tables) -> list[dict]:
-    rows = tables.rows(
-        f"""select set_id, root_status, count(*) over () as total from {{sets}} where root_status <> 'present'
-        order by set_id limit {_MOST}"""
+    return _first(
+        tables,
+        "select set_id, root_status from {sets} where root_status <> 'present' order by set_id",
+        lambda row: (f"the root of a set is {row['root_status']}", "why", row["set_id"]),
+        "more set{ has no usable root|s have no usable root}",
+        "set",
+        "select set_id, root_status from sets where root_status <> 'present' order by all",
     )
-    items = [_item(f"the root of a set is {row['root_status']}", "why", row["set_id"]) for row in rows]
-    query = "select set_id, root_status from sets where root_status <> 'present' order by all"
-    return items + _more(rows, "more set{ has no usable root|s have no usable root}", "set", query)
 
 
 def _bases(tables: Tables) -> list[dict]:
-    rows = tables.rows(
-        f"""select base_id, status, count(*) over () as total from {{autobase_bases}}
-        where status in ('incomplete', 'too_large') order by base_id limit {_MOST}"""
+    where = "where status in ('incomplete', 'too_large')"
+    return _first(
+        tables,
+        f"select base_id, status from {{autobase_bases}} {where} order by base_id",
+        lambda row: (f"base {row['base_id']} is {row['status']}", "show", row["base_id"], "--kind", "base"),
+        "more base{ is|s are} incomplete or too large",
+        "base",
+        f"select base_id, status from autobase_bases {where} order by all",
     )
-    items = [
-        _item(f"base {row['base_id']} is {row['status']}", "show", row["base_id"], "--kind", "base") for row in rows
-    ]
-    query = "select base_id, status from autobase_bases where status in ('incomplete', 'too_large') order by all"
-    return items + _more(rows, "more base{ is|s are} incomplete or too large", "base", query)

@@ -1,6 +1,5 @@
 """`tangles show`: draws a graph on the terminal, or writes it for other programs."""
 
-import io
 from dataclasses import replace
 
 import click
@@ -9,24 +8,10 @@ from dbt_tangles.cli import complete, formats, graphs, subjects, terminal_graph
 from dbt_tangles.cli.graph import Graph
 from dbt_tangles.cli.logs_of_tables import lacking
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, limit_option, print_answer, with_tables
-from dbt_tangles.cli.page import Page, escape_line
+from dbt_tangles.cli.page import escape_line
 from dbt_tangles.cli.subjects import Subject
 from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError, Tables
-
-#: The SVG template of rich, without its links to fonts.
-_SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" class="rich-terminal">
-<style>
-.{unique_id}-matrix {{ font-family: monospace; font-size: {char_height}px; line-height: {line_height}px; }}
-{styles}
-</style>
-<defs><clipPath id="{unique_id}-clip-terminal">
-<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" /></clipPath>
-{lines}</defs>
-<rect width="{width}" height="{height}" fill="#292929" />
-<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
-{backgrounds}<g class="{unique_id}-matrix">{matrix}</g></g>
-</svg>"""
 
 
 @click.command("show", epilog=examples("show profile:%rn7TsDz5", "show @pJeg7GJ0 --format mermaid"))
@@ -35,10 +20,10 @@ _SVG = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "dot", "mermaid", "svg"]),
+    type=click.Choice(["text", "dot", "mermaid"]),
     default="text",
     show_default=True,
-    help="svg is a picture of the text; for a drawing, pass dot to Graphviz.",
+    help="The form of the drawing: for a terminal, for Graphviz, or for documents in Markdown.",
 )
 @limit_option(50, "the last N nodes", click.IntRange(1, 100_000))
 @as_json
@@ -66,8 +51,6 @@ def command(given: str, kind: str | None, form: str, as_json: bool, limit: int, 
         print_answer(tables, graph.as_dict(), lambda *_: None, True)
     elif form == "text":
         print_answer(tables, {"graph": graph}, lambda page, answer: terminal_graph.write(page, answer["graph"]), False)
-    elif form == "svg":
-        click.echo(_svg(graph))
     else:
         click.echo({"dot": formats.dot, "mermaid": formats.mermaid}[form](graph))
         if graph.left_out:
@@ -85,9 +68,3 @@ def _read(tables: Tables, given: str, found: list[Subject], limit: int) -> Graph
     if any(replace(other, name=first.name) != first for other in others):
         raise subjects.ambiguous(given, found)
     return replace(first, also=[other.name for other in others])
-
-
-def _svg(graph: Graph) -> str:
-    page = Page(io.StringIO(), record=True, width=160, force_terminal=True, color_system="truecolor")
-    terminal_graph.write(page, graph)
-    return page.console.export_svg(title="", code_format=_SVG, unique_id="tangles")

@@ -1,7 +1,6 @@
 """Every command escapes control characters and markup in texts of a log."""
 
 import json
-import xml.etree.ElementTree as ET
 
 import pytest
 from click.testing import CliRunner
@@ -96,10 +95,10 @@ SHOWN |= {"base": "base" + EVIL, "group": report_story.GROUP + EVIL, "timeline":
 
 @pytest.mark.parametrize("kind", SHOWN)
 def test_each_kind_of_graph(warehouse, kind):
-    for form in ("text", "dot", "mermaid", "svg"):
+    for form in ("text", "dot", "mermaid"):
         result = warehouse.ask("show", "--kind", kind, "--format", form, "--", SHOWN[kind])
         assert result.exit_code == 0, result.output
-        assert_harmless(result) if form != "svg" else ET.fromstring(result.stdout)
+        assert_harmless(result)
 
 
 def test_replicas(warehouse, tmp_path):

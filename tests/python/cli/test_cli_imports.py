@@ -35,7 +35,7 @@ def run(slow: list[str], *words: str, cwd) -> subprocess.CompletedProcess:
         ["why", "--json", "a.jsonl:1"],
         ["status", "--fail-on", "forks"],
         ["status", "--json"],
-        ["show", story.ROOT, "--format", "svg"],
+        ["show", story.ROOT, "--format", "dot"],
         ["check", "answers.jsonl"],
         ["check", "--json", "answers.jsonl"],
         ["send", "--clock"],

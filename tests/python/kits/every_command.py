@@ -40,7 +40,7 @@ _SUBJECTS = [
     ("timeline", "timeline_stats", "timeline_id"),
 ]
 _REJECTS = ("ssb_rejects", "pzp_rejects", "autobase_rejects", "timeline_rejects")
-_FORMS = ("text", "dot", "mermaid", "svg")
+_FORMS = ("text", "dot", "mermaid")
 #: Statements of a peer: the table of subjects, the keys with their columns, and the types of the values.
 _SAID = [
     ("ssb_messages", {"message": "message_id"}, {"valid": "truth"}),

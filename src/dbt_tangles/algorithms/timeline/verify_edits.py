@@ -128,7 +128,7 @@ def first_difference(ours: list, published: list) -> str | None:
 
 
 def check_edits(
-    events: Sorted, edits: Sorted, timeline: int, advance: Callable[[int], object] = lambda _: None
+    events: Sorted, edits: Sorted, timeline: int, tell: Callable[[int], object] = lambda _: None
 ) -> str | None:
     """Replay a timeline's edits.
 
@@ -136,7 +136,7 @@ def check_edits(
         events: `timeline_events`.
         edits: `timeline_edits`.
         timeline: The number of the timeline.
-        advance: Called with the number of further commands that were replayed.
+        tell: Called with the number of commands of this timeline and those before it that were replayed.
 
     Returns:
         The problem, or None.
@@ -156,7 +156,7 @@ def check_edits(
             row = begin + error.place
             batch, step = (edits.columns[name][row].as_py() for name in ("batch", "step"))
             return f"timeline_edits, batch {batch}, step {step}: {error.problem}"
-        advance(stop - begin)
+        tell(stop)
     return first_difference(replica.order(), events.values("event_id", first, end))
 
 
@@ -215,13 +215,12 @@ class Report(NamedTuple):
         return self.timelines - len(self.differ) - self.without_edits
 
 
-def replay(folder: str, begin: Callable[[int], Callable[[int], object]] = lambda _: lambda _: None) -> Report:
+def replay(folder: str, tell: Callable[[int, int], object] = lambda done, total: None) -> Report:
     """Replay the edits of timelines, compare with their published order, and undo the latest updates.
 
     Args:
         folder: Path or URI of the folder with the tables.
-        begin: Called with the number of commands; returns a function that is called with the number of further
-            replayed commands.
+        tell: Called with the number of replayed commands and the number of all.
 
     Raises:
         TableError: The tables cannot be replayed.
@@ -237,13 +236,12 @@ def replay(folder: str, begin: Callable[[int], Callable[[int], object]] = lambda
     names, (events, edits, updates) = by_timeline(tables, [["position"], ["batch", "step"], ["step"]])
     unwritten = without_edits(folder)
     differ, left_out = {}, 0
-    advance = begin(len(tables[1]))
     for timeline, name in enumerate(names):
         if name in unwritten and edits.start[timeline] == edits.start[timeline + 1]:
             wrong = None
             left_out += 1
         else:
-            wrong = check_edits(events, edits, timeline, advance)
+            wrong = check_edits(events, edits, timeline, lambda done: tell(done, len(tables[1])))
         if wrong is None:
             wrong = check_updates(events, updates, timeline)
         if wrong is not None:
