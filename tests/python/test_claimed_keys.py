@@ -119,4 +119,4 @@ def test_status(ask):
         f"{2 + len(JUNK)} rejected lines of the SSB log",
         "2 rejected lines of the pzp log",
     ]
-    assert "why --line" in items[0]["ask"] and "ssb.jsonl:2" in items[0]["ask"]
+    assert " why " in items[0]["ask"] and "ssb.jsonl:2" in items[0]["ask"]
