@@ -198,7 +198,8 @@ def test_terminal_graphs_show_every_node_and_link(tables, kind):
     """Links read from the drawn lanes equal those of the graph; every node is shown, children above parents."""
     for row in tables.rows(OF_EACH[kind]):
         graph = graphs.READ[kind](tables, row["name"], row["id"], 1000)
-        page = Page(io.StringIO(), width=10_000)
+        page = Page()
+        page.console.file, page.console.width = io.StringIO(), 10_000
         terminal_graph.write(page, graph)
         nodes = {node.id: node for node in graph.nodes}
         follows = {(edge.child, edge.parent) for edge in graph.edges if edge.is_order and edge.child in nodes}
