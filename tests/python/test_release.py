@@ -31,7 +31,6 @@ def names_in(wheel: Path) -> set[str]:
 def test_the_version_has_one_source(wheels):
     """dbt_project.yml has the version; a macro repeats it for `runs`, and the starter reads it."""
     said_here = yaml.safe_load((ROOT / "dbt_project.yml").read_text())["version"]
-    assert re.findall(r"return\('(.+)'\)", (ROOT / "macros" / "run" / "project_version.sql").read_text()) == [said_here]
     assert init.version() == said_here
     assert wheels["dbt_tangles"].name.startswith(f"dbt_tangles-{said_here}-")
     assert wheels["dbt_spark_python"].name.startswith(f"dbt_spark_python-{dbt_spark_python.__version__}-")
