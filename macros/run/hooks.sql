@@ -48,7 +48,7 @@
             'autobase_bases', 'autobase_nodes', 'autobase_views', 'autobase_rejects',
             'timeline_events', 'timeline_links', 'timeline_edits', 'timeline_rejects'
         ] -%}
-        {%- for line in adapter.summarise_run(describe_run(), graph.nodes, results, shown) -%}
+        {%- for line in adapter.summarise_run(describe_run(), graph.nodes, results, shown, ['tangles', 'status']) -%}
             {% do print(line) %}
         {%- endfor -%}
         {%- if project_name == 'tangles' -%}

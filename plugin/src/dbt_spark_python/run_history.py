@@ -134,7 +134,7 @@ class RunHistory(metaclass=AdapterMeta):
 
     @available
     def summarise_run(
-        self, run: dict[str, Any], nodes: Mapping[str, Any], results: list[Any], shown: list[str]
+        self, run: dict[str, Any], nodes: Mapping[str, Any], results: list[Any], shown: list[str], look: list[str]
     ) -> list[str]:
         """Describe the tables that a run has built, as lines for the user.
 
@@ -143,6 +143,8 @@ class RunHistory(metaclass=AdapterMeta):
             nodes: The nodes of dbt's graph.
             results: dbt's results.
             shown: The names of models whose rows are counted.
+            look: A command that shows the tables. It takes `--warehouse` and `--schema`, whose defaults are `warehouse`
+                and the package's name.
         """
         made = {each.node.name: each.node for each in results if each.status == "success"}
         tables = [made[name] for name in shown if name in made and made[name].package_name == run["package"]]
@@ -158,9 +160,8 @@ class RunHistory(metaclass=AdapterMeta):
             schemas = list(dict.fromkeys(node.schema.lower() for node in tables))
             runs = _model(nodes, Run(**run), Run(**run).runs)
             schema = runs["schema"].lower() if runs else schemas[0]
-            words = ["tangles", "status"]
-            words += ["--warehouse", place] if place != "warehouse" else []
-            words += ["--schema", schema] if schema != "tangles" else []
+            words = [*look, *(["--warehouse", place] if place != "warehouse" else [])]
+            words += ["--schema", schema] if schema != run["package"] else []
             folders = ", ".join(f"{place}/{schema}.db/<table>/" for schema in schemas)
             said.append(f"  Tables: {folders} (parquet).  A look: {self.shown_command(*words)}")
         return said

@@ -65,14 +65,23 @@ def link_packages(packages: Path, engine: str) -> None:
     here = Path(click.__file__).parents[1]
     for path in here.iterdir():
         is_left_out = path.suffix == ".pth" or path.name.partition("-")[0] in LEFT_OUT[engine]
-        if not is_left_out and not (packages / path.name).exists():
-            (packages / path.name).symlink_to(path)
+        if not is_left_out:
+            merge(path, packages / path.name)
     if engine == "client":
         shutil.copytree(here / "pyspark", packages / "pyspark", ignore=shutil.ignore_patterns(*_SPARK_ALONE))
     if engine in ("client", "both"):
         metadata = packages / "pyspark_client-4.0.0.dist-info" / "METADATA"
         metadata.parent.mkdir()
         metadata.write_text("Metadata-Version: 2.1\nName: pyspark-client\nVersion: 4.0.0\n")
+
+
+def merge(path: Path, target: Path) -> None:
+    """Link a file or folder into an environment, as pip would install it beside the files that are there."""
+    if target.is_dir() and not target.is_symlink() and path.is_dir():
+        for part in path.iterdir():
+            merge(part, target / part.name)
+    elif not target.exists():
+        target.symlink_to(path)
 
 
 def said(arguments: list, cwd: Path | None = None, program: Path | str = sys.executable, **variables: str) -> str:
