@@ -38,7 +38,7 @@ def main() -> None:
         index = _read(out, "index")
         for file, (kind, name, node, is_dark, size) in PICTURES.items():
             parts = index["kinds"][kind]["parts"]
-            number, key = next((n, part["key"]) for n, part in enumerate(parts) if part["name"] == name)
+            number, key = next((n, part["key"]) for n, part in enumerate(parts) if name in (part["name"], part["key"]))
             view = _read(out, f"{kind}-{number}")
             place = "/".join([kind, quote(key, safe=""), quote(view["nodes"][node]["id"], safe="")])
             address = f"{(out / 'index.html').as_uri()}#{place}"

@@ -205,7 +205,7 @@ def test_order_files_and_partitions(table, claimed, shuffled):
 def ask_everything(logs: Logs, built, out: Path) -> None:
     """Run each command; it must answer without an internal error."""
     asked = Warehouse(built.warehouse, built.schema, out)
-    for words in (["status"], ["check"], ["report", "--limit", "3", "--nodes", "40"]):
+    for words in (["status"], ["check"], ["report", "--limit", "3"]):
         assert asked.ask(words).exit_code == 0
 
     @settings(max_examples=QUESTIONS[logs.count], deadline=None, suppress_health_check=list(HealthCheck))

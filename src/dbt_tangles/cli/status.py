@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from dbt_tangles.cli import gates, problems, runs, verdict_counts, verify
-from dbt_tangles.cli.duplicate_tangles import count_alike, describe_alike, find_duplicates, repeated_tangles
+from dbt_tangles.cli.duplicate_tangles import TablesOnce, count_alike, describe_alike
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
 from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, quantity
 from dbt_tangles.cli.suggest import examples, suggest
@@ -72,13 +72,13 @@ def describe(tables: Tables, *targets: Path) -> dict:
     """
     last = runs.last_runs(tables)
     results = runs.latest_results(targets, last)
-    duplicates = find_duplicates(tables)
+    once = TablesOnce(tables)
     return {
         "tables": str(tables.folder),
         "runs": [{name: value for name, value in run.items() if name != "current_tables"} for run in last],
         "tests": results and {**results, "is_of_these_tables": any(results["run_id"] == run["run_id"] for run in last)},
-        "counts": verdict_counts.count(tables, repeated_tangles(duplicates)),
-        "alike": count_alike(duplicates),
+        "counts": verdict_counts.count(tables, once),
+        "alike": count_alike(once),
         "look_at": [
             {"words": each["words"], "ask": each["ask"] and suggest(each["ask"])}
             for each in problems.find(tables, last, results)

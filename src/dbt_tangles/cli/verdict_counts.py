@@ -1,9 +1,7 @@
 """Counts the rows of each table by verdict, for `tangles status` and the report."""
 
-from collections.abc import Sequence
-
 from dbt_tangles import queries
-from dbt_tangles.cli.duplicate_tangles import NAMED
+from dbt_tangles.cli.duplicate_tangles import REPEATED
 from dbt_tangles.cli.page import inflect
 from dbt_tangles.cli.tables import Tables
 
@@ -32,25 +30,23 @@ _COUNTED = {
 }
 
 
-def count(tables: Tables, repeated: Sequence[tuple[str, str]] = ()) -> list[dict]:
+def count(tables: Tables, once: Tables | None = None) -> list[dict]:
     """Count the rows of each existing table by verdict, the most frequent verdict first.
 
     Args:
         tables: The warehouse's tables.
-        repeated: Names and roots of duplicate tangles.
+        once: The tables with each thread once, see `TablesOnce`.
 
     Returns:
-        For each table: `what`, the name of its rows; their `total`; `counts` by verdict; `once`, the same two without
-        the duplicate tangles; and `is_news`, true unless the table is empty because its log is absent.
+        For each table: `what`, the name of its rows; their `total`; `counts` by verdict; `once`, the same two with
+        each thread once; and `is_news`, true unless the table is empty because its log is absent.
     """
     answer = []
     for table, (words, _) in _COUNTED.items():
         if not tables.has(table):
             continue
-        # A reject may stand for several equal lines; the reject of a file has a line_count of 0.
-        rows = tables.rows(queries.query(f"verdicts_of_{table}"))
-        counts = {row["verdict"]: row["n"] for row in rows}
-        without = _count_once(tables, table, repeated) if repeated and table in NAMED else counts
+        counts = _count(tables, table)
+        without = _count(once, table) if once and table in REPEATED else counts
         answer.append(
             {
                 "what": inflect(2, words),
@@ -66,6 +62,11 @@ def count(tables: Tables, repeated: Sequence[tuple[str, str]] = ()) -> list[dict
     return [row | {"is_news": not held.isdisjoint((row["table"], _COUNTED[row["table"]][1]))} for row in answer]
 
 
+def _count(tables: Tables, table: str) -> dict[str, int]:
+    # A reject may stand for several equal lines; the reject of a file has a line_count of 0.
+    return {row["verdict"]: row["n"] for row in tables.rows(queries.query(f"verdicts_of_{table}"))}
+
+
 def _has_events(tables: Tables) -> bool:
     is_built = bool(tables.files("timeline_events"))
     return is_built and bool(tables.rows("select 1 from {timeline_events} where message_id is null limit 1"))
@@ -79,16 +80,3 @@ def verdict_of(table: str) -> str:
 def noun_of(table: str, n: int) -> str:
     """Return the name of a table's rows, in agreement with their number."""
     return inflect(n, _COUNTED[table][0])
-
-
-def _count_once(tables: Tables, table: str, repeated: Sequence[tuple[str, str]]) -> dict[str, int]:
-    names, roots = map(list, zip(*repeated, strict=True))
-    rows = tables.rows(
-        f"""select {verdict_of(table)} as verdict, count(*) as n from {{{table}}}
-        where struct_pack(a := tangle_name, b := root_id) not in (
-            select struct_pack(a := unnest($names), b := unnest($roots)))
-        group by verdict order by n desc, verdict""",
-        names=names,
-        roots=roots,
-    )
-    return {row["verdict"]: row["n"] for row in rows}

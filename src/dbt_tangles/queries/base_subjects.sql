@@ -17,6 +17,7 @@ with counted as (
 ranked as (
     select
         *,
+        count(*) over () as total,
         row_number() over (order by node_count desc, base_id) as size_rank,
         case
             when is_troubled

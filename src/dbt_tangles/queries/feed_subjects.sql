@@ -8,6 +8,7 @@ with ranked as (
         max_sequence,
         gap_sequence,
         fork_sequence,
+        count(*) over () as total,
         row_number() over (order by message_count desc, author) as size_rank,
         case
             when status <> 'complete'

@@ -14,6 +14,7 @@ with counted as (
 
 select
     *,
+    count(*) over () as total,
     case when is_troubled then 'troubled' else 'large' end as chosen
 from counted
 qualify is_troubled or row_number() over (order by epochs desc, group_id) <= $subjects

@@ -1,10 +1,11 @@
--- Report, tangles, feeds, groups: the text of a node's tooltip.
+-- Report, tangles, feeds, groups, timelines: the first words of messages, in titles and drawings.
 select
     message_id,
+    author,
     sequence,
     content_type,
     asserted_ms,
-    left(content, 300) as content,
+    first_words,
     is_encrypted
-from ssb_messages
+from messages
 where message_id in (select unnest($ids))

@@ -8,8 +8,6 @@ with counted as (
         message_count,
         invalid_count,
         max_depth,
-        min_required_depth,
-        squeeze_potential,
         len(items) as item_count,
         len(item_roots) as item_root_count,
         len(tips) as tip_count,
@@ -20,6 +18,7 @@ with counted as (
 ranked as (
     select
         *,
+        count(*) over () as total,
         row_number() over (order by message_count desc, set_id) as size_rank,
         case
             when is_troubled then row_number() over (partition by is_troubled order by invalid_count desc, set_id)

@@ -10,12 +10,10 @@ with counted as (
         invalid_claim_count,
         author_count,
         depth,
-        width,
         fork_count,
         merge_count,
         len(tips) as tip_count,
         misordered_pairs,
-        misordered_received_pairs,
         set_aside_count + invalid_claim_count as trouble
     from tangles
     where tangle_name <> 'ssb:feed'
@@ -24,6 +22,7 @@ with counted as (
 ranked as (
     select
         *,
+        count(*) over () as total,
         row_number() over (order by candidate_count desc, depth desc, tangle_name, root_id) as size_rank,
         case when trouble > 0 then row_number() over (order by trouble desc, tangle_name, root_id) end as trouble_rank
     from counted

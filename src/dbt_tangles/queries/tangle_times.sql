@@ -2,7 +2,6 @@
 select
     message_id,
     author,
-    asserted_ms,
-    received_ms
+    asserted_ms
 from tangle_messages
 where tangle_name = $name and root_id = $root and message_id in (select unnest($ids))

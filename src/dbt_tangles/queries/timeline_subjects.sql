@@ -9,6 +9,7 @@ with ranked as (
         edits_per_event,
         edits_p95,
         edits_max,
+        count(*) over () as total,
         row_number() over (order by event_count desc, timeline_id) as size_rank,
         case
             when edits_per_event > 1 then row_number() over (order by edits_per_event desc, timeline_id)

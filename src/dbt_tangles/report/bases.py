@@ -7,9 +7,8 @@ from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import query
 from dbt_tangles.report.layout import lay_out
 from dbt_tangles.report.lists import add_lists, is_in, mark, one_by
-from dbt_tangles.report.parts import Kind, Limits, Part, number_of
+from dbt_tangles.report.parts import Kind, Limits, Part, number_of, total_of
 from dbt_tangles.report.tangles import queries
-from dbt_tangles.report.titles import of_nodes
 
 _FACTS = {
     "node_count": "nodes",
@@ -24,30 +23,21 @@ _FACTS = {
 
 def collect(tables: Tables, limits: Limits) -> Kind:
     """Choose bases and lay them out for drawing."""
-    count = tables.row(query("base_count")) or {"n": 0}
     rows = tables.rows(query("base_subjects"), subjects=limits.subjects)
-    return Kind(count["n"], [_part(tables, row, limits.nodes) for row in rows])
+    return Kind(total_of(rows), [_part(tables, row, limits.nodes) for row in rows])
 
 
 def _part(tables: Tables, row: dict, nodes: int) -> Part:
     base = row["base_id"]
     graph = graphs.base(tables, "", base, nodes)
     ids = [node.id for node in graph.nodes]
-    view = lay_out(graph, {id_: id_.rpartition(":")[0] for id_ in ids}, of_nodes(tables, base, ids))
-    votes = tables.rows(
-        query("base_votes"),
-        base=base,
-        ids=ids,
-    )
-    quorums = tables.rows(
-        query("base_quorums"),
-        base=base,
-        ids=ids,
-    )
-    voted = {each["node_id"]: each["votes"] for each in votes}
+    rows = {each["node_id"]: each for each in tables.rows(query("base_positions"), base=base, ids=ids)}
+    titles = {id_: each["value"] for id_, each in rows.items() if each["value"] is not None}
+    view = lay_out(graph, {id_: id_.rpartition(":")[0] for id_ in ids}, titles)
+    quorums = tables.rows(query("base_quorums"), base=base, ids=ids)
     degree = {each["node_id"]: each["degree"] for each in quorums}
     for node in view["nodes"]:
-        node["votes"] = voted.get(node["id"])
+        node["votes"] = rows.get(node["id"], {}).get("votes")
         node["degree"] = degree.get(node["id"], 0)
     view["facts"] = {words: row[column] for column, words in _FACTS.items()}
     view["quorums"] = quorums
@@ -62,7 +52,8 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     broken = row["status"] not in ("ok", "empty")
     entry = {
         "key": base,
-        "name": base,
+        "title": base,
+        "name": "base",
         "id": row["status"],
         "size": row["node_count"],
         "trouble": row["lag"] if broken else 0,

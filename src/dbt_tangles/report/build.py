@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,12 +23,12 @@ from dbt_tangles.report import (
     sets,
     tangles,
     timelines,
-    titles,
     why_answers,
 )
 from dbt_tangles.report.file_names import FileNames
 from dbt_tangles.report.folder import Folder
 from dbt_tangles.report.parts import Kind, Limits
+from dbt_tangles.report.people import People
 
 #: The drawn kinds: the function that chooses and lays out the subjects of each.
 KINDS: dict[str, Callable[[TablesOnce, Limits], Kind]] = {
@@ -53,7 +52,6 @@ def build(
     out: Path,
     limits: Limits,
     tell: Tell = lambda *_: None,
-    bound: int | None = None,
 ) -> Folder:
     """Write a report; if that fails, an older report in its place stays complete.
 
@@ -62,7 +60,6 @@ def build(
         out: The folder.
         limits: The limits of the report.
         tell: Called with the kind of the current drawing, the number of drawings written and their total.
-        bound: The most bytes of the report, see `search_index.write`.
 
     Returns:
         The folder.
@@ -72,38 +69,34 @@ def build(
     """
     with Folder(out) as folder:
         once = TablesOnce(tables)
-        _write(folder, tables, once, limits, tell)
-        search_index.write(once, folder, bound)
+        people = People(tables)
+        _write(folder, tables, once, people, limits, tell)
+        search_index.write(once, folder, people.names)
         folder.publish()
     return folder
 
 
-def _write(folder: Folder, tables: Tables, once: TablesOnce, limits: Limits, tell: Tell) -> None:
-    glance_data = glance.collect(once)
-    files = FileNames(tables)
-    glance_data["look_at"] = links.add_links(glance_data["look_at"], files)
+def _write(folder: Folder, tables: Tables, once: TablesOnce, people: People, limits: Limits, tell: Tell) -> None:
+    glance_data, files = glance.collect(once), FileNames(tables)
+    glance_data["look_at"] = links.add_links(glance_data["look_at"], files, people)
     folder.write("glance", glance_data)
     pages = {name: data for name, collect in PAGES.items() if (data := collect(tables))}
     for name, data in pages.items():
         folder.write(name, data)
     kinds = {name: collect(once, limits) for name, collect in KINDS.items()}
-    for number, thread in enumerate(reading.collect(tables, kinds["tangle"], limits.nodes)):
+    people.name_all(kinds)
+    for number, thread in enumerate(reading.collect(tables, kinds["tangle"], limits.nodes, people)):
         folder.write(f"tangle-{number}-read", thread)
     answers = links.answers_of(tables, glance_data["look_at"], files)
     folder.write("places", {"drawn": links.places_of(kinds), "answers": answers})
-    slices = _slices(tables, kinds)
     tables.use_one_thread()
+    asked = [query for kind in kinds.values() for part in kind.parts for query in part.queries.values()]
+    told = {query: files.shorten_lines(lines) for query, lines in why_answers.answers_of(tables, asked).items()}
     done, total = 0, sum(len(kind.parts) for kind in kinds.values())
-    answer_of = functools.cache(
-        lambda query: files.shorten_lines(
-            why_answers.answer_lines(slices[query.kind], query.kind, query.id, query.only)
-        )
-    )
     for name, kind in kinds.items():
         for number, part in enumerate(kind.parts):
-            why = {n: answer_of(query) for n, query in sorted(part.queries.items())}
             folder.write(f"{name}-{number}", part.view)
-            folder.write(f"{name}-{number}-why", why)
+            folder.write(f"{name}-{number}-why", {n: told[query] for n, query in sorted(part.queries.items())})
             done += 1
             tell(f"drawing each {name}", done, total)
     folder.write("queries", {name: queries.text_of(name) for name in queries.names()}, is_clean=True)
@@ -112,7 +105,6 @@ def _write(folder: Folder, tables: Tables, once: TablesOnce, limits: Limits, tel
         {
             "built": glance_data["runs"][0]["started_at"] if glance_data["runs"] else None,
             "missing": lacking(tables),
-            "limits": limits._asdict(),
             "queries": queries.by_place(),
             "places": links.places(),
             "pages": {name: data["total"] for name, data in pages.items()},
@@ -122,29 +114,3 @@ def _write(folder: Folder, tables: Tables, once: TablesOnce, limits: Limits, tel
             },
         },
     )
-
-
-def _slices(tables: Tables, kinds: dict[str, Kind]) -> dict[str, Tables]:
-    """Load the rows that the answers need, and set the titles of nodes that stand for messages."""
-    asked = [query for kind in kinds.values() for part in kind.parts for query in part.queries.values()]
-    ids = {kind: sorted({query.id for query in asked if query.kind == kind}) for kind in ("message", "pzp", "event")}
-    only = {
-        kind: sorted({query.only for query in asked if query.kind == kind and query.only})
-        for kind in ("pzp", "node", "event")
-    }
-    slices: dict[str, Tables] = {}
-    if ids["message"]:
-        slices["message"] = why_answers.slice_messages(tables, ids["message"])
-        said = titles.of_messages(slices["message"], ids["message"])
-        for kind in kinds.values():
-            for part in kind.parts:
-                for n, query in part.queries.items():
-                    if query.kind == "message":
-                        part.view["nodes"][n]["title"] = said.get(query.id)
-    if ids["pzp"]:
-        slices["pzp"] = why_answers.slice_sets(tables, ids["pzp"], only["pzp"])
-    if only["node"]:
-        slices["node"] = why_answers.slice_bases(tables, only["node"])
-    if ids["event"]:
-        slices["event"] = why_answers.slice_events(tables, ids["event"], only["event"])
-    return slices

@@ -6,7 +6,7 @@ from dbt_tangles.cli import graphs
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import query
 from dbt_tangles.report.layout import lay_out
-from dbt_tangles.report.parts import Kind, Limits, Part, number_of
+from dbt_tangles.report.parts import Kind, Limits, Part, number_of, total_of
 from dbt_tangles.report.tangles import queries
 
 _FACTS = {
@@ -21,9 +21,8 @@ _FACTS = {
 
 def collect(tables: Tables, limits: Limits) -> Kind:
     """Choose feeds and lay them out for drawing."""
-    count = tables.row(query("feed_count")) or {"n": 0}
     rows = tables.rows(query("feed_subjects"), subjects=limits.subjects)
-    return Kind(count["n"], [_part(tables, row, limits.nodes) for row in rows])
+    return Kind(total_of(rows), [_part(tables, row, limits.nodes) for row in rows])
 
 
 def _part(tables: Tables, row: dict, nodes: int) -> Part:

@@ -86,7 +86,6 @@ class Folder:
         path: The folder's path.
         bytes: The size of its data.
         shards: The number of files of data.
-        entries: The number of entries that the search could have, and `entries_left_out`, those that it has not.
 
     Raises:
         CommandError: The path has other files, or cannot be written.
@@ -94,7 +93,7 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.bytes = self.shards = self.entries = self.entries_left_out = 0
+        self.bytes = self.shards = 0
         with self._writing():
             if path.exists() and (not path.is_dir() or (any(path.iterdir()) and not (path / MARK).is_file())):
                 raise CommandError(f"{path}: not a report and not empty; name another folder with --out")

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from dbt_tangles.cli import problems, runs, verdict_counts
 from dbt_tangles.cli.duplicate_tangles import TablesOnce, count_alike, describe_alike
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import query
 from dbt_tangles.reasons import COLUMNS, meanings
+from dbt_tangles.report import verdicts
 from dbt_tangles.report.file_names import file_name
 
 BINS = 60
-_OF_RUNS = ("run_id", "status", "started_at", "seconds", "tables", "current_tables", "written", "inputs")
+_OF_RUNS = ("status", "started_at", "seconds", "tables", "current_tables", "inputs")
 #: Verdicts that are no problem.
 WELL = frozenset(
     (
         *("", "usable", "in_chain", "complete", "member", "present", "valid", "counted", "ok", "indexing", "feed"),
-        *("held", "non_indexing", "relayed", "with edits", "whole log", "without edits"),
+        *("held", "non_indexing", "relayed", "with edits", "whole log", "without edits", "empty"),
     )
 )
 
@@ -25,17 +27,15 @@ WELL = frozenset(
 def collect(tables: TablesOnce) -> dict:
     """Collect the data of the first page."""
     last = runs.last_runs(tables)
-    written = {row["run_id"]: row["tables"] or [] for row in tables.rows(query("run_tables"))}
     for run in last:  # A report names logs, and no folder of the machine.
-        run["written"] = written.get(run["run_id"], [])
         run["inputs"] = [log | {"path": file_name(log["path"])} for log in run["inputs"]]
-    found = verdict_counts.count(tables)
+    found = [row for row in verdict_counts.count(tables) if row["is_news"]]
     return {
         "runs": [{name: run[name] for name in _OF_RUNS} for run in last],
+        "verdicts": verdicts.collect(tables, found, WELL),
         "counts": found,
         "meanings": {row["table"]: _meanings(row) for row in found},
-        "alike": [describe_alike(row) for row in count_alike(tables.duplicates)],
-        "well": sorted(WELL),
+        "alike": [describe_alike(row) for row in count_alike(tables)],
         "look_at": problems.find(tables, last, None),
         "over_time": over_time(tables),
         **histograms(tables),
@@ -74,7 +74,16 @@ def over_time(tables: Tables) -> dict | None:
 
 def histograms(tables: Tables) -> dict[str, list[dict]]:
     """Count the tangles other than feeds by number of candidates (`sizes`) and by depth, in ranges 0, 1, 2 to 3, ..."""
-    charts: dict[str, list[dict]] = {"sizes": [], "depths": []}
+    charts: dict[str, dict[int, dict]] = {"sizes": {}, "depths": {}}
     for row in tables.rows(query("tangle_histograms")):
-        charts[row.pop("chart")].append(row)
-    return charts
+        if row["low"] is not None:
+            charts[row.pop("chart")][row["low"]] = row
+    return {chart: [*_with_empty(rows)] for chart, rows in charts.items()}
+
+
+def _with_empty(rows: dict[int, dict]) -> Iterator[dict]:
+    """Return the ranges from the first to the last, also those without tangles."""
+    low = min(rows, default=0)
+    while low <= max(rows, default=-1):
+        yield rows.get(low, {"low": low, "high": max(low, 2 * low - 1), "well": 0, "troubled": 0})
+        low = max(1, 2 * low)

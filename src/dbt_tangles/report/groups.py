@@ -8,7 +8,7 @@ from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import query
 from dbt_tangles.report.layout import lay_out
 from dbt_tangles.report.lists import add_lists, is_in, mark
-from dbt_tangles.report.parts import Kind, Limits, Part, number_of
+from dbt_tangles.report.parts import Kind, Limits, Part, number_of, total_of
 from dbt_tangles.report.tangles import queries
 
 _OF_EPOCHS = ("epoch_id", "author", "depth", "added_count", "excluded_count", "missing_count", "returned_count")
@@ -16,11 +16,10 @@ _OF_EPOCHS = ("epoch_id", "author", "depth", "added_count", "excluded_count", "m
 
 def collect(tables: Tables, limits: Limits) -> Kind:
     """Choose groups and lay them out for drawing."""
-    count = tables.row(query("group_count")) or {"n": 0}
     found = {row["group_id"]: row["n"] for row in tables.rows(query("group_finding_counts"), subjects=limits.subjects)}
     rows = tables.rows(query("group_subjects"), subjects=limits.subjects, troubled=[*found])
     rows.sort(key=lambda row: (-found.get(row["group_id"], 0), -row["epochs"], row["group_id"]))
-    return Kind(count["n"], [_part(tables, row, limits.nodes) for row in rows])
+    return Kind(total_of(rows), [_part(tables, row, limits.nodes) for row in rows])
 
 
 def _part(tables: Tables, row: dict, nodes: int) -> Part:
@@ -45,14 +44,14 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     view["findings"] = findings
     entry = {
         "key": group,
-        "name": "group",
+        "name": "private group",
         "id": group,
         "size": row["epochs"],
         "trouble": view["finding_total"],
         "chosen": row["chosen"],
         "facts": f"{number_of(row['epochs'], 'epoch')}, {number_of(view['feed_total'], 'feed')}",
     }
-    return Part(entry, view, queries(view, "message"))
+    return Part(entry, view, queries(view, "message"), group)
 
 
 def _feeds(tables: Tables, group: str, epochs: list[str], most: int) -> tuple[list[dict], int]:

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.subjects import KINDS
 from dbt_tangles.cli.suggest import Ask, place_options, words_of
 from dbt_tangles.cli.tables import CommandError, Tables
 from dbt_tangles.report.file_names import FileNames, file_name
 from dbt_tangles.report.parts import Kind
+from dbt_tangles.report.people import People
 from dbt_tangles.report.why_answers import answer_any
 
 
-def add_links(problems: list[dict], files: FileNames) -> list[dict]:
-    """Give each problem its place in the report: `to`, a view and its parts. Its texts name files without folders."""
-    return [{"words": files.shorten(problem["words"]), **_link(problem)} for problem in problems]
+def add_links(problems: list[dict], files: FileNames, people: People) -> list[dict]:
+    """Give each problem its place in the report (`to`: a view and its parts), and its words the names of people."""
+    return [_named(people.name_ids(files.shorten(problem["words"])), **_link(problem)) for problem in problems]
+
+
+def _named(words: str, to: list[str], ask: str | None) -> dict:
+    """Add the beginning of the message's id to a problem that names none, so that problems differ."""
+    is_nameless = to[0] == "message" and label(to[1]) not in words
+    return {"words": f"{words}: {label(to[1])}" if is_nameless else words, "to": to, "ask": ask}
 
 
 def places() -> list[str]:

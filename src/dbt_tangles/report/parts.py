@@ -12,7 +12,7 @@ class Limits(NamedTuple):
     """The limits of a report."""
 
     subjects: int  # The number of the largest subjects of each kind, and of those with the most problems
-    nodes: int  # The number of last nodes of each subject
+    nodes: int = 100  # The number of last nodes of each subject
 
 
 class WhyQuery(NamedTuple):
@@ -30,12 +30,16 @@ class Part:
     Attributes:
         entry: Its entry in the list of subjects.
         view: Its drawing.
-        asks: The arguments of `tangles why` for each node of the drawing, by the node's number.
+        queries: The arguments of `tangles why` for each node of the drawing, by the node's number.
+        root: The message whose first words and author name the subject, if there is one.
+        root_status: The status of the root of a tangle.
     """
 
     entry: dict
     view: dict
     queries: dict[int, WhyQuery] = field(default_factory=dict)
+    root: str | None = None
+    root_status: str | None = None
 
 
 @dataclass
@@ -49,3 +53,8 @@ class Kind:
 def number_of(count: int | None, what: str) -> str:
     """Write a number and a noun that agrees with it."""
     return quantity(count or 0, f"{what}{{|s}}")
+
+
+def total_of(rows: list[dict]) -> int:
+    """Return the number of all subjects of a kind, from the rows of those that are shown."""
+    return rows[0]["total"] if rows else 0

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 
-from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import query
 from dbt_tangles.report.parts import Kind
+from dbt_tangles.report.people import People
 
 #: The most characters and lines of a text.
 _LONGEST, _MOST_LINES = 1000, 40
 
 
-def collect(tables: Tables, tangles: Kind, nodes: int) -> list[dict]:
+def collect(tables: Tables, tangles: Kind, nodes: int, people: People) -> list[dict]:
     """Collect the messages of tangles as people read them.
 
     Args:
         tables: The warehouse's tables.
         tangles: The tangles that are drawn.
         nodes: The most members of each: the root and the last ones.
+        people: The names of authors.
 
     Returns:
         For each tangle: `messages` in the order of `thread_position`; `left_out`, the number of members between the
@@ -35,7 +36,7 @@ def collect(tables: Tables, tangles: Kind, nodes: int) -> list[dict]:
         )
     }
     for row in rows:
-        row |= _text(contents.get(row["id"], {}))
+        row |= _text(contents.get(row["id"], {})) | {"by": people.name_of(row["author"])}
     return threads
 
 
@@ -46,7 +47,6 @@ def _thread(tables: Tables, name: str, root: str, nodes: int) -> dict:
     totals = [found[0]["total"] if found else 0 for found in (members, aside)]
     for row in rows:
         del row["total"], row["is_member"]
-        row["tie_label"] = label(row["tie"]) if row["tie"] else None
     return {
         "messages": members,
         "left_out": max(0, (totals[0] or 0) - len(members)),

@@ -19,10 +19,10 @@ def collect(tables: Tables) -> dict | None:
     """
     if not tables.files("records"):
         return None
-    counts = tables.row(query("record_counts"))
-    if not counts or not counts["total"]:
-        return None
     rows = tables.rows(query("records"))
+    if not rows:
+        return None
+    counts = {name: rows[0][name] for name in ("total", "conflicted", "faulty")}
     fields = _fields(tables, [row["root_id"] for row in rows])
     for row in rows:
         row["fields"] = fields.get((row["tangle_name"], row["root_id"]), [])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import re
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from dbt_tangles.report.search_locators import Locators, digits_of
 from dbt_tangles.report.search_sources import SOURCES, Source
 
 #: The most bytes of a report with the default limits, and the least number that its index may have.
-MOST_BYTES, _LEAST_BYTES = 60_000_000, 20_000_000
+_MOST_BYTES, _LEAST_BYTES = 60_000_000, 20_000_000
 _LENGTHS = (400, 300, 250, 200, 160, 130, 100, 80, 60, 40, 20, 0)
 _CHUNK, _SAMPLE = 16_384, 20_000
 #: Separates the parts of a chunk; texts have it only as an escape.
@@ -32,20 +33,18 @@ _PART = "\x1d"
 _WIDTHS = (1, 4, 6, 3)
 
 
-def write(tables: Tables, folder: Folder, bound: int | None = None) -> None:
+def write(tables: Tables, folder: Folder, names_of: dict[str, str]) -> None:
     """Write the index: the shards `search-0`, `search-1`, ..., and `search` with the names that their numbers mean.
 
     Args:
         tables: The warehouse's tables.
         folder: The report.
-        bound: The most bytes of the report, by default 60 MB. The index takes at most the rest, or if the rest is less,
-            a third of the bound.
+        names_of: The names of authors.
     """
     names = _create_entries(tables)
     total = tables.rows("select count(*) as n from search_entries")[0]["n"] if names else 0
     locators = Locators(total, -(-total // _CHUNK))
-    bound, least = (MOST_BYTES, _LEAST_BYTES) if bound is None else (bound, bound // 3)
-    most = max(least, bound - folder.bytes) - locators.most_bytes
+    most = max(_LEAST_BYTES, _MOST_BYTES - folder.bytes) - locators.most_bytes
     length = _fit(tables, total, most) if total else 0
     chunks = count = 0
     while count < total:
@@ -61,9 +60,9 @@ def write(tables: Tables, folder: Folder, bound: int | None = None) -> None:
         chunks += 1
     for number, fingerprints in enumerate(locators.by_number):
         folder.write(f"locator-{number}", fingerprints, is_clean=True)
-    folder.entries, folder.entries_left_out = total, total - count
     about = {"total": total, "count": count, "length": length, "chunks": chunks, "locators": locators.number}
-    folder.write("search", _names(tables, names) | about)
+    found = _names(tables, names)
+    folder.write("search", found | {"people": [names_of.get(author) for author in found["authors"]]} | about)
 
 
 def _names(tables: Tables, names: list[list[str]]) -> dict:
@@ -142,6 +141,8 @@ def _select(tables: Tables, number: int, source: Source) -> str:
     own = f"[{own}]"
     columns = f"""{number} as kind, {source.id} as id, {source.author} as author,
         {source.written} / 1000 as written, {source.text} as text"""
+    if not all([tables.has(name) for name in re.findall(r"{(\w+)}", columns)]):
+        columns = f"{number} as kind, {source.id} as id, null as author, null as written, null as text"
     where = f"where {source.where}" if source.where else ""
     also = _also(tables, source)
     if not also:

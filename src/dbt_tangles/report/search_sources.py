@@ -53,6 +53,12 @@ class Source(NamedTuple):
     shorten: Callable[[str], str] = shorten
 
 
+def _of_root(root: str) -> tuple[str, str]:
+    """Return the SQL expressions of the author and the first words of a root."""
+    of_root = f"from {{ssb_messages}} as root where root.message_id = {root}"
+    return f"(select any_value(root.author) {of_root})", f"(select any_value(root.first_words) {of_root})"
+
+
 _OF_MESSAGES = MappingProxyType(
     dict.fromkeys(
         (*("feed_messages", "tangle_messages", "tangle_writer_faults", "group_messages"), "messages_by_kind", "merges"),
@@ -90,11 +96,14 @@ SOURCES = (
         "tangle",
         "tangles",
         "tangle_name || ':' || root_id",
+        *_of_root("root_id"),
         own=("tangles_by_trouble", "tangles_by_size", "tangles_by_depth"),
     ),
     Source("set", "sets", "set_id", "account", "domain"),
     Source("base", "autobase_bases", "base_id", shorten=_whole),
-    Source("timeline", "timeline_stats", "timeline_id", shorten=_whole),
+    Source(
+        "timeline", "timeline_stats", "timeline_id", *_of_root("regexp_extract(timeline_id, '%.*')"), shorten=_whole
+    ),
     Source("group", "group_findings", "coalesce(group_id, '')", "feed_id", "concat_ws(' ', finding, epoch_id)"),
     *(
         Source("rejects", table, "parse_filename(source_file) || ':' || line", text="detail", shorten=_whole)

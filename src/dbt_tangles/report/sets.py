@@ -7,7 +7,7 @@ from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import query
 from dbt_tangles.report.layout import lay_out
 from dbt_tangles.report.lists import add_lists, is_aside, is_in, mark
-from dbt_tangles.report.parts import Kind, Limits, Part, number_of
+from dbt_tangles.report.parts import Kind, Limits, Part, number_of, total_of
 from dbt_tangles.report.tangles import queries
 
 _FACTS = {
@@ -16,8 +16,6 @@ _FACTS = {
     "item_count": "items",
     "item_root_count": "item roots",
     "max_depth": "greatest depth",
-    "min_required_depth": "least required depth",
-    "squeeze_potential": "squeeze potential",
     "tip_count": "tips",
     "root_status": "root",
 }
@@ -25,9 +23,8 @@ _FACTS = {
 
 def collect(tables: Tables, limits: Limits) -> Kind:
     """Choose sets and lay them out for drawing."""
-    count = tables.row(query("set_count")) or {"n": 0}
     rows = tables.rows(query("set_subjects"), subjects=limits.subjects)
-    return Kind(count["n"], [_part(tables, row, limits.nodes) for row in rows])
+    return Kind(total_of(rows), [_part(tables, row, limits.nodes) for row in rows])
 
 
 def _part(tables: Tables, row: dict, nodes: int) -> Part:
@@ -53,7 +50,8 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     view["item_total"] = row["item_count"] or 0
     entry = {
         "key": set_id,
-        "name": row["domain"] or "domain not known",
+        "title": row["domain"] or "domain not known",
+        "name": "set",
         "id": set_id,
         "size": row["message_count"],
         "trouble": row["invalid_count"] or 0,

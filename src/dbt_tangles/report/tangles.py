@@ -9,7 +9,7 @@ from dbt_tangles.cli.page import join_names
 from dbt_tangles.queries import query
 from dbt_tangles.report.layout import lay_out
 from dbt_tangles.report.lists import add_lists, is_aside, is_in, mark, one_by
-from dbt_tangles.report.parts import Kind, Limits, Part, WhyQuery, number_of
+from dbt_tangles.report.parts import Kind, Limits, Part, WhyQuery, number_of, total_of
 
 #: Reasons of claims that make no candidate: the values of `int_tangle_claims.claim_error`.
 MALFORMED_CLAIMS = frozenset(("malformed_tangle", "wrong_type", "not_a_writer"))
@@ -18,21 +18,18 @@ _FACTS = {
     "set_aside_count": "set aside",
     "invalid_claim_count": "malformed claims",
     "depth": "depth",
-    "width": "width",
     "author_count": "authors",
-    "fork_count": "forks",
+    "fork_count": "tangle forks",
     "merge_count": "merges",
     "tip_count": "tips",
     "misordered_pairs": "links back in time",
-    "misordered_received_pairs": "links received out of order",
 }
 
 
 def collect(tables: TablesOnce, limits: Limits) -> Kind:
     """Choose tangles other than feeds and lay them out for drawing."""
-    count = tables.row(query("tangle_count")) or {"n": 0}
     rows = tables.rows(query("tangle_subjects"), subjects=limits.subjects)
-    return Kind(count["n"], [_part(tables, row, limits.nodes) for row in rows])
+    return Kind(total_of(rows), [_part(tables, row, limits.nodes) for row in rows])
 
 
 def _part(tables: TablesOnce, row: dict, nodes: int) -> Part:
@@ -51,7 +48,7 @@ def _part(tables: TablesOnce, row: dict, nodes: int) -> Part:
     view["facts"] = {words: row[column] for column, words in _FACTS.items()}
     view["facts"]["root"] = row["root_status"]
     ties = tables.row(query("tangle_ties"), name=row["tangle_name"], root=row["root_id"])
-    view["facts"]["neighbours in the order without a path"] = ties["n"] if ties else 0
+    view["facts"]["ties in the order"] = ties["n"] if ties else 0
     entry = {
         "key": f"{row['tangle_name']}:{row['root_id']}",
         "also": [f"{name}:{row['root_id']}" for name in names if name != row["tangle_name"]],
@@ -62,7 +59,7 @@ def _part(tables: TablesOnce, row: dict, nodes: int) -> Part:
         "chosen": row["chosen"],
         "facts": f"{number_of(row['member_count'], 'member')}, depth {row['depth'] or 0:,}",
     }
-    return Part(entry, view, queries(view, "message"))
+    return Part(entry, view, queries(view, "message"), row["root_id"], row["root_status"])
 
 
 def _add_lists(view: dict, times: dict[str, dict]) -> None:
@@ -73,21 +70,20 @@ def _add_lists(view: dict, times: dict[str, dict]) -> None:
         members=is_in,
         set_aside=lambda node: is_aside(node) and not is_malformed(node["words"]),
         malformed_claims=lambda node: is_aside(node) and is_malformed(node["words"]),
-        forks=mark("fork"),
+        tangle_forks=mark("fork"),
         merges=mark("merge"),
         tips=mark("tip"),
-        neighbours_in_the_order_without_a_path=lambda node: is_in(node) and ", tie with " in node["words"],
+        ties_in_the_order=lambda node: is_in(node) and ", tie with " in node["words"],
     )
     lists, nodes = view["lists"], view["nodes"]
     lists["authors"] = one_by(nodes, lists["members"], "lane")
     links = [(child, parent) for child, parent, *_ in view["edges"] if is_in(nodes[child]) and is_in(nodes[parent])]
-    for fact, name in (("links back in time", "asserted_ms"), ("links received out of order", "received_ms")):
-        at = [times.get(node["id"], {}).get(name) for node in nodes]
-        lists[fact] = [
-            [child, parent]
-            for child, parent in links
-            if at[child] is not None and at[parent] is not None and at[child] < at[parent]
-        ]
+    at = [times.get(node["id"], {}).get("asserted_ms") for node in nodes]
+    lists["links back in time"] = [
+        [child, parent]
+        for child, parent in links
+        if at[child] is not None and at[parent] is not None and at[child] < at[parent]
+    ]
 
 
 def queries(view: dict, kind: str, only: str | None = None) -> dict[int, WhyQuery]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.graphs import order_marks
 from dbt_tangles.cli.tables import Tables
@@ -9,28 +11,22 @@ from dbt_tangles.queries import query
 from dbt_tangles.report.edit_playback import COMMANDS, ReplayError, undo, window
 from dbt_tangles.report.file_names import file_name
 from dbt_tangles.report.lists import one_by
-from dbt_tangles.report.parts import Kind, Limits, Part, WhyQuery, number_of
+from dbt_tangles.report.parts import Kind, Limits, Part, WhyQuery, number_of, total_of
 
-_FACTS = {
-    "event_count": "events",
-    "author_count": "authors",
-    "rank_count": "ranks",
-    "edit_count": "commands",
-    "edits_per_event": "commands for each event",
-    "edits_p95": "commands in a batch, 95th percentile",
-    "edits_max": "commands in a batch, maximum",
-}
+_FACTS = {"event_count": "events", "author_count": "authors", "rank_count": "ranks", "edit_count": "steps"}
+#: The root in the id of the timeline of a tangle.
+_TANGLE = re.compile(r":(%[A-Za-z0-9+/]{43}=\.sha256)$")
 
 
 def collect(tables: Tables, limits: Limits) -> Kind:
     """Choose timelines, and the edits of each that are played."""
-    count = tables.row(query("timeline_count")) or {"n": 0}
     rows = tables.rows(query("timeline_subjects"), subjects=limits.subjects)
-    return Kind(count["n"], [_part(tables, row, limits.nodes) for row in rows])
+    return Kind(total_of(rows), [_part(tables, row, limits.nodes) for row in rows])
 
 
 def _part(tables: Tables, row: dict, nodes: int) -> Part:
     timeline, total = row["timeline_id"], row["event_count"]
+    root = found[1] if (found := _TANGLE.search(timeline)) else None
     edits, low = window(_edits(tables, timeline, nodes * COMMANDS), total, nodes)
     first = low if edits else max(0, total - nodes)
     events = tables.rows(query("timeline_events"), timeline=timeline, first=first)[:nodes]
@@ -44,7 +40,6 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     except ReplayError:
         start, edits, agrees = order, [], False
     facts = {words: row[column] for column, words in _FACTS.items()}
-    facts["commands for each event"] = round(row["edits_per_event"] or 0, 3)
     boxes = [_node(event) for event in events]
     view = {
         "kind": "timeline",
@@ -65,17 +60,18 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
             "events": [*range(len(events))],
             "authors": one_by(boxes, range(len(events)), "author"),
             "ranks": one_by(boxes, range(len(events)), "rank"),
-            "commands": "steps",
+            "steps": "steps",
         },
     }
     entry = {
         "key": timeline,
-        "name": timeline,
-        "id": "",
+        "title": "the whole SSB log" if timeline == "ssb:log" else timeline,
+        "name": timeline.removesuffix(f":{root}") if root else "timeline",
+        "id": root or "",
         "size": total,
         "trouble": 0,
         "chosen": row["chosen"],
-        "facts": f"{number_of(total, 'event')}, {number_of(row['edit_count'], 'command')}",
+        "facts": f"{number_of(total, 'event')}, {number_of(row['edit_count'], 'step')}",
     }
     queries = {
         n: WhyQuery("message", event["message_id"], None)
@@ -83,7 +79,7 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
         else WhyQuery("event", event["event_id"], timeline)
         for n, event in enumerate(events)
     }
-    return Part(entry, view, queries)
+    return Part(entry, view, queries, root)
 
 
 def _node(event: dict) -> dict:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import importlib
+from collections import defaultdict
+from collections.abc import Iterable
 
 from dbt_tangles.cli.ids import MODULES
 from dbt_tangles.cli.page import Page, Piece
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.cli.why import resolve
+from dbt_tangles.report.parts import WhyQuery
 from dbt_tangles.report.slices import Slice
 
 #: The most lines of an answer.
 _MOST_LINES = 80
+#: The number of answers whose rows are read at once.
+_AT_ONCE = 500
+#: The cached rows for answers; the names of the values in their queries, and the query of these values for some ids.
+_Sliced = tuple[Slice, str, str]
 
 
 class Lines(Page):
@@ -25,16 +32,20 @@ class Lines(Page):
         self.lines.append([indent, *pieces])
 
 
-def answer_lines(tables: Tables, kind: str, id_: str, only: str | None) -> list[list]:
-    """Return the lines of `tangles why` for an id.
-
-    Args:
-        tables: The tables.
-        kind: The kind of the id: message, pzp, node or event.
-        id_: The id.
-        only: The base of a node, the timeline of an event, or the set of a pzp message.
-    """
-    return _explain(tables, MODULES[kind], id_, only=only)
+def answers_of(tables: Tables, asked: Iterable[WhyQuery]) -> dict[WhyQuery, list[list]]:
+    """Return the lines of `tangles why` for each of some ids."""
+    by_kind: dict[str, list[WhyQuery]] = defaultdict(list)
+    for query in dict.fromkeys(asked):
+        by_kind[query.kind].append(query)
+    answers = {}
+    for kind, queries in by_kind.items():
+        only = sorted({query.only for query in queries if query.only})
+        kept, names, expected = _SLICES[kind](tables, sorted({query.id for query in queries}), only)
+        for first in range(0, len(queries), _AT_ONCE):
+            some = queries[first : first + _AT_ONCE]
+            kept.expect(names, expected, ids=sorted({query.id for query in some}))
+            answers |= {query: _explain(kept, MODULES[kind], query.id, only=query.only) for query in some}
+    return answers
 
 
 def answer_any(tables: Tables, given: str) -> list[list]:
@@ -53,7 +64,7 @@ def _explain(tables: Tables, module: str, id_: str, **options: str | None) -> li
     return page.lines[:_MOST_LINES]
 
 
-def slice_messages(tables: Tables, ids: list[str]) -> Slice:
+def _slice_messages(tables: Tables, ids: list[str], _only: list[str]) -> _Sliced:
     """Cache the rows that the answers about some SSB messages need."""
     kept = Slice(tables)
     kept.keep("tangle_messages", "message_id in (select unnest($ids))", ids=ids)
@@ -77,7 +88,8 @@ def slice_messages(tables: Tables, ids: list[str]) -> Slice:
         roots=roots,
         ids=ids,
     )
-    for table in ("tangles", "tangle_next"):
+    records = [name for name in ("records", "record_fields") if tables.files(name)]
+    for table in ("tangles", "tangle_next", *records):
         kept.keep(table, claimed, names=names, roots=roots)
     kept.keep("tangle_missing", "missing_id in (select unnest($ids))", ids=both)
     kept.keep("tangle_writer_faults", "message_id in (select unnest($ids))", ids=ids)
@@ -94,10 +106,17 @@ def slice_messages(tables: Tables, ids: list[str]) -> Slice:
                 union all select struct_pack(a := author, b := sequence::bigint + 1) from {ssb_messages}))""",
         authors=authors,
     )
-    return kept
+    return (
+        kept,
+        "id, value, ids, author, sequence, name, root, is_member",
+        """select message_id as id, message_id as value, [message_id] as ids, of_feed.author, of_feed.sequence,
+            tangle_name as name, root_id as root, is_member
+        from {ssb_messages} as of_feed left join {tangle_messages} using (message_id)
+        where message_id in (select unnest($ids))""",
+    )
 
 
-def slice_sets(tables: Tables, ids: list[str], sets: list[str]) -> Slice:
+def _slice_sets(tables: Tables, ids: list[str], sets: list[str]) -> _Sliced:
     """Cache the rows that the answers about pzp messages of some sets need."""
     kept = Slice(tables)
     kept.keep("pzp_rejects", "message_id in (select unnest($ids)) or claimed_id in (select unnest($ids))", ids=ids)
@@ -115,20 +134,31 @@ def slice_sets(tables: Tables, ids: list[str], sets: list[str]) -> Slice:
         ids=ids,
         listed=[*ids, *(row["id"] for row in listed)],
     )
-    return kept
+    return (
+        kept,
+        "id, value, ids, set",
+        """select message_id as id, message_id as value, [message_id] as ids, set_id as set
+        from {set_messages} where message_id in (select unnest($ids))""",
+    )
 
 
-def slice_bases(tables: Tables, bases: list[str]) -> Slice:
+def _slice_bases(tables: Tables, _ids: list[str], bases: list[str]) -> _Sliced:
     """Cache the rows that the answers about nodes of some bases need."""
     kept = Slice(tables)
     for table in ("autobase_nodes", "autobase_rejects", "autobase_links", "autobase_next", "autobase_unsettled"):
         kept.keep(table, "base_id in (select unnest($bases))", bases=bases)
     for table in ("autobase_views", "autobase_confirmations"):
         kept.keep(table, "base_id in (select unnest($bases)) and observer = 'all'", bases=bases)
-    return kept
+    return (
+        kept,
+        "id, value, base",
+        """select distinct node_id as id, node_id as value, base_id as base from (
+            select node_id, base_id from {autobase_nodes} union all select node_id, base_id from {autobase_rejects}
+        ) where node_id in (select unnest($ids))""",
+    )
 
 
-def slice_events(tables: Tables, ids: list[str], timelines: list[str]) -> Slice:
+def _slice_events(tables: Tables, ids: list[str], timelines: list[str]) -> _Sliced:
     """Cache the rows that the answers about events of some timelines need."""
     kept = Slice(tables)
     where = "timeline_id in (select unnest($timelines)) and "
@@ -138,4 +168,12 @@ def slice_events(tables: Tables, ids: list[str], timelines: list[str]) -> Slice:
         "timeline_links", where + "(event_id in (select unnest($ids)) or cause_id in (select unnest($ids)))", **values
     )
     kept.keep("timeline_rejects", "event_id in (select unnest($ids))", ids=ids)
-    return kept
+    return (
+        kept,
+        "id, value, timeline",
+        """select event_id as id, event_id as value, timeline_id as timeline
+        from {timeline_events} where event_id in (select unnest($ids))""",
+    )
+
+
+_SLICES = {"message": _slice_messages, "pzp": _slice_sets, "node": _slice_bases, "event": _slice_events}

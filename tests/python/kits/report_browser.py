@@ -208,6 +208,5 @@ PAGES |= {f"#{kind}": ".drawing" for kind in ("tangle", "feed", "set", "base")} 
 PAGES |= {address("search", q="a"): ".entry", address("message", cli_story.A1): ".why .line"}
 #: Lists behind counts, each of an id of `report_story`.
 LISTS = {
-    address("glance", "runs", "r"): "#runs .only",
     address("base", "base", only="settled", observer="all"): ".only",
 }

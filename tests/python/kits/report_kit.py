@@ -6,6 +6,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from cli_kit import HOSTILE, Warehouse, schema
+from dbt_tangles.cli.tables import Tables
+from dbt_tangles.report.build import build
+from dbt_tangles.report.parts import Limits
 
 EVIL = HOSTILE + "</script><script>alert(1)</script><img src=x onerror=alert(1)>\u2067\u202e]]>-->"
 
@@ -41,9 +44,12 @@ def hostile(warehouse: Warehouse) -> Warehouse:
 _OURS = {"op", "observer", "role", "kind", "status", "root_status", "preference", "purpose"}
 
 
-def make(warehouse: Warehouse, *options: str) -> Path:
-    """Write the report of a warehouse beside it."""
+def make(warehouse: Warehouse, *options: str, nodes: int | None = None) -> Path:
+    """Write the report of a warehouse beside it, by the command, or with drawings of another number of nodes."""
     out = warehouse.root.parent / "report"
+    if nodes is not None:
+        build(Tables(warehouse.root, "tangles"), out, Limits(20, nodes))
+        return out
     result = warehouse.ask("report", "--out", str(out), *options)
     assert result.exit_code == 0, result.output
     return out

@@ -56,6 +56,15 @@ def write_each_page(root) -> Warehouse:
     content = {"content": '{"type":"post","text":"A garden of forking paths"}', "content_type": "post"}
     messages = [story.message(*each, n, **content, **times) for n, each in enumerate(ids.items(), 1)]
     warehouse.write("ssb_messages", *messages)
+    names = {
+        story.ALICE: "Alice",
+        story.BOB: "Bob with a name that is as long as the names of people may be, or longer",
+    }
+    said = {"first_words": "A garden of forking paths", "content_type": "post", "is_encrypted": False, "sequence": 1}
+    warehouse.write(
+        "messages",
+        *({**said, "message_id": id_, "author": by, "author_name": names[by]} for id_, by in ids.items()),
+    )
     lists = {name: [] for name in ("malformed_messages", "unresolved_merges")}
     record = {"tangle_name": "thread", "root_id": story.ROOT, "status": "reduced", "left_out_count": 0, **lists}
     warehouse.write(

@@ -20,7 +20,7 @@ def test_an_address_means_the_same_in_the_next_report(tmp_path):
         'say((await one(".node.chosen")).getAttribute("aria-label"), document.querySelector("h2 small").textContent);'
     )
     first = drive(make(warehouse), where, script)
-    assert first == "%a1AAAAAA, by @alice.ed25519, depth 1 | " + cli_story.ROOT
+    assert first == "%a1AAAAAA, by @alice.ed25519, depth 1 | thread " + cli_story.ROOT
     rows = [
         {"tangle_name": "thread", "root_id": cli_story.sigil(f"x{n}"), "root_status": "present", "member_count": 50}
         | {"candidate_count": 50, "set_aside_count": 9, "invalid_claim_count": 0, "depth": 1, "tips": []}

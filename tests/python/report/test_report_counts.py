@@ -37,7 +37,7 @@ def test_the_counts_of_the_report_are_those_of_status(warehouse, out):
     assert drawn == told
     assert [drawn[table]["total"] for table in ("tangles", "tangle_messages", "tangle_writer_faults")] == [3, 15, 1]
     assert shard(out, "glance")["alike"] == [
-        "ssb:legacy_thread and thread are equal on 1 root; each pair is counted once"
+        "1 thread is in both notations, ssb:legacy_thread and thread; each is counted once"
     ]
 
 
@@ -52,6 +52,25 @@ def test_lists_and_charts_have_equal_tangles_once(out):
     glance = shard(out, "glance")
     assert sum(row["well"] + row["troubled"] for row in glance["sizes"]) == 3
     assert sum(row["well"] + row["troubled"] for row in glance["depths"]) == 3
+
+
+def test_twins_that_differ_are_one_entry(tmp_path):
+    """The tangle with more members stands for both; messages of the other one alone count, too."""
+    warehouse = cli_story.write_twins(tmp_path / "wh")
+    tangles = pq.read_table(warehouse.folder / "tangles").to_pylist()
+    warehouse.write("tangles", *(row | {"member_count": 3 + (row["tangle_name"] == "thread")} for row in tangles))
+    rows = pq.read_table(warehouse.folder / "tangle_messages").to_pylist()
+    alone = next(row for row in rows if row["tangle_name"] != "thread") | {"message_id": "%alone"}
+    stats = [{"timeline_id": f"{name}:{ROOT}", "event_count": 5} for name in ("thread", "ssb:legacy_thread")]
+    warehouse.write("tangle_messages", *rows, alone).write("timeline_stats", *stats)
+    out = make(warehouse)
+    kinds = shard(out, "index")["kinds"]
+    assert [(part["key"], part["also"]) for part in kinds["tangle"]["parts"]] == [
+        (f"thread:{ROOT}", [f"ssb:legacy_thread:{ROOT}"])
+    ]
+    assert [part["key"] for part in kinds["timeline"]["parts"]] == [f"thread:{ROOT}"]
+    counted = {row["table"]: row["total"] for row in shard(out, "glance")["counts"]}
+    assert (counted["tangles"], counted["tangle_messages"]) == (1, 6)
 
 
 @needs_chromium

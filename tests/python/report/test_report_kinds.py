@@ -73,7 +73,7 @@ def test_timeline(out):
 
 
 def test_part_of_a_timeline(tmp_path):
-    out = make(story.write(tmp_path / "wh"), "--nodes", "2")
+    out = make(story.write(tmp_path / "wh"), nodes=2)
     view = shard(out, "timeline-0")
     assert (view["left_out"], view["low"], view["edits"], view["start"]) == (2, 2, [], [0, 1])
     assert len(shard(out, "base-0")["observers"][0]["order"]) == 2
@@ -118,7 +118,7 @@ def test_the_place_where_the_chain_ends_is_drawn(tmp_path):
     )
     counts = {"message_count": 998, "max_sequence": 999, "verified_length": 499, "gap_sequence": 500}
     warehouse.write("feeds", {"author": cli_story.BOB, **counts, "status": "gap", "latest_message_id": "m499"})
-    view = shard(make(warehouse, "--nodes", "20"), "feed-0")
+    view = shard(make(warehouse, nodes=20), "feed-0")
     drawn = [each["depth"] for each in view["nodes"] if each["state"] != "missing"]
     assert drawn == [*range(490, 500), *range(501, 511)] and view["left_out"] == 978
     assert node(view, "m500")["words"] == "not in the log" and view["holes"] == []

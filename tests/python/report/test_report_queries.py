@@ -55,7 +55,7 @@ for (const each of document.querySelectorAll(".queries")) {
   each.open = true;
   while (!each.querySelector("pre")) await new Promise((done) => setTimeout(done, 5));
   const textsOf = (selector) => [...each.querySelectorAll(selector)].map((one) => one.textContent);
-  found[each.dataset.place] = { names: textsOf("summary code"), texts: textsOf("pre") };
+  found[each.dataset.place] = { names: textsOf("code"), texts: textsOf("pre") };
 }
 return found;
 """

@@ -47,7 +47,7 @@ def test_order_and_texts(warehouse):
 
 
 def test_the_root_and_the_last_messages(warehouse):
-    thread = shard(make(warehouse, "--nodes", "3"), "tangle-0-read")
+    thread = shard(make(warehouse, nodes=3), "tangle-0-read")
     assert [row["id"] for row in thread["messages"]] == [A, C, E] and thread["left_out"] == 2
 
 

@@ -88,7 +88,7 @@ def test_the_page(warehouse):
     words = text(page)
     assert "2 records: tangles whose messages set fields." in words and "2 of 2 records" in words
     assert "A merge must set title : the next message lists all tips and sets this field" in words
-    assert f'"Dinner" set by {A1} , a tip' in words and "in conflict" in words
+    assert f'"Dinner" set by {A1[:9]}… , a tip' in words and "in conflict" in words
     assert "2 messages do not count" in words and "Merges that leave a conflict:" in words
     assert "The root has a malformed field" in words
     assert "<script>alert" not in page and "\x1b" not in page and r"\x1b" in words

@@ -18,6 +18,13 @@ function readAddress(hash) {
 /** The address of an id's own page; the page lists the drawings of the id. */
 const addressOfId = (id) => addressOf("message", [id]);
 
+/** The beginning of an id as a link to its page, with the whole id as its tooltip. */
+function idLink(id) {
+  const shown = h("a", { href: addressOfId(id) }, said(cut(id, 10), "id"));
+  tip.on(shown, () => [id]);
+  return shown;
+}
+
 /** A link to a place in the report. */
 const link = (to, ...children) => h("a", { href: to }, ...children);
 

@@ -1,31 +1,5 @@
 "use strict";
-// Charts: stacked columns over a scale, and stacked bars of one line.
-
-/** A class for each verdict: calm colours for good verdicts, bright ones for problems. */
-function shades(verdicts, isWell) {
-  let well = 0, bad = 0;
-  return new Map(verdicts.map((verdict) => [verdict, isWell(verdict) ? `well${well++ % 3}` : `bad${bad++ % 6}`]));
-}
-
-/** A stacked bar: one line, divided by verdict; each count is a link to its entries. */
-function bar(counts, meanings, isWell, to) {
-  const entries = Object.entries(counts), total = entries.reduce((sum, [, n]) => sum + n, 0);
-  const shade = shades(entries.map(([verdict]) => verdict), isWell);
-  const x = d3.scaleLinear([0, total || 1], [0, 1000]);
-  let at = 0;
-  const parts = entries.map(([verdict, n]) => {
-    const from = x(at), to = x(at += n);
-    return s("rect", { x: from, y: 0, width: Math.max(to - from - 2, 1.5), height: 14, rx: 2, class: shade.get(verdict) });
-  });
-  const line = s("svg", { viewBox: "0 0 1000 14", preserveAspectRatio: "none", class: "bar", role: "img",
-    "aria-label": entries.map(([verdict, n]) => `${verdict} ${n}`).join(", ") || "none" }, parts);
-  const legend = h("ul", { class: "legend" }, entries.map(([verdict, n]) => {
-    const item = h("a", { href: to(verdict) }, h("i", { class: shade.get(verdict) }), said(verdict), " ", h("b", {}, count(n)));
-    if (meanings[verdict]) tip.on(item, () => [verdict, meanings[verdict]]);
-    return h("li", {}, item);
-  }));
-  return [line, legend];
-}
+// Charts: stacked columns over a scale.
 
 /** Ticks without those whose text an earlier tick has. */
 const once = (ticks) => ticks.filter(([, text], n) => ticks.findIndex(([, other]) => other === text) === n);
@@ -35,7 +9,7 @@ const once = (ticks) => ticks.filter(([, text], n) => ticks.findIndex(([, other]
  * the entries that are counted: of a row and key, of a row, or of a key.
  */
 function columns({ rows, keys, label, ticks, title, xTitle, to = () => null }) {
-  const width = 640, height = 220, left = 52, bottom = 40, top = 10;
+  const width = Math.min(640, window.innerWidth - 60), height = 220, left = 52, bottom = 40, top = 10;  // Letters keep their size on a phone.
   const stacked = d3.stack().keys(keys.map(([key]) => key))(rows);
   const most = d3.max(stacked.flat(), (part) => part[1]) || 1;
   const x = d3.scaleBand(d3.range(rows.length), [left, width - 8]).padding(rows.length > 30 ? 0.15 : 0.25);
@@ -68,5 +42,5 @@ function columns({ rows, keys, label, ticks, title, xTitle, to = () => null }) {
     return h("li", {}, place ? link(place, words, " ", h("b", {}, count(d3.sum(rows, (row) => row[key])))) : words);
   }));
   return h("figure", {}, h("figcaption", {}, title), picture, legend,
-    behind("The numbers", [["of", (row) => label(row, rows.indexOf(row))], ...keys.map(([key, name]) => [name, (row) => countLink(row[key], to(rows.indexOf(row), key))])], rows));
+    behind("The numbers", [["of", (row) => label(row, rows.indexOf(row))], ...keys.map(([key, name]) => [name, (row) => countLink(row[key], to(rows.indexOf(row), key))])], rows, title));
 }

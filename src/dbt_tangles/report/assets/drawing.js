@@ -1,7 +1,7 @@
 "use strict";
 // Draws a graph: lanes by author, rows by depth, the first at the top.
 
-const CHARACTER = 7.3, BETWEEN = 50, SMALL = 40;
+const CHARACTER = 7.3, BETWEEN = 50, SMALL = 40, LETTERS = 14;
 
 /** The marks and words of a node, as one text. */
 const about = (node) => [...node.marks, node.state === "aside" ? "set aside" : node.state === "missing" ? "missing" : null, node.words].filter(Boolean).join(", ");
@@ -47,7 +47,7 @@ function measuresOf(view, room) {
   const columns = Math.max(view.columns, 1), row = view.kind === "base" ? 62 : BETWEEN;
   const longest = d3.max(view.rows, (depth) => (depth === null ? 0 : String(depth).length)) || 0;
   const left = 24 + CHARACTER * Math.max(longest, 5);
-  const labelled = 36 + CHARACTER * Math.min(14, d3.max(view.nodes, (node) => node.label.length) || 0);
+  const labelled = 36 + CHARACTER * Math.min(LETTERS, d3.max(view.nodes, (node) => node.label.length) || 0);
   const free = (room - left - 20) / columns;
   const isWide = columns <= 8 || free >= labelled;
   const isSlanted = !isWide && view.lanes.some((lane) => lane.width * Math.max(free, SMALL) < 90);
@@ -59,7 +59,7 @@ function measuresOf(view, room) {
 function drawLanes(view, { left, top, step, height, isSlanted }) {
   return view.lanes.flatMap((lane, n) => {
     const x = left + lane.start * step, room = isSlanted ? 16 : Math.floor((lane.width * step - 12) / CHARACTER), middle = x + Math.min(lane.width * step, 60) / 2;
-    const name = s("text", { x: isSlanted ? middle : x + 8, y: top - 14, class: "lane-name", ...(isSlanted ? { transform: `rotate(-40 ${middle} ${top - 14})` } : {}) }, cut(lane.name, Math.min(room, 18)));
+    const name = s("text", { x: isSlanted ? middle : x + 8, y: top - 14, class: "lane-name", ...(isSlanted ? { transform: `rotate(-40 ${middle} ${top - 14})` } : {}) }, cut(lane.name, Math.min(room, 24)));
     tip.on(name, () => [lane.id]);
     return [s("rect", { x, y: top - 6, width: lane.width * step, height: height - top, class: n % 2 ? "lane odd" : "lane" }), name];
   });
@@ -83,7 +83,7 @@ function drawDepths(view, { left, top, row, width }) {
 function draw(view, { pick, title, classOf, room }) {
   const measures = measuresOf(view, room), { left, top, row, step, isWide, width, height } = measures;
   const place = (node) => ({ x: left + node.x * step + (isWide ? 20 : step / 2), y: top + node.y * row + row / 2 });
-  const picture = s("svg", { class: "drawing", role: "group", "aria-label": title, "data-width": width, "data-height": height }), scene = s("g");
+  const picture = s("svg", { class: `drawing of-${view.kind}`, role: "group", "aria-label": title, "data-width": width, "data-height": height }), scene = s("g");
   picture.append(s("defs", {}, ["plain", "supersedes"].map((kind) => s("marker", { id: `arrow-${kind}`, class: kind, viewBox: "0 0 8 8", refX: 7, refY: 4,
     markerWidth: 10, markerHeight: 10, markerUnits: "userSpaceOnUse", orient: "auto" }, s("path", { d: "M0,0.5L7,4L0,7.5z" })))));
   scene.append(...drawLanes(view, measures), ...drawDepths(view, measures));
@@ -98,7 +98,7 @@ function draw(view, { pick, title, classOf, room }) {
     const group = s("g", { transform: `translate(${x},${y})`, class: ["node", node.state, ...node.marks.map((name) => name.replaceAll(" ", "-")), classOf ? classOf(node, n) : ""].join(" "),
       tabindex: n ? -1 : 0, role: "button", "data-node": n, "data-radius": radiusOf(node), "aria-label": `${node.label}, ${words}${node.depth === null ? "" : `, depth ${node.depth}`}` }, s("circle", { r: 17, class: "halo" }), mark(node));
     if (node.cut) group.append(s("path", { d: "M0,-9V-22", class: "cut" }));
-    if (isWide) group.append(s("text", { x: Math.max(18, radiusOf(node) + 5), y: 4, class: "label" }, cut(node.label, 14)));
+    if (isWide) group.append(s("text", { x: Math.max(18, radiusOf(node) + 5), y: 4, class: "label" }, cut(node.label, Math.max(LETTERS, Math.floor((step - 46) / CHARACTER)))));
     tip.on(group, () => [node.id, words, node.cut ? `follows ${node.cut} more, left out here` : null, node.title]);
     group.addEventListener("click", () => choose(n));
     return group;
@@ -150,7 +150,7 @@ function draw(view, { pick, title, classOf, room }) {
 /** The tables behind a drawing. */
 function tablesOf(view) {
   return [
-    behind("The nodes as a table", [["id", (node) => node.id], ["author", (node) => node.lane], ["depth", (node) => node.depth], ["state", (node) => node.state],
+    behind("The nodes as a table", [["id", (node) => node.id], ["words", (node) => (node.label === node.id ? "" : node.label)], ["author", (node) => node.by || node.lane], ["depth", (node) => node.depth], ["state", (node) => node.state],
       ["marks", (node) => [...node.marks, node.words].filter(Boolean).join(", ")], ["message", (node) => node.title || ""]], view.nodes),
     behind("The links as a table", [["of", ([child]) => view.nodes[child].id], ["to", ([, parent]) => view.nodes[parent].id], ["kind", ([, , kind]) => kind]], view.edges),
   ];

@@ -36,6 +36,14 @@ function command(index, name, id, ...options) {
   return h("code", {}, said(["tangles", name, ...all].join(" ")));
 }
 
+/** The name of an author, or the beginning of the id; the whole id stands in the tooltip and behind the link. */
+function person(name, id) {
+  if (!id) return said("author not known");
+  const shown = h("a", { href: addressOf("feed", [id]), class: "person" }, said(name || id.slice(0, 9)));
+  tip.on(shown, () => [id]);
+  return shown;
+}
+
 const count = (n) => (n === null || n === undefined ? "" : Number(n).toLocaleString("en"));
 
 /** A number that is a link to the entries that it counts. */
@@ -57,10 +65,10 @@ const listBehind = (name, title, back, columns, rows, note = null) => h("section
   note ? h("p", { class: "note" }, note) : null,
   h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${name}, as a list` }, table(columns, rows)));
 
-/** A table behind a picture. */
-function behind(summary, columns, rows) {
+/** A table behind a picture; pictures of one page with the same summary have a name, too. */
+function behind(summary, columns, rows, name = "") {
   const most = 1000;
-  const details = h("details", {}, h("summary", {}, summary), h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": summary }, table(columns, rows.slice(0, most))));
+  const details = h("details", {}, h("summary", {}, summary), h("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": name ? `${summary}: ${name}` : summary }, table(columns, rows.slice(0, most))));
   if (rows.length > most) details.append(h("p", { class: "note" }, `${count(rows.length - most)} more rows are left out`));
   return details;
 }

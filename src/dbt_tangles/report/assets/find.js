@@ -11,9 +11,8 @@ function addressOfEntry({ kind, id }) {
 function entryLine(entry, meanings) {
   const verdicts = [...d3.rollup(entry.verdicts.filter(([, code]) => code), (found) => found.length, ([table, code]) => `${table}\n${code}`)].map(([name]) => name.split("\n"));
   return h("li", { class: "entry" },
-    h("div", {}, link(addressOfEntry(entry), said(entry.id || "(no id)", "id")), " ", h("span", { class: "dim" }, entry.kind === "message" ? "" : `${entry.kind} `), entry.written ? h("time", {}, timeWords(entry.written)) : "",
-      entry.author ? [" ", link(addressOf("search", [], { author: entry.author }), said(cut(entry.author, 13), "id"))] : null),
-    entry.text ? h("div", {}, said(entry.text)) : null,
+    h("div", { class: "words" }, link(addressOfEntry(entry), said(entry.text || entry.person || entry.id || "(no id)"))),
+    h("div", { class: "dim" }, entry.author ? [person(entry.person, entry.author), " "] : null, entry.kind === "message" ? "" : `${entry.kind} `, said(entry.id, "id"), " ", entry.written ? h("time", {}, timeWords(entry.written)) : ""),
     h("div", { class: "dim" }, verdicts.map(([table, code]) => {
       const shown = link(addressOf("search", [], { table, verdict: code }), `${table}: ${code}`);
       if (meanings[table] && meanings[table][code]) tip.on(shown, () => [code, meanings[table][code]]);

@@ -10,11 +10,11 @@ function addressOfList(view, name) {
 
 const keyOf = (view) => (view.kind === "tangle" ? `${view.name}:${view.id}` : view.id);
 
-/** The facts of a subject: each count of nodes or links is a link to the list of these. */
+/** The facts of a subject, without those that are 0: each count of nodes or links is a link to the list of these. */
 function facts(view) {
   const shown = (name, value) => (typeof value === "number" ? countLink(value, addressOfList(view, name)) : said(value));
   const number = (name, value) => { const found = shown(name, value); return typeof found === "number" ? count(found) : found; };
-  return h("dl", { class: "facts" }, Object.entries(view.facts).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, number(name, value)))));
+  return h("dl", { class: "facts" }, Object.entries(view.facts).filter(([, value]) => value).map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, number(name, value)))));
 }
 
 /** The nodes or links that the fact in the address counts, as far as they are drawn. */
@@ -30,21 +30,21 @@ function nodeList(view, filters, name, list, all) {
   const rows = list.map((each) => (typeof each === "string" ? { first: said(each), second: "" } : Array.isArray(each) ? { first: to(each[0]), second: to(each[1]) } : { first: to(each), second: about(each) }));
   return listBehind(name, `${name}: ${count(list.length)} of ${count(all)}`, addressOf(view.kind, [keyOf(view)]),
     list.some(Array.isArray) ? [["of", (row) => row.first], ["to", (row) => row.second]] : [["id", (row) => row.first], ["about", (row) => row.second]], rows,
-    list.length < all ? "The others are not drawn. The option --nodes of tangles report draws more." : null);
+    list.length < all ? "The others are not drawn." : null);
 }
 
 const leftOut = (view) => (view.left_out > 0 || view.missing_left_out > 0 ? h("p", { class: "note" }, [
   view.left_out > 0 ? `${count(view.left_out)} of ${count(view.total)} nodes are left out, ${view.kind === "feed" && view.facts.status !== "complete" ? "those around the end of the chain" : "the latest"} are drawn.` : null,
-  view.missing_left_out > 0 ? `${count(view.missing_left_out)} more nodes are missing from the log.` : null, "The option --nodes of tangles report shows more."].filter(Boolean).join(" ")) : null);
+  view.missing_left_out > 0 ? `${count(view.missing_left_out)} more nodes are missing from the log.` : null].filter(Boolean).join(" ")) : null);
 
 function showGraph(page, view, shard, { legend, classOf, more, after, list } = {}) {
   const why = panel(shard, view), frame = h("div", { class: "frame" });
-  page.append(facts(view), list || factList(view) || "", leftOut(view) || "", legend, more || "", h("div", { class: "drawn" }, frame, why.place), after || "", ...tablesOf(view));
+  page.append(legend, h("div", { class: "drawn" }, frame, why.place), leftOut(view) || "", more || "", list || factList(view) || "", facts(view), after || "", ...tablesOf(view));
   // The drawing fills the frame, whose width is known once it is in the page.
   const drawing = view.nodes.length ? draw(view, { pick: why.show, title: `${view.kind} ${view.name}`, classOf, room: frame.clientWidth - 2 }) : h("p", {}, "There are no nodes to draw.");
   frame.append(drawing);
   return drawing;
 }
 
-const showTangle = (page, view, shard) => showGraph(page, view, shard, { legend: key([["k-root", "root"], ["k-in", "member"], ["k-fork", "fork"], ["k-merge", "merge"], ["k-tip", "tip (ring)"],
+const showTangle = (page, view, shard) => showGraph(page, view, shard, { legend: key([["k-root", "root"], ["k-in", "member"], ["k-fork", "tangle fork (several answers)"], ["k-merge", "merge"], ["k-tip", "tip (ring)"],
   ["k-aside", "set aside"], ["k-missing", "missing"], ["k-redundant", "redundant link"]]) });

@@ -31,7 +31,7 @@ async function show() {
       index.places.includes("--warehouse") ? "Run the commands of these pages in the folder that has the warehouse. " : "",
       index.missing.length ? `Tables that are not built, so the report lacks their rows: ${index.missing.join(", ")}.` : ""));
     main.replaceChildren(page);
-    if (at === "glance") await showGlance(page, index, parts[0], parts[1]);
+    if (at === "glance") await showGlance(page, index, parts[0]);
     else if (at === "message") await showMessage(page, index, parts[0] || "");
     else if (at === "search") await showSearch(page, filters);
     else if (at in PAGES) {

@@ -5,25 +5,26 @@
 async function showEntries(place, id) {
   const [{ meanings }, found] = await Promise.all([tangles.load("glance"), search.entriesOf(id)]);
   const entries = found.filter((entry) => entry.kind === "message");
-  if (place.isConnected && entries.length) place.querySelector("h2").after(h("ol", { class: "entries" }, entries.map((entry) => entryLine(entry, meanings))));
+  if (!place.isConnected || !entries.length) return;
+  place.querySelector("h2").prepend(said(entries[0].text), h("span", { class: "dim" }, " by "), person(entries[0].person, entries[0].author));
+  place.querySelector("h2").after(h("ol", { class: "entries" }, entries.map((entry) => entryLine(entry, meanings))));
 }
 
 async function showMessage(page, index, id) {
   const { drawn, answers } = await tangles.load("places");
   const whole = named(Object.keys(drawn), id, (each) => each) || named(Object.keys(answers), id, (each) => each) || id, found = drawn[whole] || [];
-  const place = h("section", { class: "card" }, h("h2", {}, said(whole)));
+  const place = h("section", { class: "card" }, h("h2", {}, h("small", {}, said(whole))));
   page.append(place);
   showEntries(place, whole);
   if (found.length) {
     place.append(h("h3", {}, "Drawn in"), h("ul", { class: "look" }, found.map(([kind, n]) => {
       const part = index.kinds[kind].parts[n];
-      return h("li", {}, link(addressOf(kind, [part.key, whole]), `${VIEWS[kind][0]}: `, said(part.name), " ", said(part.id, "id")));
+      return h("li", {}, link(addressOf(kind, [part.key, whole]), `${VIEWS[kind][0]}: `, said(part.title), part.by ? [" by ", said(part.by)] : null));
     })));
   }
   let lines = answers[whole];
   for (const [kind, n] of found) {
     if (lines) break;
-    if (!tangles.has(`${kind}-${n}`)) continue;
     const view = await tangles.load(`${kind}-${n}`);
     lines = (await tangles.load(`${kind}-${n}-why`))[view.nodes.findIndex((node) => node.id === whole)];
   }

@@ -4,10 +4,10 @@
 const STATUSES = { missing_root: "The root is not in the log, or this export does not show it as a root.", malformed_root: "The root has a malformed field, so the record has no fields.", too_large: "The record is too large to be reduced." };
 
 /** Links to the pages of some ids, and the number of the others. */
-const idLinks = (ids, total) => [ids.map((id) => [link(addressOfId(id), said(id, "id")), " "]), total > ids.length ? `and ${count(total - ids.length)} more` : null].flat(2);
+const idLinks = (ids, total) => [ids.map((id) => [idLink(id), " "]), total > ids.length ? `and ${count(total - ids.length)} more` : null].flat(2);
 
-const conflictingValue = (each) => h("li", {}, h("code", {}, said(each.value)), " set by ", link(addressOfId(each.message_id), said(each.message_id, "id")),
-  each.tip_id === each.message_id ? ", a tip" : [", before the tip ", link(addressOfId(each.tip_id), said(each.tip_id, "id"))]);
+const conflictingValue = (each) => h("li", {}, h("code", {}, said(each.value)), " set by ", idLink(each.message_id),
+  each.tip_id === each.message_id ? ", a tip" : [", before the tip ", idLink(each.tip_id)]);
 
 function fieldRow(field) {
   const value = field.is_conflict

@@ -101,7 +101,7 @@ const search = (() => {
     }
   }
 
-  const numbersOf = (values, is) => { const found = new Uint8Array(values.length + 1); values.forEach((value, n) => { found[n] = is(value) ? 1 : 0; }); return found; };
+  const numbersOf = (values, is) => { const found = new Uint8Array(values.length + 1); values.forEach((value, n) => { found[n] = is(value, n) ? 1 : 0; }); return found; };
 
   /** Whether a number is that of a verdict; others are groups that charts count. */
   const isVerdict = (names, n) => !names.groupings.includes(names.verdicts[n][0]);
@@ -115,10 +115,10 @@ const search = (() => {
    */
   async function find({ q = "", table = "", verdict = "", author = "", from = "", to = "", time = "" }, tell = () => true) {
     const names = await tangles.load("search"), words = q.trim().split(/\s+/).filter(Boolean);
-    const terms = words.map((word) => ({ id: shorten(word), lower: word.toLowerCase(), authors: numbersOf(names.authors, (name) => name.includes(word)),
+    const terms = words.map((word) => ({ id: shorten(word), lower: word.toLowerCase(), authors: numbersOf(names.authors, (id, n) => id.includes(word) || (names.people[n] || "").toLowerCase().includes(word.toLowerCase())),
       verdicts: numbersOf(names.combinations, (combination) => combination.some((n) => isVerdict(names, n) && names.verdicts[n][1].includes(word))) }));
     const isWanted = table || verdict, weights = weightsOf(names, table, verdict);
-    const authors = author ? numbersOf(names.authors, (name) => name.includes(author)) : null;
+    const authors = author ? numbersOf(names.authors, (id, n) => id.includes(author) || names.people[n] === author) : null;
     const first = from ? Date.parse(from) / 1000 : 0, last = to ? Date.parse(to) / 1000 + (to.includes("T") ? 0 : 86400) : Infinity, isTimed = Boolean(from || to || time === "known");
     const entries = [], found = { count: 0, rows: 0, searched: 0, milliseconds: 0, entry: (k) => entryOf(names, entries[2 * k], entries[2 * k + 1]) };
     const likely = terms.length === 1 ? await chunksOf(terms[0].id) : [];
@@ -154,7 +154,7 @@ const search = (() => {
 
   function entryOf(names, chunk, n) {
     const [kinds, authors, written, verdicts] = chunk.columns.map((column) => column[n]);
-    return { kind: names.kinds[kinds], id: line(chunk.ids, n), author: authors ? names.authors[authors - 1] : null, written: written * 1000, text: line(chunk.texts, n),
+    return { kind: names.kinds[kinds], id: line(chunk.ids, n), author: authors ? names.authors[authors - 1] : null, person: authors ? names.people[authors - 1] : null, written: written * 1000, text: line(chunk.texts, n),
       verdicts: names.combinations[verdicts].filter((each) => isVerdict(names, each)).map((each) => names.verdicts[each]) };
   }
 

@@ -1,6 +1,5 @@
 "use strict";
-// Loads shards of data. A page that is opened as a file may not fetch, but may run scripts of its folder; a report that is
-// one file has its data in blocks of JSON.
+// Loads shards of data. A page that is opened as a file may not fetch, but may run scripts of its folder.
 const tangles = (() => {
   const values = new Map(), waiting = new Map();
 
@@ -9,21 +8,10 @@ const tangles = (() => {
     values.set(name, value);
   }
 
-  /** The block of JSON that has a shard, in a report that is one file. */
-  const blockOf = (name) => document.querySelector(`script[data-shard="${name}"]`);
-
-  /** Whether the report has a shard; a report that is one file may leave out drawings. */
-  const has = (name) => !blockOf("index") || blockOf(name) !== null;
-
   /** Load a shard, once. */
   function load(name) {
     if (!waiting.has(name)) {
       waiting.set(name, new Promise((done, fail) => {
-        const block = blockOf(name);
-        if (block) {
-          done(JSON.parse(block.textContent));
-          return;
-        }
         const script = document.createElement("script");
         script.src = `data/${name}.js`;
         script.onload = () => (values.has(name) ? done(values.get(name)) : fail(new Error(`data/${name}.js is incomplete; write the report again`)));
@@ -40,5 +28,5 @@ const tangles = (() => {
     waiting.delete(name);
   }
 
-  return { add, has, load, forget };
+  return { add, load, forget };
 })();

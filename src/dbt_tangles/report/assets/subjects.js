@@ -9,8 +9,7 @@ function listOf(kind, found, chosen, mode) {
       ? `${count(found.parts.length)} of ${count(found.total)} are drawn: the largest, and ${kind === "timeline" ? "those with the most edits for each event" : "those with the most problems"}. The option --limit of tangles report draws more.`
       : `All ${count(found.total)} are drawn.`),
     h("ol", {}, found.parts.map((part) => h("li", {}, h("a", { href: addressOf(mode || kind, [part.key]), "data-key": part.key, "aria-current": part === chosen ? "page" : null },
-      h("b", {}, said(part.name)), h("span", { class: "id" }, said(part.id)), h("span", { class: "dim" }, part.facts),
-      part.trouble ? h("span", { class: "badge" }, count(part.trouble)) : null)))));
+      part.trouble ? h("span", { class: "badge" }, count(part.trouble)) : null, h("b", {}, said(part.title)), part.by ? h("span", { class: "by" }, said(part.by)) : null, h("span", { class: "id" }, said(`${part.name} ${part.id}`)), h("span", { class: "dim" }, part.facts))))));
 }
 
 /** The command that shows a subject which this report does not draw. */
@@ -31,11 +30,7 @@ async function showSubject(page, index, kind, id, node, mode) {
     return;
   }
   const shard = `${kind}-${found.parts.indexOf(part)}`;
-  place.append(h("h2", {}, said(part.name), " ", h("small", {}, said(part.id))));
-  if (!tangles.has(shard)) {
-    place.append(h("p", { class: "note left-out" }, "This file leaves out the drawing, because its size is bounded. Without the option --single-file, tangles report writes a folder with all drawings."), showCommand(index, kind, part.key));
-    return;
-  }
+  place.append(h("h2", {}, said(part.title), part.by ? [h("span", { class: "dim" }, " by "), said(part.by)] : null, h("small", {}, said(`${part.name} ${part.id}`))));
   const view = await tangles.load(shard);
   if (kind === "tangle") {
     place.append(h("nav", { class: "choices", "aria-label": "Form" }, [["tangle", "Drawing"], ["read", "Text"]].map(([name, words]) => [

@@ -2,13 +2,14 @@
 // A timeline: its edit stream, step by step.
 
 function showTimeline(page, view, shard) {
-  const last = view.edits.length, WIDTH = 168, HEIGHT = 30, high = Math.max(8, Math.min(20, Math.ceil(view.nodes.length / 4)));
+  const last = view.edits.length, WIDTH = 236, HEIGHT = 46, high = Math.max(6, Math.min(14, Math.ceil(view.nodes.length / 4)));
   const authors = [...d3.rollup(view.nodes, (found) => found.length, (node) => node.author)].sort((a, b) => b[1] - a[1]).map(([author]) => author);
   const shade = (node) => (authors.indexOf(node.author) < 7 ? `author${authors.indexOf(node.author)}` : "others");
+  const nameOf = new Map(view.nodes.map((node) => [node.author, node.by || (node.author === null ? "author not known" : node.author.slice(0, 12))]));
   const why = panel(shard, view);
   const boxes = view.nodes.map((node, n) => {
-    const box = h("button", { type: "button", class: `event ${shade(node)}`, "data-node": n, onclick: () => choose(n) }, said(node.label.length > 17 ? `${node.label.slice(0, 16)}…` : node.label));
-    tip.on(box, () => [node.id, `last position ${node.position}, rank ${node.rank}`, node.author ? `by ${node.author}` : null, node.words || null, node.title]);
+    const box = h("button", { type: "button", class: `event ${shade(node)}`, "data-node": n, onclick: () => choose(n) }, h("b", {}, said(cut(node.label, 60))), h("small", {}, said(nameOf.get(node.author))));
+    tip.on(box, () => [node.id, `last position ${node.position}, rank ${node.rank}`, node.words || null, node.title]);
     return box;
   });
   function choose(n) {
@@ -27,6 +28,7 @@ function showTimeline(page, view, shard) {
     next.splice(to - view.low, 0, n);
     return next;
   }
+  const labelOf = (n) => cut(view.nodes[n].label, 40);
   function go(step) {
     if (step < at) [order, at] = [view.start, 0];
     for (; at < step; at++) order = moved(order, view.edits[at]);
@@ -39,8 +41,8 @@ function showTimeline(page, view, shard) {
     });
     slider.value = step;
     slider.setAttribute("aria-valuetext", `step ${step} of ${last}`);
-    words.textContent = !last ? "There are no steps." : edit
-      ? `Step ${count(step)} of ${count(last)}, batch ${count(edit[0])}: ${edit[1] === "ins" ? `insert ${view.nodes[edit[2]].label} at ${count(edit[4])}` : `move ${view.nodes[edit[2]].label} from ${count(edit[3])} to ${count(edit[4])}`}`
+    words.textContent = edit
+      ? `Step ${count(step)} of ${count(last)}, batch ${count(edit[0])}: ${edit[1] === "ins" ? `insert “${labelOf(edit[2])}” at ${count(edit[4])}` : `move “${labelOf(edit[2])}” from ${count(edit[3])} to ${count(edit[4])}`}`
       : `Before the first of ${count(last)} steps`;
     stage.dataset.order = order.join(" ");
     if (step === last && view.agrees) words.textContent += order.every((n, position) => n === position) && order.length === view.nodes.length ? " — the published order" : " — not the published order";
@@ -50,28 +52,28 @@ function showTimeline(page, view, shard) {
     timer = null;
     play.textContent = "▶ Play";
   }
-  const play = h("button", { type: "button", id: "play", disabled: !last, onclick: () => {
+  const play = h("button", { type: "button", id: "play", onclick: () => {
     if (timer) return stop();
     if (at === last) go(0);
     play.textContent = "❚❚ Pause";
     timer = setInterval(() => (at >= last || !stage.isConnected ? stop() : go(at + 1)), Math.max(60, Math.min(700, 20000 / last)));
     return undefined;
   } }, "▶ Play");
-  const button = (text, name, step) => h("button", { type: "button", "aria-label": name, disabled: !last, onclick: () => { stop(); go(Math.max(0, Math.min(last, step()))); } }, text);
+  const button = (text, name, step) => h("button", { type: "button", "aria-label": name, onclick: () => { stop(); go(Math.max(0, Math.min(last, step()))); } }, text);
   slider.addEventListener("input", () => { stop(); go(Number(slider.value)); });
   stage.style.height = `${high * HEIGHT}px`;
   stage.style.width = `${Math.ceil(view.nodes.length / high) * WIDTH}px`;
   const steps = behind("The steps as a table", [["batch", (edit) => edit[0]], ["command", (edit) => edit[1]], ["event", (edit) => view.nodes[edit[2]].id], ["from", (edit) => edit[3] ?? ""], ["to", (edit) => edit[4]]], view.edits);
-  page.append(facts(view), factList(view) || "");
   if (!view.agrees) page.append(h("p", { class: "failed" }, "The edits do not produce the published order, because the tables come from several runs; there is no playback."));
+  page.append(h("ul", { class: "legend" }, authors.slice(0, 7).map((author, n) => h("li", {}, h("i", { class: `author${n}` }), said(nameOf.get(author)))), authors.length > 7 ? h("li", {}, h("i", { class: "others" }), `${authors.length - 7} others`) : null));
+  if (last) page.append(h("div", { class: "player" }, play, button("|◀", "To the beginning", () => 0), button("◀", "A step back", () => at - 1), button("▶", "A step forward", () => at + 1), button("▶|", "To the end", () => last), slider), words);
+  page.append(h("div", { class: "canvas scrolled", tabindex: 0, role: "region", "aria-label": "The order of the events" }, stage), why.place);
   if (view.left_out > 0) page.append(h("p", { class: "note" }, `Shown: ${count(view.nodes.length)} of ${count(view.total)} events, from position ${count(view.low)} on`,
-    last ? `, and the last ${count(last)} commands, which change only these events. ` : "; the timeline has no edits of these events alone. ", "The option --nodes of tangles report shows more."));
-  page.append(h("ul", { class: "legend" }, authors.slice(0, 7).map((author, n) => h("li", {}, h("i", { class: `author${n}` }), said(author === null ? "author not known" : author.slice(0, 12)))), authors.length > 7 ? h("li", {}, h("i", { class: "others" }), `${authors.length - 7} others`) : null),
-    h("div", { class: "player" }, play, button("|◀", "To the beginning", () => 0), button("◀", "A step back", () => at - 1), button("▶", "A step forward", () => at + 1), button("▶|", "To the end", () => last), slider), words,
-    h("div", { class: "drawn" }, h("div", { class: "canvas scrolled" }, stage), why.place),
-    behind("The order as a table", [["position", (node) => node.position], ["event", (node) => node.id], ["rank", (node) => node.rank], ["marks", (node) => node.words], ["author", (node) => node.author || ""], ["message", (node) => node.title || ""]], view.nodes),
-    steps);
-  if (readAddress(location.hash).filters.get("only") === "commands") {
+    last ? `, and the last ${count(last)} steps, which change only these events.` : "; the timeline has no steps of these events alone."));
+  page.append(factList(view) || "", facts(view),
+    behind("The order as a table", [["position", (node) => node.position], ["event", (node) => node.id], ["words", (node) => node.label], ["author", (node) => nameOf.get(node.author)], ["rank", (node) => node.rank], ["marks", (node) => node.words], ["message", (node) => node.title || ""]], view.nodes),
+    last ? steps : "");
+  if (readAddress(location.hash).filters.get("only") === "steps") {
     steps.open = true;
     steps.scrollIntoView();
   }

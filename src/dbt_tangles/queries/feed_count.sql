@@ -1,3 +1,0 @@
--- Report, feeds: the number of feeds.
-select count(*) as n
-from feeds

@@ -1,3 +1,0 @@
--- Report, sets: the number of sets.
-select count(*) as n
-from sets
