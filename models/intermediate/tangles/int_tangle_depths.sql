@@ -20,7 +20,7 @@ select
 from {{ ref('int_tangle_candidates') }}
 where is_root and claim_error is null and {{ has_sql_rounds() }}
 {{ next_query() }}
--- Step: each message counts its settled previous, and settles in the round of the last one.
+-- Step: each message counts its settled previous, and settles in the round after that of the last one.
 with counted as (
     select
         tangle_name,

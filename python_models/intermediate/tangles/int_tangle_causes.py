@@ -1,4 +1,4 @@
-"""Root causes of each candidate that is set aside; computed by dbt_tangles.algorithms.graph.causes."""
+"""Root causes of each message that is set aside; computed by dbt_tangles.algorithms.graph.causes."""
 
 from dbt_spark_python.python_model.map_groups import map_groups
 from dbt_tangles.algorithms.graph.graph_batches import causes_of_partition

@@ -5,7 +5,8 @@
       names a row's group. The table has the rows of all groups, and a build replaces those of changed groups;
     * with `holds: changed_groups` besides, it has only the rows of the groups that the tables downstream still lack;
     * `holds: versions` marks a table of group versions, written by the macro `group_versions`. With `row_versions: true`
-      each row is a group of its own, and the model writes the column `version` itself. -#}
+      each row is a group of its own, and the model writes the column `version` itself;
+    * with `is_history: true`, a build reads the table's own earlier rows, also where it rebuilds the table. -#}
 {% materialization incremental_groups, adapter='sparkpython', supported_languages=['sql', 'python'] %}
     {%- set plan = plan_node() -%}
     {%- set new_relation = prepare_table(plan) -%}
