@@ -97,7 +97,7 @@ def test_the_page(warehouse):
     one = dump(out, address("rejects", "mine.jsonl.gz:3"))
     assert one.index('class="reject named" data-place="mine.jsonl.gz:3"') < one.index('class="reject" data-place')
     assert "1 of 6 entries" in text(dump(out, address("rejects", log="ssb", reason="too_long")))
-    assert "tangles why other.jsonl:1 --warehouse" in text(dump(out, address("rejects", "other.jsonl:1")))
+    assert "tangles why 'other.jsonl:1' --warehouse" in text(dump(out, address("rejects", "other.jsonl:1")))
 
 
 @needs_chromium
