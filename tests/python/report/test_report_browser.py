@@ -50,6 +50,29 @@ def test_playing(out):
     assert drive(out, "#timeline", script) == "❚❚ Pause | 0 1 2 3"
 
 
+def test_a_timeline_without_steps_has_no_buttons_and_comes_last(tmp_path):
+    warehouse = story.write(tmp_path / "wh")
+    stats = {"event_count": 4, "edits_per_event": 2.0}
+    warehouse.write("timeline_stats", *(stats | {"timeline_id": id_} for id_ in ("lost", "room")))
+    script = """
+    await one(".stage");
+    const count = () => document.querySelectorAll(".player, output").length;
+    const seen = [document.querySelector(".list [aria-current]").dataset.key, count()];
+    location.hash = "#timeline/lost";
+    await until(() => document.body.dataset.shown === location.hash);
+    say(...seen, count());
+    """
+    assert drive(make(warehouse), "#timeline", script) == "room | 2 | 0"
+
+
+def test_the_picture_comes_before_the_facts(out):
+    script = """
+    const facts = await one(".facts"), picture = await one(".drawing");
+    say(Boolean(picture.compareDocumentPosition(facts) & Node.DOCUMENT_POSITION_FOLLOWING));
+    """
+    assert {drive(out, where, script) for where in ("#tangle", "#feed", "#set", "#base", "#group")} == {"true"}
+
+
 PLACE = """
 const place = await one(".canvas"), scene = document.querySelector(".drawing > g");
 await until(() => scene.getAttribute("transform"));

@@ -36,6 +36,26 @@ def test_the_overview_counts_every_tangle(warehouse):
     assert glance["meanings"]["tangle_messages"]["missing_previous"].startswith("A message in its previous")
 
 
+def test_the_verdict(warehouse):
+    """Each system with rows has a sentence and its numbers; a missing message that mends the most is named."""
+    missing = {"tangle_name": "thread", "root_id": story.ROOT, "missing_id": story.GONE, "unlocks": 2}
+    missing |= {"is_in_log": False, "is_sealed": False}
+    warehouse.write("tangle_missing", missing | dict.fromkeys(("waiting_count", "blocked_count"), 2))
+    warehouse.write("ssb_rejects", {"source_file": "log", "line": 1, "reason": "malformed_json", "line_count": 1})
+    (verdict,) = shard(make(warehouse), "glance")["verdicts"]
+    assert verdict["sentence"] == (
+        "The SSB log has much trouble: 5 messages are verified, 1 line is rejected and 2 messages are set "
+        "aside in tangles."
+    )
+    assert [(each["n"], each.get("reasons")) for each in verdict["numbers"]] == [
+        (5, [["malformed_json", 1]]),
+        (2, [["missing_previous", 1], ["previous_set_aside", 1]]),
+        (0, []),
+        (2, None),
+    ]
+    assert verdict["numbers"][-1]["id"] == story.GONE
+
+
 def test_over_time(warehouse):
     rows = [story.candidate(story.sigil(f"m{n}"), story.ALICE, 1, received_ms=1.5e12 + n * 1e9) for n in range(100)]
     odd = [story.candidate(story.sigil(f"x{n}"), story.ALICE, None, asserted_ms=at) for n, at in enumerate(_NO_TIMES)]

@@ -18,12 +18,16 @@ function readAddress(hash) {
 /** The address of an id's own page; the page lists the drawings of the id. */
 const addressOfId = (id) => addressOf("message", [id]);
 
-/** The beginning of an id as a link to its page, with the whole id as its tooltip. */
-function idLink(id) {
-  const shown = h("a", { href: addressOfId(id) }, said(cut(id, 10), "id"));
+/** A link with a whole id as its tooltip. */
+function linkOf(id, to, words) {
+  const shown = h("a", { href: to }, words);
   tip.on(shown, () => [id]);
   return shown;
 }
+
+/** The beginning of an id as a link to its page, and the name of an author, or the beginning of the id, as a link to the feed. */
+const idLink = (id) => linkOf(id, addressOfId(id), said(cut(id, 10), "id"));
+const person = (name, id) => (id ? linkOf(id, addressOf("feed", [id]), said(name || id.slice(0, 9), "person")) : said("author not known"));
 
 /** A link to a place in the report. */
 const link = (to, ...children) => h("a", { href: to }, ...children);

@@ -36,14 +36,6 @@ function command(index, name, id, ...options) {
   return h("code", {}, said(["tangles", name, ...all].join(" ")));
 }
 
-/** The name of an author, or the beginning of the id; the whole id stands in the tooltip and behind the link. */
-function person(name, id) {
-  if (!id) return said("author not known");
-  const shown = h("a", { href: addressOf("feed", [id]), class: "person" }, said(name || id.slice(0, 9)));
-  tip.on(shown, () => [id]);
-  return shown;
-}
-
 const count = (n) => (n === null || n === undefined ? "" : Number(n).toLocaleString("en"));
 
 /** A number that is a link to the entries that it counts. */
