@@ -51,6 +51,9 @@
         {%- for line in adapter.summarise_run(describe_run(), graph.nodes, results, shown, ['tangles', 'status']) -%}
             {% do print(line) %}
         {%- endfor -%}
+        {%- if not describe_run().inputs and not is_fixture_run() -%}
+            {% do print('  tangles has no log: set ' ~ logs() | join(', ') ~ ' below vars: tangles: in dbt_project.yml') %}
+        {%- endif -%}
         {%- if project_name == 'tangles' -%}
             {% do print('  ' ~ adapter.describe_outcome(results)) %}
         {%- endif -%}

@@ -33,8 +33,9 @@ def find_fault_of_spark() -> str | None:
     if find_spec("pyspark.core") or find_spec("pyspark.context"):  # 4.0 and newer; older
         return None
     return (
-        "the profile's target is Spark itself, and this environment has only its client: choose a target on Sail or a "
-        f"server (SPARK_REMOTE), or pip uninstall pyspark-client, then {_SPARK}"
+        "the profile's target is Spark itself, and this environment has only its client: choose a target on Sail "
+        "(spark.dbt.engine: sail in its server_side_parameters) or a server (SPARK_REMOTE), or pip uninstall "
+        f"pyspark-client, then {_SPARK}"
     )
 
 
