@@ -36,14 +36,11 @@ def test_the_model(project, tmp_path):
         assert made.build("--select", "daily").asked("select day, count from readme.daily") == expected
 
 
-def test_the_macro_that_checks_workers(project, tmp_path):
+def test_the_hook_that_checks_workers(project, tmp_path):
     """It refuses a run before its first model, and only for selected models."""
     (hook,) = re.findall(r"```yaml\n(on-run-start: .*\n)```", README)
-    (macro,) = re.findall(r"```jinja\n(.*?)```", README, re.S)
     needy = "def model(dbt, spark):\n    dbt.config(packages=['no-such-package'])\n    return spark.range(1)\n"
     folder = make_project(tmp_path / "p", {"needy.py": needy, "plain.sql": "select 1 as id"})
-    (folder / "macros").mkdir()
-    (folder / "macros" / "check_python_models.sql").write_text(macro)
     settings = yaml.safe_load((folder / "dbt_project.yml").read_text()) | yaml.safe_load(hook)
     settings["models"]["+materialized"] = "table"
     (folder / "dbt_project.yml").write_text(yaml.safe_dump(settings))
