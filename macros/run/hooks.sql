@@ -48,10 +48,11 @@
             'autobase_bases', 'autobase_nodes', 'autobase_views', 'autobase_rejects',
             'timeline_events', 'timeline_links', 'timeline_edits', 'timeline_rejects'
         ] -%}
-        {%- for line in adapter.summarise_run(describe_run(), graph.nodes, results, shown, ['tangles', 'status']) -%}
+        {%- set run = describe_run() -%}
+        {%- for line in adapter.summarise_run(run, graph.nodes, results, shown, ['tangles', 'status']) -%}
             {% do print(line) %}
         {%- endfor -%}
-        {%- if not describe_run().inputs and not is_fixture_run() -%}
+        {%- if not run.inputs and not is_fixture_run() -%}
             {% do print('  tangles has no log: set ' ~ logs() | join(', ') ~ ' below vars: tangles: in dbt_project.yml') %}
         {%- endif -%}
         {%- if project_name == 'tangles' -%}

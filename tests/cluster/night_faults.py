@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.report import say
+from dbt_spark_python.incremental.plan import MATERIALIZATION, VERSIONS, WORKING_SET, find_held
 from tests.cluster.catching import MERGE, Catching
 from tests.cluster.fault_injection import FAULTS, GRAPHS, LINES, ROUNDS, TIMELINES, Fault, Missed, Scene
 from tests.cluster.faults import QUICK, strike, tell
@@ -97,11 +98,8 @@ def compare(nights: NightRuns, fault: Fault, wanted: Path) -> list[str]:
     if not fault.ends_well:
         nodes = json.loads((nights.folder / name / "target" / "manifest.json").read_text())["nodes"].values()
         # Their rows depend on the runs before: after a failed run, more groups may count as changed.
-        metas = {node["alias"]: node["config"]["meta"] for node in nodes if node["resource_type"] == "model"}
-        names -= {name for name, meta in metas.items() if meta.get("holds") == "versions"}
-        names -= {
-            name for name, meta in metas.items() if meta.get("group_versions") and meta.get("holds") == "changed_groups"
-        }
+        planned = [node for node in nodes if node["config"]["materialized"] == MATERIALIZATION]
+        names -= {node["alias"] for node in planned if find_held(node["config"]) in (VERSIONS, WORKING_SET)}
     said = differences(found, wanted, names=names)
     say(f"{fault.name}: {len(names)} tables, {'not ' if said else ''}those of one machine")
     return said

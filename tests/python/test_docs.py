@@ -10,6 +10,7 @@ import yaml
 import fixture_seeds
 import scripts
 from conftest import ROOT
+from dbt_spark_python.incremental.plan import MATERIALIZATION, find_held
 from dbt_tangles.cli.cli import main
 from dbt_tangles.reasons import AutobaseLogReason, AutobaseReason
 
@@ -102,11 +103,8 @@ def models(known) -> dict[str, dict]:
 
 def kind_of(node: dict) -> str:
     """Which rows a planned table has; the materialization of another node."""
-    config, meta = node["config"], node["config"]["meta"]
-    if config["materialized"] != "incremental_groups":
-        return config["materialized"]
-    holds = meta.get("holds", "all_groups")
-    return holds if holds == "versions" or meta.get("group_versions") else "without groups"
+    materialized = node["config"]["materialized"]
+    return find_held(node["config"]) or {MATERIALIZATION: "without groups"}.get(materialized, materialized)
 
 
 def test_nightly_runs_lists_the_tables_by_kind(models):

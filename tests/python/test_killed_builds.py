@@ -9,6 +9,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from conftest import DATA
+from dbt_spark_python.incremental.plan import WORKING_SET, find_held
 from dbt_spark_python.table_store import manifest
 from killed_build import Build
 
@@ -71,10 +72,7 @@ def undisturbed(project, logs, plan):
 @pytest.fixture(scope="module")
 def working_sets(manifest):
     """Return the tables that may lack the rows of unchanged groups."""
-    metas = {node.name: node.config.meta for node in manifest.nodes.values() if node.resource_type == "model"}
-    return {
-        name for name, meta in metas.items() if meta.get("group_versions") and meta.get("holds") == "changed_groups"
-    }
+    return {node.name for node in manifest.nodes.values() if find_held(node.config.to_dict()) == WORKING_SET}
 
 
 @pytest.mark.long

@@ -182,7 +182,7 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
 
     @available
     def find_unknown_vars(self, package: str, known: list[str], codes: list[str]) -> list[dict[str, str]]:
-        """Find var names that are set for a package and that it does not define; see `var_names.find_unknown`.
+        """Find var names that are set for a package and that it does not define; see `project_vars.find_unknown`.
 
         Args:
             package: The package.
@@ -253,7 +253,8 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
 
         option = "--indirect-selection buildable, or in dbt_project.yml flags: {indirect_selection: buildable}"
         remedy = None if str(flags.INDIRECT_SELECTION) == "buildable" else option
-        tests = [each for each in selected if _is_data_test(nodes[each]) and nodes[each]["package_name"] == package]
+        ours = [each for each in selected if nodes[each]["package_name"] == package]
+        tests = [each for each in ours if nodes[each]["resource_type"] == NodeType.Test]
         if said := explain_missing_tables(nodes, tests, exists, remedy, flags.WHICH == "build"):
             raise CompilationError(said)
 
@@ -270,12 +271,6 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
             cells = (f"cast({write_literal(cell)} as {kind})" for cell, kind in zip(row, types, strict=True))
             written.append(f"({', '.join(cells)})")
         return ", ".join(written)
-
-    @available
-    def publish(self, relation: BaseRelation) -> str:
-        """Publish a table that a hook or operation created. Only folder warehouses need this."""
-        self.publish_table(relation.schema, relation.identifier)
-        return ""
 
     @available
     def run_fixpoint(
@@ -299,16 +294,12 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
         """
         result = names.pop("result")
 
-        def execute(sql: str) -> list:
-            _, table = self.execute(sql, fetch=True)
-            return [tuple(row.values()) for row in table.rows]
-
         def make() -> None:
             if self.config.credentials.method == "session":
                 name = hashlib.sha256(str(relation).encode()).hexdigest()[:16]
                 store = SessionStore(connection.python_session(self.config.credentials), f"fixpoint_{name}")
             else:
-                store = TableStore(execute, str(relation), file_format)
+                store = TableStore(self.fetch_rows, str(relation), file_format)
             rounds = Fixpoint(
                 store, queries, Names(**names), Spec(**spec), lambda line: logger.info(f"{relation.identifier}: {line}")
             )
@@ -373,10 +364,6 @@ def write_literal(value: Any) -> str:
     if isinstance(value, bool | int | Decimal):
         return str(value).lower()
     return f"'{literal(value)}'"
-
-
-def _is_data_test(node: Mapping[str, Any]) -> bool:
-    return node["resource_type"] == NodeType.Test
 
 
 def makes_table(node: Any) -> bool:

@@ -13,6 +13,7 @@ from dbt.flags import get_flags
 from dbt_common.exceptions import CompilationError
 from dbt_common.invocation import get_invocation_id
 
+from dbt_spark_python.incremental.plan import COMPLETE, VERSIONS, find_held
 from dbt_spark_python.table_store.catalog import literal
 
 _INPUTS = "array<struct<var: string, path: string, files: bigint, bytes: bigint, lines: bigint>>"
@@ -53,10 +54,10 @@ class RunHistory(metaclass=AdapterMeta):
             return []
         relation = self._relation_of(node)
         self.create_schema(relation)
-        tables, changed = (self._standing(run, nodes, by) for by in ("run_id", "changed_in"))
+        tables, changed = self._standing(self._published(run, nodes))
         begun, said = self._first_row(run, self._is_full(run, nodes, selected)), []
         if self.recover_interrupted_swap(relation):
-            said = _describe_mixture(self._rows(_mixture(relation, tables)))
+            said = _describe_mixture(self.fetch_rows(_mixture(relation, tables)))
             columns = {column.name for column in self.get_columns_in_relation(relation)}
             begun = f"""
                 select run_id, started_at, finished_at, if(status = 'running', 'interrupted', status) as status, inputs,
@@ -65,7 +66,7 @@ class RunHistory(metaclass=AdapterMeta):
                     {"snapshots" if "snapshots" in columns else _map({})} as snapshots
                 from {relation}
                 union all {begun}"""
-        self.rebuild(relation, begun, node["config"].get("file_format") or "parquet")
+        self._rebuild(node, begun)
         return said
 
     @available
@@ -86,46 +87,31 @@ class RunHistory(metaclass=AdapterMeta):
         status = "error" if any(result.status in _FAILED for result in ours) else "success"
         built = {result.node.name: result.node.relation_name for result in ours if result.status == "success"}
         reads = any(each["lines"] in built for each in run.inputs)
-        tables = [self._standing(run, nodes, by) for by in ("run_id", "changed_in")]
-        made = [_full_name(each.node) for each in ours if each.status == "success" and _is_table(each.node, run)]
-        lists = [
-            _tables_of_runs(found, name, is_this, made)
-            for found, name in zip(tables, ("tables", "changed_tables"), strict=True)
+        published = self._published(run, nodes)
+        made = [
+            _full_name(node)
+            for node in (nodes.get(each.node.unique_id) for each in ours if each.status == "success")
+            if node and _is_table(node, run)
         ]
-        snapshots = {
-            table["name"]: table["snapshot"] for table in self._published(run, nodes) or [] if table["snapshot"]
-        }
+        tables, changed = self._standing(published)
+        snapshots = {table["name"]: table["snapshot"] for table in published or [] if table["snapshot"]}
         query = f"""
             select run_id, started_at, if({is_this}, current_timestamp(), finished_at) as finished_at,
                 if({is_this}, '{status}', status) as status,
                 {f"if({is_this}, {self._inputs(run, built)}, inputs)" if reads else "inputs"} as inputs, vars,
                 is_full and not ({is_this} and {str(count_unchanged(results) > 0).lower()}) as is_full, project_version,
-                {lists[0]} as tables, {lists[1]} as changed_tables,
+                {_tables_of_runs(tables, "tables", is_this, made)} as tables,
+                {_tables_of_runs(changed, "changed_tables", is_this, made)} as changed_tables,
                 if({is_this}, {_map(snapshots)}, snapshots) as snapshots
             from {relation}"""
-        self.rebuild(relation, query, node["config"].get("file_format") or "parquet")
-        self._record_changes(run, nodes)
-        return ""
-
-    @available
-    def rebuild(self, relation: BaseRelation, query: str, file_format: str) -> str:
-        """Replace a table that a hook writes, for readers and a killed run in one step."""
-        if self.replaces_in_place(relation, file_format):
-            self.execute(f"create or replace table {relation} using {file_format} as {query}")
-        else:
-            following = _sibling(relation)
-            self.drop_relation(following)
-            self.execute(f"create table {following} using {file_format} as {query}")
-            self.drop_relation(relation)
-            self.rename_relation(following, relation)
-        self.cache_added(relation)
-        self.publish_table(relation.schema, relation.identifier)
+        self._rebuild(node, query)
+        self._record_changes(run, nodes, published or [])
         return ""
 
     @available
     def recover_interrupted_swap(self, relation: BaseRelation) -> bool:
         """Recover a table whose replacement a killed run left under the sibling name; whether the table exists now."""
-        following = _sibling(relation)
+        following = self.sibling_of(relation)
         if self.get_relation(None, relation.schema, relation.identifier) is None:
             if self.get_relation(None, following.schema, following.identifier) is None:
                 return False
@@ -146,22 +132,23 @@ class RunHistory(metaclass=AdapterMeta):
             look: A command that shows the tables. It takes `--warehouse` and `--schema`, whose defaults are `warehouse`
                 and the package's name.
         """
+        run = Run(**run)
         made = {each.node.name: each.node for each in results if each.status == "success"}
-        tables = [made[name] for name in shown if name in made and made[name].package_name == run["package"]]
+        tables = [made[name] for name in shown if name in made and made[name].package_name == run.package]
         if not tables:
             return []
         queries = (
             f"select {at} as at, count(*) as row_count from {node.relation_name}" for at, node in enumerate(tables)
         )
         said = [""]
-        for at, count in self._rows(f"{' union all '.join(queries)} order by at"):
+        for at, count in self.fetch_rows(f"{' union all '.join(queries)} order by at"):
             said.append(f"  {tables[int(at)].name:<18}{int(count):>12,} row{'' if count == 1 else 's'}")
         if place := self.warehouse_path():
             schemas = list(dict.fromkeys(node.schema.lower() for node in tables))
-            runs = _model(nodes, Run(**run), Run(**run).runs)
+            runs = _model(nodes, run, run.runs)
             schema = runs["schema"].lower() if runs else schemas[0]
             words = [*look, *(["--warehouse", place] if place != "warehouse" else [])]
-            words += ["--schema", schema] if schema != run["package"] else []
+            words += ["--schema", schema] if schema != run.package else []
             folders = ", ".join(f"{place}/{schema}.db/<table>/" for schema in schemas)
             said.append(f"  Tables: {folders} (parquet).  A look: {self.shown_command(*words)}")
         return said
@@ -171,16 +158,32 @@ class RunHistory(metaclass=AdapterMeta):
         """Count the steps of a run by their outcomes, as a line for the user; see `describe_outcome`."""
         return describe_outcome(results)
 
-    def _record_changes(self, run: Run, nodes: Mapping[str, Any]) -> None:
+    def _rebuild(self, node: Mapping[str, Any], query: str) -> None:
+        """Replace the table of a node that a hook writes, for readers and a killed run in one step."""
+        relation, file_format = self._relation_of(node), node["config"].get("file_format") or "parquet"
+        if self.replaces_in_place(relation, file_format):
+            self.execute(f"create or replace table {relation} using {file_format} as {query}")
+        else:
+            following = self.sibling_of(relation)
+            self.drop_relation(following)
+            self.execute(f"create table {following} using {file_format} as {query}")
+            self.drop_relation(relation)
+            self.rename_relation(following, relation)
+        self.cache_added(relation)
+        self.publish_table(relation.schema, relation.identifier)
+
+    def _record_changes(self, run: Run, nodes: Mapping[str, Any], published: list[dict[str, Any]]) -> None:
         """Add the counts of changed rows that were published since the last run."""
         node = _model(nodes, run, run.changes)
         if node is None:
             return
         relation = self._relation_of(node)
         stands = self.recover_interrupted_swap(relation)
-        known = {tuple(row) for row in self._rows(f"select run_id, table_name from {relation}")} if stands else set()
+        known = (
+            {tuple(row) for row in self.fetch_rows(f"select run_id, table_name from {relation}")} if stands else set()
+        )
         rows = []
-        for table in self._published(run, nodes) or []:
+        for table in published:
             counts, of = table["changes"] or {}, (table["changed_in"], table["name"])
             if sum(counts.values()) > 0 and table["is_public"] and of not in known:
                 numbers = ", ".join(f"{counts[name]}L" for name in ("rows_added", "rows_changed", "rows_removed"))
@@ -188,8 +191,7 @@ class RunHistory(metaclass=AdapterMeta):
         if rows:
             columns = "run_id, table_name, rows_added, rows_changed, rows_removed"
             earlier = f" union all select {columns} from {relation}" if stands else ""
-            query = f"select {columns} from values {', '.join(rows)} as counted ({columns}){earlier}"
-            self.rebuild(relation, query, node["config"].get("file_format") or "parquet")
+            self._rebuild(node, f"select {columns} from values {', '.join(rows)} as counted ({columns}){earlier}")
 
     def _published(self, run: Run, nodes: Mapping[str, Any]) -> list[dict[str, Any]] | None:
         """Return the published tables of the package, but for those of runs; None without manifests."""
@@ -205,15 +207,19 @@ class RunHistory(metaclass=AdapterMeta):
                     found.append(table | {"name": name, "is_public": ours[name].get("access") == "public"})
         return found
 
-    def _standing(self, run: Run, nodes: Mapping[str, Any], by: str) -> dict[str, list[str]] | None:
-        """Return the names of the published tables by run; None if the tables do not know theirs."""
-        published = self._published(run, nodes)
-        if published is None or (by == "run_id" and not self.records_reuse()):
-            return None
-        tables: dict[str, list[str]] = {}
-        for table in published:
-            tables.setdefault(table[by] or "", []).append(table["name"])
-        return tables
+    def _standing(self, published: list[dict[str, Any]] | None) -> list[dict[str, list[str]] | None]:
+        """Return the names of published tables by the run that has them, and by the run that last changed them.
+
+        Each is None if the tables do not know that run.
+        """
+        found: list[dict[str, list[str]] | None] = []
+        for by in ("run_id", "changed_in"):
+            tables: dict[str, list[str]] = {}
+            for table in published or []:
+                tables.setdefault(table[by] or "", []).append(table["name"])
+            is_known = published is not None and (by == "changed_in" or self.records_reuse())
+            found.append(tables if is_known else None)
+        return found
 
     def _first_row(self, run: Run, is_full: bool) -> str:
         package = run.package
@@ -244,10 +250,9 @@ class RunHistory(metaclass=AdapterMeta):
         """Whether the run builds every table itself."""
         for node in nodes.values():
             if _is_table(node, run) and node["resource_type"] == "model":
-                meta = node["config"].get("meta") or {}
-                has_groups = meta.get("group_versions") or meta.get("holds") == "versions"
-                goes_on = has_groups and meta.get("holds") != "changed_groups" and self.is_planned()
-                continues = (goes_on or meta.get("is_history")) and not get_flags().FULL_REFRESH
+                goes_on = find_held(node["config"]) in (VERSIONS, COMPLETE) and self.is_planned()
+                is_history = (node["config"].get("meta") or {}).get("is_history")
+                continues = (goes_on or is_history) and not get_flags().FULL_REFRESH
                 if node["unique_id"] not in selected or (
                     continues and self.get_relation(None, node["schema"], node["alias"]) is not None
                 ):
@@ -256,9 +261,6 @@ class RunHistory(metaclass=AdapterMeta):
 
     def _relation_of(self, node: Mapping[str, Any]) -> BaseRelation:
         return self.Relation.create(schema=node["schema"], identifier=node["alias"], type="table")
-
-    def _rows(self, query: str) -> list[tuple]:
-        return [tuple(row.values()) for row in self.execute(query, fetch=True)[1].rows]
 
 
 def count_unchanged(results: Iterable[Any]) -> int:
@@ -295,16 +297,14 @@ def _model(nodes: Mapping[str, Any], run: Run, name: str) -> Mapping[str, Any] |
     return node
 
 
-def _is_table(node: Any, run: Run) -> bool:
+def _is_table(node: Mapping[str, Any], run: Run) -> bool:
     """Whether a node is a model or seed of the package, other than the tables of runs."""
-    of = node.get if isinstance(node, Mapping) else lambda name: getattr(node, name)
-    is_ours = of("package_name") == run.package and of("resource_type") in ("model", "seed")
-    return is_ours and of("name") not in (run.runs, run.changes)
+    is_ours = node["package_name"] == run.package and node["resource_type"] in ("model", "seed")
+    return is_ours and node["name"] not in (run.runs, run.changes)
 
 
-def _full_name(node: Any) -> str:
-    of = node.get if isinstance(node, Mapping) else lambda name: getattr(node, name)
-    return f"{of('schema')}.{of('alias')}".lower()
+def _full_name(node: Mapping[str, Any]) -> str:
+    return f"{node['schema']}.{node['alias']}".lower()
 
 
 def _tables_of_runs(
@@ -354,8 +354,3 @@ def _map(texts: Mapping[str, str]) -> str:
 
 def _text(value: object) -> str:
     return f"'{literal(value)}'"
-
-
-def _sibling(relation: BaseRelation) -> BaseRelation:
-    """Return the relation beside a table under which its next version is written."""
-    return relation.incorporate(path={"identifier": f"{relation.identifier}__next"}, type="table")

@@ -296,6 +296,15 @@ class PlannedRuns(metaclass=AdapterMeta):
             logger.info(f"Rebuilding {name}: its {reason} changed (more tables may be rebuilt for the same reason)")
         return ""
 
+    @available
+    def sibling_of(self, relation: BaseRelation) -> BaseRelation:
+        """Return the relation beside a table under which its next version is written."""
+        return relation.incorporate(path={"identifier": f"{relation.identifier}__next"}, type="table")
+
+    def fetch_rows(self, sql: str) -> list[tuple]:
+        """Return the rows of a query."""
+        return [tuple(row.values()) for row in self.execute(sql, fetch=True)[1].rows]
+
     def record_pass(self, node: Any, context: Mapping[str, Any]) -> None:
         """Record that a planned test passed, if it did."""
         plan = self._plans.get(node.unique_id)
@@ -331,16 +340,13 @@ class PlannedRuns(metaclass=AdapterMeta):
         if connection.WAREHOUSE in (credentials.server_side_parameters or {}) or not any(map(_keeps_snapshots, nodes)):
             return None
 
-        def execute(sql: str) -> list[tuple]:
-            return [tuple(row.values()) for row in self.execute(sql, fetch=True)[1].rows]
-
         def names(schema: str) -> list[str]:
             return [relation.identifier.lower() for relation in self.list_relations(None, schema) if relation.is_table]
 
         def find_session() -> Any:
             return connection.python_session(credentials) if connection.has_session(credentials) else None
 
-        return SnapshotTables(execute, names, find_session)
+        return SnapshotTables(self.fetch_rows, names, find_session)
 
     def _changed_groups(self, relation: BaseRelation, columns: Mapping[str, str]) -> ChangedGroups:
         since = self._building[_key(relation.schema, relation.identifier)].groups["since"]

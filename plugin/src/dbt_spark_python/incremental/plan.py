@@ -120,8 +120,7 @@ class Planner:
 
     def holds(self, node_id: str) -> str | None:
         """Return which rows a table has: `versions`, `all_groups` or `changed_groups`; None if it has no groups."""
-        kind = self._kind(node_id)
-        return kind if kind in (VERSIONS, COMPLETE, WORKING_SET) else None
+        return find_held(self._nodes[node_id]["config"])
 
     def inputs(self, node_id: str) -> dict[str, str] | None:
         """Return the contents of all tables and logs that a node reads, by name; None if one is unknown."""
@@ -173,9 +172,7 @@ class Planner:
         if node_id not in self._nodes:
             return None
         config = self._nodes[node_id]["config"]
-        meta, materialized = config.get("meta") or {}, config.get("materialized")
-        holds = {MATERIALIZATION: meta.get(HOLDS, COMPLETE), "fixpoint": WORKING_SET}.get(materialized)
-        return holds if holds == VERSIONS or (holds and meta.get(VERSIONS_MODEL)) else materialized
+        return find_held(config) or config.get("materialized")
 
     def _plan_by_versions(self, node_id: str, manifest: Mapping[str, Any], full_refresh: bool) -> Plan:
         now = _group_versions(self._manifest_of(self._nodes[self.versions_id(node_id)]))
@@ -299,6 +296,13 @@ class Planner:
         """Name the changed parts of an existing table's definition; empty if it is unchanged."""
         before = manifest.get("definition")
         return ", ".join(changed_parts(before, self._definitions.of(node_id))) if before else ""
+
+
+def find_held(config: Mapping[str, Any]) -> str | None:
+    """Return which rows the table of a node with this config has: one of the values of `HOLDS`; None without groups."""
+    meta = config.get("meta") or {}
+    held = {MATERIALIZATION: meta.get(HOLDS, COMPLETE), "fixpoint": WORKING_SET}.get(config.get("materialized"))
+    return held if held == VERSIONS or meta.get(VERSIONS_MODEL) else None
 
 
 def _group_versions(manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,13 +25,13 @@
         {% do adapter.set_plan_view(this, columns, needs_earlier_rows) %}
     {%- endif -%}
     {%- set needs_sibling = replaces_groups or needs_earlier_rows and not adapter.replaces_in_place(this, file_format) -%}
-    {%- set new_relation = sibling_relation(this, 'next') if needs_sibling else this.incorporate(type='table') -%}
+    {%- set new_relation = adapter.sibling_of(this) if needs_sibling else this.incorporate(type='table') -%}
     {%- if not adapter.replaces_in_place(new_relation, file_format) -%}
         {% do drop_if_cached(new_relation) %}
     {%- endif -%}
     {%- if plan.holds == 'all_groups' and not needs_sibling -%}
         {#- It is there if a run was killed between the commit of the merged rows and that of their manifest. -#}
-        {% do drop_if_cached(sibling_relation(this, 'next')) %}
+        {% do drop_if_cached(adapter.sibling_of(this)) %}
     {%- endif -%}
     {{ return(new_relation) }}
 {% endmacro %}
@@ -85,12 +85,6 @@
     {% do persist_constraints(target_relation, model) %}
     {{ run_hooks(post_hooks) }}
     {{ return({'relations': [target_relation]}) }}
-{% endmacro %}
-
-
-{#- A relation beside another one, named `<name>__<suffix>`. -#}
-{% macro sibling_relation(relation, suffix) %}
-    {{ return(relation.incorporate(path={'identifier': relation.identifier ~ '__' ~ suffix}, type='table')) }}
 {% endmacro %}
 
 
