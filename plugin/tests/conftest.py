@@ -83,16 +83,16 @@ class DbtProject:
     def rows(self, name: str) -> list[dict]:
         """Read a built table as a notebook would: plain parquet files, or for a table format the session."""
         if ENGINE in FORMATS:
-            from dbt_spark_python.session.connection import process_session
+            from dbt_spark_python.fences.known_session import find_session
 
-            return [row.asDict() for row in process_session().table(f"{self.schema}.{name}").collect()]
+            return [row.asDict() for row in find_session().table(f"{self.schema}.{name}").collect()]
         return ds.dataset(self.warehouse / f"{self.schema}.db" / name, format="parquet").to_table().to_pylist()
 
     def asked(self, sql: str) -> list[tuple]:
         """Query the process's session, as a notebook beside dbt would."""
-        from dbt_spark_python.session.connection import process_session
+        from dbt_spark_python.fences.known_session import find_session
 
-        return sorted(map(tuple, process_session().sql(sql).collect()), key=repr)
+        return sorted(map(tuple, find_session().sql(sql).collect()), key=repr)
 
 
 @pytest.fixture(scope="session")
@@ -118,9 +118,9 @@ def project(warehouse):
 def spark(project, tmp_path_factory):
     """The session of a build."""
     project("one", make_project(tmp_path_factory.mktemp("one"), {"one.sql": "select 1 as id"})).build()
-    from dbt_spark_python.session.connection import process_session
+    from dbt_spark_python.fences.known_session import find_session
 
-    return process_session()
+    return find_session()
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ import pytest
 import port_attacks
 from conftest import TESTS
 from dbt_process import run_python
-from dbt_spark_python.engines import listeners, local_socket, relay, sail_server
+from dbt_spark_python.engines import local_socket, relay, sail_server
+from dbt_spark_python.fences import replaced_listener, socket_filter
 from dbt_spark_python.session import connection
 from plugin_projects import make_project
 
@@ -165,12 +166,12 @@ def test_a_guarded_socket_accepts_its_own_connection_only():
     own = local_socket.GuardedSocket()
     with contextlib.closing(own), own.connect() as first, own.listener.accept()[0] as taken:
         assert not connects(own.listener.getsockname())
-        own._admit(first.getsockname()[1])
+        socket_filter.admit(own.listener, first.getsockname()[1])
         assert not connects(own.listener.getsockname(), ("127.0.0.2", first.getsockname()[1]))
         with pytest.raises(OSError), socket.socket() as other:
             other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             other.bind(first.getsockname())
-        own._admit(0)
+        socket_filter.admit(own.listener, 0)
         first.sendall(b"stays")
         assert taken.recv(5) == b"stays"
         with own.connect() as second:
@@ -178,7 +179,7 @@ def test_a_guarded_socket_accepts_its_own_connection_only():
 
 
 def test_a_filter_that_is_ignored_is_noticed(monkeypatch):
-    monkeypatch.setattr(local_socket, "_DROP", local_socket._PASS)
+    monkeypatch.setattr(socket_filter, "_DROP", socket_filter._PASS)
     with pytest.raises(local_socket.GuardError, match="does not heed the filter"):
         local_socket.GuardedSocket()
 
@@ -191,15 +192,15 @@ def test_a_server_that_cannot_be_replaced_is_refused(monkeypatch):
 
     with contextlib.closing(local_socket.GuardedSocket()) as own:
         with refused("no file of this process listens"):
-            listeners.replace_listener((listeners.UNREACHABLE, 1), own.listener)
+            replaced_listener.replace_listener((replaced_listener.UNREACHABLE, 1), own.listener)
         with (
-            socket.create_server((listeners.UNREACHABLE, 0)) as server,
+            socket.create_server((replaced_listener.UNREACHABLE, 0)) as server,
             refused("registered with epoll in 0 ways"),
         ):
-            listeners.replace_listener(server.getsockname(), own.listener)
-    monkeypatch.setattr(listeners, "UNREACHABLE", "127.0.0.1")
+            replaced_listener.replace_listener(server.getsockname(), own.listener)
+    monkeypatch.setattr(replaced_listener, "UNREACHABLE", "127.0.0.1")
     with refused(r"127\.0\.0\.1 is an address like any other here"):
-        listeners.check_unreachable()
+        replaced_listener.check_unreachable()
 
 
 STRANGER = """
@@ -230,8 +231,9 @@ def test_a_relay_serves_its_own_process_only():
 
 REFUSED = """
 import sys
-from dbt_spark_python.engines import local_socket, sail_server
-local_socket._ATTACH_FILTER = -1
+from dbt_spark_python.engines import sail_server
+from dbt_spark_python.fences import socket_filter
+socket_filter._ATTACH_FILTER = -1
 try:
     print(sail_server.connect(eval(sys.argv[1]), sys.argv[2]).sql("select 1").first()[0])
 except sail_server.SailError as error:

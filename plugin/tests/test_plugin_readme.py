@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from conftest import TESTS
-from dbt_spark_python.session import connection
+from dbt_spark_python.fences import known_session
 from plugin_projects import make_project
 
 README = (TESTS.parent / "README.md").read_text()
@@ -26,7 +26,7 @@ def test_the_model(project, tmp_path):
     (folder / "models" / "sources.yml").write_text("sources: [{name: shop, tables: [{name: orders}]}]\n")
     made = project("readme", folder)
     assert made.invoke("run", "--select", "first").success  # starts the session
-    spark = connection.process_session()
+    spark = known_session.find_session()
     spark.sql("create schema if not exists shop")
     for days, expected in (("1, 1, 2", [(1, 2), (2, 1)]), ("1, 2, 2, 3", [(1, 2), (2, 1), (3, 1)])):
         place = tmp_path / f"orders {days}"

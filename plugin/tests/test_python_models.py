@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from dbt_spark_python.fences import known_session
 from dbt_spark_python.python_model import submit
-from dbt_spark_python.session import connection
 from dbt_spark_python.table_store.catalog import FolderCatalog
 from dbt_spark_python.table_store.warehouse import Warehouse
 from plugin_projects import make_project, python_model
@@ -94,7 +94,7 @@ def built(project, tmp_path_factory):
     folder = tmp_path_factory.mktemp("plugin")
     built = project("plugin", make_project(folder / "p", MODELS))
     assert built.invoke("run", "--select", "numbers").success  # starts the session
-    spark = connection.process_session()
+    spark = known_session.find_session()
     spark.sql("create schema if not exists plugin_outside")
     spark.range(5, 6).write.mode("overwrite").parquet(str(folder / "outside"))
     spark.sql("drop table if exists plugin_outside.numbers")
@@ -156,7 +156,7 @@ def test_partitions(project, tmp_path):
     expected = [(id, "2026-11-23", id % 2) for id in range(4)]
     assert sorted(built.asked("select id, cast(day as string), part from parted.parted")) == expected
     shutil.copytree(made, tmp_path / "later" / "parted_later.db")  # a schema that the session does not know
-    later = FolderCatalog(connection.process_session(), Warehouse(tmp_path / "later"))
+    later = FolderCatalog(known_session.find_session(), Warehouse(tmp_path / "later"))
     later.refresh()
     assert sorted(built.asked("select id, cast(day as string), part from parted_later.parted")) == expected
     for name, types in (("parted", ["bigint", "date", "bigint"]), ("parted_sql", ["bigint", "smallint"])):

@@ -17,19 +17,22 @@ from plugin_projects import make_project
 
 
 @pytest.mark.parametrize(
-    ("found", "said"),
+    ("found", "spark", "said"),
     [
-        *((found, rf"pysail {found} does not fit pyspark 4.3.0: ") for found in ("0.5.3", "0.7.2", "1.0.0")),
-        (None, "which is not installed: pip install "),
+        ("0.6.6", "4.2.1", "pysail 0.7 and pyspark before 4.3, and finds 0.6.6 and 4.2.1"),
+        ("1.0.0", "4.2.1", "pysail 0.7 and pyspark before 4.3, and finds 1.0.0 and 4.2.1"),
+        ("0.7.2", "4.3.0", "pysail 0.7 and pyspark before 4.3, and finds 0.7.2 and 4.3.0"),
+        (None, "4.2.1", "which is not installed: pip install "),
     ],
 )
-def test_unsupported_versions_are_refused(found, said, monkeypatch):
+def test_unsupported_versions_are_refused(found, spark, said, monkeypatch):
     def version(package):
         if found is None:
             raise PackageNotFoundError(package)
-        return found if package == "pysail" else "4.3.0"
+        return found
 
     monkeypatch.setattr(sail_server, "version", version)
+    monkeypatch.setattr(sail_server.pyspark, "__version__", spark)
     with pytest.raises(sail_server.SailError, match=rf"{said}.*dbt-spark-python\[sail\]"):
         sail_server.check_installed()
 

@@ -18,9 +18,6 @@ from plugin_projects import make_project
 SERVER = """
 import sys
 from pysail.spark import SparkConnectServer
-from dbt_spark_python.engines import sail_server
-
-sail_server._patch_worker()
 server = SparkConnectServer("127.0.0.1", 0)
 server.start(background=True)
 print("sc://{}:{}".format(*server.listening_address), flush=True)

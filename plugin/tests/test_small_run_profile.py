@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 from dbt.adapters.spark.session import Cursor
 
+from dbt_spark_python.fences import known_session
 from dbt_spark_python.session import connection, error_translation, small_run_profile
 from plugin_projects import make_project, python_model
 
@@ -92,7 +93,7 @@ def test_settings_are_removed_from_a_session_without_a_warehouse_of_folders(monk
     """As on the targets `iceberg` and `delta`, where an orchestrator may run several commands in a process."""
     settings: dict[str, str] = {}
     session = SimpleNamespace(conf=SimpleNamespace(unset=settings.pop))
-    for name, value in (("_catalog", None), ("_set", set()), ("process_session", lambda: session)):
+    for name, value in (("_catalog", None), ("_set", set()), ("find_session", lambda: session)):
         monkeypatch.setattr(connection, name, value)
     for is_small in (True, False):
         small = small_run_profile.SmallRun("", {"spark.sql.adaptive.enabled": "false"}, is_small)
@@ -133,7 +134,7 @@ def test_unit_tests_of_a_large_run_are_small(project, tmp_path, monkeypatch):
         execute = kind.execute
 
         def look(self, sql, *parameters):
-            session = getattr(self, "session", None) or connection.process_session()
+            session = getattr(self, "session", None) or known_session.find_session()
             seen.append((sql, session.conf.get("spark.sql.codegen.wholeStage")))
             return execute(self, sql, *parameters)
 

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from conftest import ENGINE, FORMATS
+from dbt_spark_python.fences.known_session import find_session
 from dbt_spark_python.incremental.snapshot_tables import SnapshotTables
 from dbt_spark_python.incremental.tables import ChangedGroups
-from dbt_spark_python.session.connection import process_session
 from dbt_spark_python.table_store.public_folders import Publication
 from shop_nights import FIRST
 from shop_project import expected_sums
@@ -69,7 +69,7 @@ def test_a_reader_sees_the_rows_before_a_run_or_after_it(nights):
 def test_groups_are_replaced_in_one_commit(nights, changed, kept, partitions):
     """A table without partitions is written in full if at least half of its files have a changed group."""
     nights.run("--select", "orders")  # it opens the session
-    session, schema, form = process_session(), nights.built.schema, FORMATS[ENGINE]
+    session, schema, form = find_session(), nights.built.schema, FORMATS[ENGINE]
     columns, name = "amount int, shop string, words map<string, int>", f"{schema}.kept"
 
     def execute(sql: str) -> list[tuple]:

@@ -13,7 +13,7 @@ from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
 from bench.machine import ROOT
-from dbt_spark_python.session.connection import process_session
+from dbt_spark_python.fences.known_session import find_session
 from tests.cluster.build import SCHEMA
 
 
@@ -27,7 +27,7 @@ def open_session(folder: Path) -> SparkSession:
     options = ["--project-dir", str(ROOT), "--profiles-dir", str(ROOT), "--target-path", str(folder / "dbt")]
     done = dbtRunner().invoke(["show", "--quiet", "--inline", "select 1", *options, "--log-path", str(folder / "dbt")])
     assert done.success, done.exception
-    return process_session()
+    return find_session()
 
 
 def export(session: SparkSession, folder: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from dbt.cli.main import dbtRunner
 
 from bench.machine import ROOT
-from dbt_spark_python.session.connection import process_session
+from dbt_spark_python.fences.known_session import find_session
 from tests.cluster.snapshots import export
 
 
@@ -31,7 +31,7 @@ def main() -> None:
         if not result.success:
             sys.exit(2 if result.exception else 1)
     if os.environ["TANGLES_TARGET"] != "sail":
-        export(process_session(), Path(folder) / "exported")
+        export(find_session(), Path(folder) / "exported")
 
 
 if __name__ == "__main__":

@@ -44,9 +44,9 @@ def runs(project, tmp_path_factory):
     """Build the table of a log from the table before, as often as requested."""
     folder = tmp_path_factory.mktemp("line_cache")
     project("line_cache").build("--select", "fixture_log", "--indirect-selection", "empty")
-    from dbt_spark_python.session.connection import process_session
+    from dbt_spark_python.fences.known_session import find_session
 
-    spark = process_session()
+    spark = find_session()
     tables, noted = [], [""]
 
     def make(files: dict[str, str], known: bool = True, by_tail: bool = False, late: str = "") -> list[tuple]:
@@ -178,9 +178,9 @@ def test_versions_of_rows(runs):
 @pytest.mark.spark
 def test_lines_keep_their_places_if_spark_splits_a_file_elsewhere(runs):
     """Spark's splits depend on the size of the whole log, so they move when it grows."""
-    from dbt_spark_python.session.connection import process_session
+    from dbt_spark_python.fences.known_session import find_session
 
-    conf, size = process_session().conf, "spark.sql.files.maxPartitionBytes"
+    conf, size = find_session().conf, "spark.sql.files.maxPartitionBytes"
     lines, usual = [f"{number:03}\n" for number in range(300)], conf.get(size)
     try:
         conf.set(size, 500)

@@ -1,9 +1,7 @@
 """Extends dbt-spark's adapter: Python models on sessions, folder warehouses, planned incremental runs."""
 
 import hashlib
-import logging
 import sys
-import warnings
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from functools import cache
@@ -19,6 +17,8 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from pyspark.errors import PySparkException
 
 from dbt_spark_python.engines import sail
+from dbt_spark_python.fences.known_session import find_session
+from dbt_spark_python.fences.quiet_libraries import quiet_libraries
 from dbt_spark_python.fixpoint.rounds import Fixpoint, Names, Spec
 from dbt_spark_python.fixpoint.stores import SessionStore, TableStore
 from dbt_spark_python.incremental.adapter_methods import PlannedRuns
@@ -69,10 +69,7 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
         super().__init__(config, mp_context)
         if hasattr(config, "vars"):  # `dbt debug` gives a profile alone
             connection.read_small_run(config.credentials, {**config.vars.to_dict(), **config.cli_vars})
-        # pyspark logs every failed query a second time, as JSON; dbt reports the failure itself.
-        logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL)
-        # dbt-spark sets Hive's catalog on every session; a Spark Connect server refuses that.
-        warnings.filterwarnings("ignore", message="Failed to set spark.sql.catalogImplementation")
+        quiet_libraries()
         add_callback_to_manager(RunProgress())
 
     @property
@@ -103,7 +100,7 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
         return node
 
     def _skip_persist_docs(self, node: Any) -> None:
-        """Leave a node's descriptions out of the statements: Sail refuses comments (until 0.6.6 at least)."""
+        """Leave a node's descriptions out of the statements: Sail refuses comments (until 0.7.2 at least)."""
         if not any((getattr(node.config, "persist_docs", None) or {}).values()):
             return
         node.config.persist_docs = {}
@@ -116,7 +113,7 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
         """Publish a node's table, unless building it raised an error; record that a test passed."""
         node = context
         if node.resource_type == NodeType.Unit and connection.unit_test_session():
-            self.connections.get_thread_connection().handle = error_translation.handle(connection.process_session())
+            self.connections.get_thread_connection().handle = error_translation.handle(find_session())
         if node.resource_type in (NodeType.Test, NodeType.Unit):
             if makes_table(node):
                 self.publish_table(node.schema, node.alias)

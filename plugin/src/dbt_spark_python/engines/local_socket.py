@@ -6,25 +6,16 @@ send from it. The filter is attached before the socket listens, so the socket is
 of existing connections pass. All this works without privileges.
 """
 
-import ctypes
 import select
 import socket
-import struct
 import sys
 import threading
 
-HOST = "127.0.0.1"
+from dbt_spark_python.fences.socket_filter import HOST, admit
 
-_ATTACH_FILTER = 26  # SO_ATTACH_FILTER, which Python's `socket` does not name
 _NO_PORT = 0  # packets never come from this port
 _PATIENCE = 10.0  # seconds to wait for a connection to this process itself
 _PROBE = 20  # milliseconds within which an unfiltered connection would succeed
-
-# Instructions of a socket filter (linux/filter.h), and the offsets of the fields they load.
-_LOAD_WORD, _LOAD_HALF, _LOAD_BYTE, _IF_EQUAL, _IF_BITS, _RETURN = 0x20, 0x28, 0x30, 0x15, 0x45, 0x06
-_SOURCE_PORT, _FLAGS, _SOURCE_ADDRESS = 0, 13, 0xFFF00000 + 12  # offsets in the TCP header, and in the IP header
-_SYN = 0x02
-_DROP, _PASS = 0, 0xFFFFFFFF
 
 
 class GuardError(RuntimeError):
@@ -44,7 +35,7 @@ class GuardedSocket:
         self._turn = threading.Lock()
         self.listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
-            self._admit(_NO_PORT)
+            admit(self.listener, _NO_PORT)
             self.listener.bind((HOST, 0))
             self.listener.listen(128)
             self.listener.setblocking(False)
@@ -67,11 +58,11 @@ class GuardedSocket:
             own.bind((HOST, 0))  # without SO_REUSEADDR, so that other processes cannot bind the same port
             own.settimeout(_PATIENCE)
             with self._turn:
-                self._admit(own.getsockname()[1])
+                admit(self.listener, own.getsockname()[1])
                 try:
                     own.connect(self.listener.getsockname())
                 finally:
-                    self._admit(_NO_PORT)
+                    admit(self.listener, _NO_PORT)
         except OSError:
             own.close()
             raise
@@ -82,23 +73,6 @@ class GuardedSocket:
     def close(self) -> None:
         """Close the socket."""
         self.listener.close()
-
-    def _admit(self, port: int) -> None:
-        """Replace the filter by one that accepts connections from 127.0.0.1 and this port only."""
-        address = int.from_bytes(socket.inet_aton(HOST), "big")
-        instructions = [  # operation, instructions to skip if true and if false, value
-            (_LOAD_BYTE, 0, 0, _FLAGS),
-            (_IF_BITS, 0, 5, _SYN),
-            (_LOAD_HALF, 0, 0, _SOURCE_PORT),
-            (_IF_EQUAL, 0, 2, port),
-            (_LOAD_WORD, 0, 0, _SOURCE_ADDRESS),
-            (_IF_EQUAL, 1, 0, address),
-            (_RETURN, 0, 0, _DROP),
-            (_RETURN, 0, 0, _PASS),
-        ]
-        program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *each) for each in instructions))
-        given = struct.pack("HP", len(instructions), ctypes.addressof(program))
-        self.listener.setsockopt(socket.SOL_SOCKET, _ATTACH_FILTER, given)
 
     def _try_out(self) -> None:
         """Check that the system applies the filter: some systems accept a filter and ignore it.

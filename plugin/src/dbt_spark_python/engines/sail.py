@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import os
 import re
-import uuid
 from collections.abc import Callable
 from functools import cache, partial, reduce
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.spark.session import SessionConnectionWrapper
@@ -20,8 +18,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, StructType
 
+from dbt_spark_python.fences import single_query
 from dbt_spark_python.python_model.columns import nullable as nullable_columns
-from dbt_spark_python.python_model.columns import write_no_rows
 from dbt_spark_python.session import error_translation
 
 if TYPE_CHECKING:
@@ -30,19 +28,17 @@ if TYPE_CHECKING:
 # Blanks and comments, which dbt puts before a statement.
 _BEFORE = r"(\s|/\*.*?\*/|--[^\n]*\n)*"
 
-# Statements that return a count of type uint64, which pyspark's client cannot read (until 0.6.6 at least).
+# Statements that return a count of type uint64, which pyspark's client cannot read (until 0.7.2 at least).
 _COUNTING = re.compile(_BEFORE + r"(create|insert|merge|with\b.*?\binsert)\b", re.IGNORECASE | re.DOTALL)
 
 # Statements that only return rows.
 _QUERY = re.compile(_BEFORE + r"(select|with|describe)\b", re.IGNORECASE | re.DOTALL)
 
-# The statement before dbt-spark replaces single partitions, which Sail cannot do (until 0.6.6 at least).
+# The statement before dbt-spark replaces single partitions, which Sail cannot do (until 0.7.2 at least).
 _PARTITIONS = re.compile(_BEFORE + r"set\s+spark[.]sql[.]sources[.]partitionOverwriteMode", re.IGNORECASE | re.DOTALL)
 
 
 _BITS = 62  # bits of a bigint that are used as markers
-#: The folders for this process's checkpoints; the last one counts.
-scratch_folders: list[str] = []
 
 
 class SailCursor(error_translation.OpenCursor):
@@ -70,28 +66,8 @@ class SailCursor(error_translation.OpenCursor):
 
 
 def query_once(session: SparkSession, query: str) -> DataFrame:
-    """Return the rows of a query. Sail gets it once, when the rows are collected; `sql` would send it twice."""
-    if not is_sail(session):
-        return session.sql(query)
-    from pyspark.sql.connect.plan import SQL
-
-    return _single_query_class()(SQL(query), session)
-
-
-@cache
-def _single_query_class() -> type[DataFrame]:
-    from pyspark.sql.connect.dataframe import DataFrame as Rows
-
-    class SingleQuery(Rows):
-        def _to_table(self) -> tuple:
-            table, schema = super()._to_table()
-            self._cached_schema = schema
-            return table, schema
-
-        def _get_binary_as_bytes(self) -> bool:
-            return True  # the default, without asking the server for the setting each time
-
-    return SingleQuery
+    """Return the rows of a query, which Sail gets once."""
+    return single_query.query_once(session, query) if is_sail(session) else session.sql(query)
 
 
 def handle(session: SparkSession) -> SessionConnectionWrapper:
@@ -105,27 +81,10 @@ def is_sail(session: SparkSession) -> bool:
     return "connect" in type(session).__module__ and session.sql("select current_catalog()").first()[0] == "sail"
 
 
-def checkpoint(rows: DataFrame) -> DataFrame:
-    """Compute rows once for all their readers.
-
-    Sail lacks checkpoints (until 0.6.6 at least): there the rows go to a file that is removed with the process's
-    folder.
-    """
-    if not is_sail(rows.sparkSession):
-        return rows.localCheckpoint()
-    columns = nullable_columns(rows.schema)
-    place = Path(scratch_folders[-1]) / f"checkpoint-{uuid.uuid4().hex}"
-    place.mkdir(parents=True)
-    rows.write.mode("overwrite").parquet(str(place))
-    if next(place.rglob("*.parquet"), None) is None:
-        write_no_rows(place, columns)
-    return rows.sparkSession.read.schema(columns).parquet(str(place))
-
-
 def gather(rows: DataFrame, *keys: Column | str) -> DataFrame:
     """Bring the rows of each key into one partition; the engine chooses the number of partitions.
 
-    Without a number of partitions Sail uses a single one (until 0.6.6 at least). Spark omits the shuffle after a join
+    Without a number of partitions Sail uses a single one (until 0.7.2 at least). Spark omits the shuffle after a join
     by the same columns, and then splits partitions of that join that are much larger than others (until 4.3 at least);
     partitioning by a hash of the keys avoids this.
     """
@@ -155,7 +114,7 @@ def map_in_arrow(rows: DataFrame, function: Callable[[Batches], Batches], schema
 
 
 def leading_bytes(session: SparkSession, column: str, count: int) -> Column:
-    """Cut a binary column to its first bytes; on Sail it stays whole, because only strings can be cut (until 0.6.6).
+    """Cut a binary column to its first bytes; on Sail it stays whole, because only strings can be cut (until 0.7.2).
 
     Readers on Sail cut lines themselves.
     """
@@ -163,10 +122,10 @@ def leading_bytes(session: SparkSession, column: str, count: int) -> Column:
 
 
 def nullable(rows: DataFrame) -> DataFrame:
-    """Make the columns of rows nullable, like those of Spark's tables; MERGE requires this on Sail (until 0.6.6)."""
+    """Make the columns of rows nullable, like those of Spark's tables; MERGE requires this on Sail (until 0.7.2)."""
     return rows.sparkSession.createDataFrame([], nullable_columns(rows.schema)).unionAll(rows)
 
 
 def copy(session: SparkSession, table: str, name: str) -> None:
-    """Create a table with the rows of another; Sail's ALTER TABLE cannot rename tables (until 0.6.6 at least)."""
+    """Create a table with the rows of another; Sail's ALTER TABLE cannot rename tables (until 0.7.2 at least)."""
     session.sql(f"create table {name} using parquet as select * from {table}")

@@ -6,32 +6,31 @@ A profile turns it on in its `server_side_parameters`:
     sail.runtime.memory_pool.greedy.max_size: "8000000000"  # and any setting of Sail's behind `sail.`
 
 The server is embedded: it is part of this process and ends with it. Python functions run in this process too. Sail has
-no authentication, so the server's port accepts connections of this process only (`local_socket.py`, `listeners.py`,
-`relay.py`). If the system cannot enforce that, the server does not start, unless the profile accepts an open port. With
-SPARK_REMOTE set, the server there is used instead; it has to see the warehouse and the input files at the same paths,
-and needs the packages that Python functions import.
+no authentication, so the server's port accepts connections of this process only (`local_socket`, `relay`, `fences`). If
+the system cannot enforce that, the server does not start, unless the profile accepts an open port. With SPARK_REMOTE
+set, the server there is used instead; it has to see the warehouse and the input files at the same paths, and needs a
+folder for checkpoints (`execution.checkpoint.path`) and the packages that Python functions import.
 """
 
 import atexit
-import ctypes
 import json
 import os
 import signal
-import sys
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
-from inspect import signature
-from typing import Any, BinaryIO
+from pathlib import Path
+from typing import Any
 
+import pyspark
 from pyspark.sql import SparkSession
 
-from dbt_spark_python.engines import listeners, sail
-from dbt_spark_python.engines.local_socket import HOST, GuardedSocket, GuardError
+from dbt_spark_python.engines.local_socket import GuardedSocket, GuardError
 from dbt_spark_python.engines.relay import Relay
+from dbt_spark_python.fences.replaced_listener import UNREACHABLE, check_unreachable, replace_listener
+from dbt_spark_python.fences.socket_filter import HOST
+from dbt_spark_python.fences.stopped_functions import stop_functions
+from dbt_spark_python.fences.unix_channel import open_session
 from dbt_spark_python.session.memory import machine_memory
 
 #: In a profile's `server_side_parameters`: the engine of an embedded session; Spark by default.
@@ -41,8 +40,8 @@ OPEN_PORT = "spark.dbt.sail.open_port"
 #: The prefix of Sail's own settings there.
 PREFIX = "sail."
 
-#: The version of Sail that this module supports. 0.7.0 to 0.7.2 refuse pyspark 4.3.
-VERSIONS = "0.6"
+#: The version of Sail that this module supports, and the first version of pyspark that it refuses.
+VERSIONS, PYSPARK = "0.7", (4, 3)
 #: The share of the machine's memory that queries may use before they spill to disk or fail. The rest is for memory that
 #: Sail does not count, and for Python.
 _SHARE = 0.6
@@ -52,20 +51,14 @@ _relays: list[Relay] = []  # the ways to embedded servers of this process
 
 # Defaults for Sail's settings; the environment and the profile override them.
 _SETTINGS = {
-    # The files of a table change when it is replaced, and REFRESH TABLE is not supported (until 0.6.6 at least).
+    # The files of a table change when it is replaced, and REFRESH TABLE is not supported (until 0.7.2 at least).
     "sail.execution.file_listing_cache.type": "none",
     "sail.parquet.file_statistics_cache.type": "none",
     # Spark's string type; readers of the files expect it too.
     "sail.parquet.schema_force_view_types": "false",
-    # A session that is idle for a quarter of an hour is closed, and a running write counts as idle (until 0.6.6 at
+    # A session that is idle for a quarter of an hour is closed, and a running write counts as idle (until 0.7.2 at
     # least). The value is one year: the server ends with its process.
     "sail.spark.session_timeout_secs": "31536000",
-}
-
-# Sail's own defaults have units, but pyspark's client expects a number of bytes (until 0.6.6 at least).
-_SESSION_SETTINGS = {
-    "spark.sql.session.localRelationSizeLimit": str(3 * 2**30),
-    "spark.sql.session.localRelationChunkSizeLimit": str(2000 * 2**20),
 }
 
 _servers: list[Any] = []  # a server ends once it is unreferenced
@@ -86,38 +79,21 @@ def connect(settings: dict[str, str], scratch: str) -> SparkSession:
         SailError: Sail is not installed, its version is unsupported, or it does not start.
     """
     check_installed()
-    sail.scratch_folders.append(scratch)
     own = {key: value for key, value in settings.items() if key.startswith(PREFIX)}
     # Executions stay reattachable, although that doubles the cost of a small query: otherwise an error after the first
-    # rows never reaches the client, and a partial result looks complete (until 0.6.6 at least, with pyspark 4.3).
+    # rows never reaches the client, and a partial result looks complete (until 0.7.2 at least).
     if remote := os.environ.get("SPARK_REMOTE"):
         session = SparkSession.builder.remote(remote).getOrCreate()
     else:
-        session = _open(start(own, scratch, settings.get(OPEN_PORT, "").lower() == "true"))
-        _let_interrupts_through(session)
-    _wait_for_statements(session)
-    for key, value in {**_SESSION_SETTINGS, **settings}.items():
+        session = open_session(start(own, scratch, settings.get(OPEN_PORT, "").lower() == "true"))
+        _let_interrupts_pass(session)
+    for key, value in settings.items():
         if not key.startswith(PREFIX) and key != OPEN_PORT:
             session.conf.set(key, value)
     return session
 
 
-def _open(target: str) -> SparkSession:
-    """Open a session at a gRPC address of this process; pyspark's own addresses cannot name Unix sockets."""
-    from pyspark.sql.connect.client import core
-    from pyspark.sql.connect.session import SparkSession as RemoteSession
-
-    class Builder(core.DefaultChannelBuilder):
-        def toChannel(self) -> Any:
-            import grpc
-
-            return grpc.insecure_channel(target, options=self._channel_options)
-
-    os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # pyspark sets this when it is given an address
-    return RemoteSession.builder.channelBuilder(Builder("sc://localhost")).getOrCreate()
-
-
-def _let_interrupts_through(session: SparkSession) -> None:
+def _let_interrupts_pass(session: SparkSession) -> None:
     """Let Ctrl-C end a command on the embedded server at once.
 
     The server takes SIGINT too, and ends. Its handler calls Python's handler, but restarts the system call in which the
@@ -126,19 +102,6 @@ def _let_interrupts_through(session: SparkSession) -> None:
     """
     signal.siginterrupt(signal.SIGINT, True)
     session.client.set_retry_policies([])
-
-
-def _wait_for_statements(session: SparkSession) -> None:
-    """Let a session's client wait for an execution without a time limit.
-
-    Since pyspark 4.3 the client ends a stream after ten minutes and reattaches to the execution. Sail registers a
-    writing statement only once it is done, and ends the statement together with its stream; reattaching then fails with
-    "operation not found" (until 0.6.6 at least). An embedded server cannot get lost while this process lives, so the
-    limit is not needed.
-    """
-    client = session.client
-    if hasattr(client, "_rpc_deadlines"):
-        client._rpc_deadlines = replace(client._rpc_deadlines, reattachable_execute_plan=None, reattach_execute=None)
 
 
 def check_installed() -> None:
@@ -151,9 +114,11 @@ def check_installed() -> None:
         found = version("pysail")
     except PackageNotFoundError:
         raise SailError(f"the target needs pysail, which is not installed: {_REMEDY}") from None
-    if not found.startswith(f"{VERSIONS}."):
+    spark = pyspark.__version__
+    if not found.startswith(f"{VERSIONS}.") or tuple(map(int, spark.split(".")[:2])) >= PYSPARK:
         raise SailError(
-            f"pysail {found} does not fit pyspark {version('pyspark')}: install version {VERSIONS}, {_REMEDY}"
+            f"Sail needs pysail {VERSIONS} and pyspark before {'.'.join(map(str, PYSPARK))}, and finds {found} and "
+            f"{spark}: {_REMEDY}"
         )
 
 
@@ -181,9 +146,9 @@ def start(settings: dict[str, str], scratch: str, accepts_open_port: bool = Fals
         "sail.runtime.memory_pool.greedy.max_size": most,
         "sail.runtime.memory_pool.fair.max_size": most,  # for profiles that choose that type all the same
         "sail.runtime.temporary_files.paths": json.dumps([scratch], ensure_ascii=False),
+        "sail.execution.checkpoint.path": Path(scratch).as_uri(),
         **settings,
     }
-    _patch_worker()
     variables = {key.upper().replace(".", "__").replace("SAIL__", "SAIL_", 1): value for key, value in settings.items()}
     with _unless_set({**variables, "RUST_LOG": "error"}):
         try:
@@ -217,9 +182,9 @@ def _start_guarded() -> str:
         SailError: The server does not start.
     """
     guarded = GuardedSocket()
-    listeners.check_unreachable()
-    server = _serve(listeners.UNREACHABLE)
-    listeners.replace_listener(server.listening_address, guarded.listener)
+    check_unreachable()
+    server = _serve(UNREACHABLE)
+    replace_listener(server.listening_address, guarded.listener)
     relay = Relay(guarded.connect)
     _relays.append(relay)
     atexit.register(relay.close)
@@ -269,54 +234,6 @@ def _unless_set(variables: dict[str, str]) -> Iterator[None]:
 
 
 def _stop(server: Any) -> None:
-    """Stop the server, after Python functions that still run in it when a command was interrupted.
-
-    A Python function that runs while the interpreter shuts down would crash the process with another exit code.
-    """
-    known = {thread.ident for thread in threading.enumerate() if not isinstance(thread, threading._DummyThread)}
-    patience = time.monotonic() + _PATIENCE
-    while (running := sys._current_frames().keys() - known) and time.monotonic() < patience:
-        for thread in running:
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(SystemExit))
-        time.sleep(0.05)
+    """Stop the server, after Python functions that still run in it when a command was interrupted."""
+    stop_functions(_PATIENCE)
     server.stop()
-
-
-def _patch_worker() -> None:
-    """Let Sail call Python functions with a newer pyspark than it supports.
-
-    Sail calls `read_udfs` of pyspark's worker in this process, with the signature of pyspark 4.1 and older; with those
-    versions this function changes only missing names (pysail 0.6.6; 0.7.2 supports pyspark 4.2 and refuses newer
-    versions).
-    """
-    from pyspark import worker
-    from pyspark.sql.pandas import serializers
-
-    newer = worker.read_udfs
-    if len(signature(newer).parameters) > 3:
-        worker.read_udfs = lambda *given: _read_map_in_arrow(*given) if len(given) == 3 else newer(*given)
-    for name in ("ArrowStreamPandasUDFSerializer", "ArrowStreamPandasUDTFSerializer"):
-        if not hasattr(serializers, name):  # Sail imports them, but uses them for pandas functions only
-            setattr(serializers, name, None)
-
-
-def _read_map_in_arrow(serializer: Any, stream: BinaryIO, kind: int) -> tuple:
-    """Read the function of one `mapInArrow` as Sail sends it; return the result of pyspark 4.1."""
-    from pyspark.util import PythonEvalType
-
-    if kind != PythonEvalType.SQL_MAP_ARROW_ITER_UDF:
-        raise SailError(
-            "with this version of pyspark, Sail runs Python functions by mapInArrow only: use that, or pyspark 4.1"
-        )
-
-    def read_int() -> int:
-        return int.from_bytes(stream.read(4), "big")
-
-    for _ in range(2 * read_int()):  # skip names and values of settings
-        stream.read(read_int())
-    stream.read(1)  # skip the profiler flag
-    read_int()  # skip the number of functions: one
-    stream.read(4 * read_int())  # skip the column numbers
-    read_int()  # skip the number of chained functions: one
-    function, _ = serializer.loads(stream.read(read_int()))
-    return (lambda _, batches: ((batch, None) for batch in function(batch for (batch,) in batches)),)

@@ -59,12 +59,12 @@ class SessionStore:
 
     def keep(self, name: str, query: str) -> str:
         """Store the rows of a query and return the view's name."""
-        return self._show(name, sail.checkpoint(self._rows(query)))
+        return self._show(name, self._rows(query).localCheckpoint())
 
     def keep_round(self, name: str, query: str) -> tuple[str, Counts]:
         """Store the rows of a round and count them."""
         measures = [sf.count_if("is_settled").alias("settled"), sf.count_if(~sf.col("is_settled")).alias("waiting")]
-        rows = sail.checkpoint(self._rows(query))
+        rows = self._rows(query).localCheckpoint()
         found = rows.agg(*measures).first()
         counts = Counts(found["settled"], found["waiting"])
         if not self.is_small and sum(counts) <= BROADCAST_ROWS and not sail.is_sail(self._spark):

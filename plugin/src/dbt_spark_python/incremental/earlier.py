@@ -7,7 +7,6 @@ from typing import NamedTuple
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as sf
 
-from dbt_spark_python.engines.sail import checkpoint
 from dbt_spark_python.incremental.plan import KEY, VERSION
 from dbt_spark_python.input_files import Tail
 
@@ -125,7 +124,7 @@ class NarrowRows:
     """Narrow rows that are computed once; joins broadcast them if they are few."""
 
     def __init__(self, rows: DataFrame) -> None:
-        self.rows = checkpoint(rows)
+        self.rows = rows.localCheckpoint()
         self.count = self.rows.count()
 
     def broadcast_if_small(self, rows: DataFrame) -> DataFrame:

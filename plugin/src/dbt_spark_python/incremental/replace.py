@@ -71,7 +71,7 @@ def _finish(
 
 def _files_with(table: DataFrame, place: Path, files: Collection[str], key: str, groups: DataFrame) -> list[str]:
     """Return the files that have a row of one of some groups."""
-    if sail.is_sail(table.sparkSession):  # Sail does not know the file of a row (until 0.6.6 at least)
+    if sail.is_sail(table.sparkSession):  # Sail does not know the file of a row (until 0.7.2 at least)
         parts = [
             _read(table, place, [file]).select(group_key_text(key).alias(_GROUP), sf.lit(file).alias(_FILE))
             for file in files

@@ -1,6 +1,6 @@
 """Reruns a model once if an executor with its checkpointed rows was lost.
 
-A local checkpoint (`sail.checkpoint`) keeps rows on the executors that computed them, without their lineage, so Spark
+A local checkpoint keeps rows on the executors that computed them, without their lineage, so Spark
 cannot recompute them.
 """
 

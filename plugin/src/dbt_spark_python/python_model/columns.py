@@ -31,7 +31,7 @@ def write_no_rows(folder: Path, columns: StructType) -> None:
     Args:
         folder: The folder of the file.
         columns: Its columns, nullable as the reader declares them: Sail refuses a nullable list in a file if the table
-            declares the list as not null (until 0.6.6 at least).
+            declares the list as not null (until 0.7.2 at least).
     """
     import pyarrow.parquet as pq
 

@@ -38,7 +38,7 @@ def map_groups(
     arrow = schema if isinstance(schema, pa.Schema) else arrow_schema(schema)
     whole = sail.gather(rows, *keys)
     if order and sail.is_sail(rows.sparkSession):
-        # Sail omits a sort before a Python function (until 0.6.6 at least).
+        # Sail omits a sort before a Python function (until 0.7.2 at least).
         kernel = partial(kernel_rows.sort_first, kernel=kernel, order=[*keys, *order])
     elif order:
         whole = whole.sortWithinPartitions(*keys, *order)

@@ -7,7 +7,8 @@ unfinished write; it is removed, and the table is created. Any other folder stay
 import re
 from collections.abc import Callable
 
-import pyspark
+from dbt_spark_python.fences.hadoop import find_hadoop
+from dbt_spark_python.fences.known_session import find_session
 
 # Hadoop's writers create this folder first, and remove it when all rows are in place.
 _UNFINISHED = "_temporary"
@@ -31,11 +32,10 @@ def retry_over_unfinished(make: Callable[[], None]) -> None:
 
 def _remove_unfinished(message: str) -> bool:
     """Remove the folder that an error names if it is unfinished; return whether it was."""
-    found, kind = _IS_THERE.search(message), getattr(pyspark, "SparkContext", None)  # pyspark-client lacks it
-    context = kind and kind._active_spark_context
-    if not found or context is None:  # a server's files are not touched
+    found, session = _IS_THERE.search(message), find_session()
+    hadoop = find_hadoop(session) if found and session else None
+    if hadoop is None:  # a server's files are not touched
         return False
-    path = context._jvm.org.apache.hadoop.fs.Path
-    folder = path(found[1])
-    files = folder.getFileSystem(context._jsc.hadoopConfiguration())
-    return files.exists(path(folder, _UNFINISHED)) and files.delete(folder, True)
+    folder = hadoop.path(found[1])
+    files = folder.getFileSystem(hadoop.configuration)
+    return files.exists(hadoop.path(folder, _UNFINISHED)) and files.delete(folder, True)

@@ -17,7 +17,9 @@ from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from dbt_spark_python.engines import local_socket, sail, sail_server
+from dbt_spark_python.engines import sail, sail_server
+from dbt_spark_python.fences.known_session import find_session
+from dbt_spark_python.fences.socket_filter import HOST
 from dbt_spark_python.python_model import ship_packages
 from dbt_spark_python.session import environment, error_translation, small_run_profile
 from dbt_spark_python.session.memory import short_memory
@@ -36,8 +38,8 @@ LOCK_WAIT = "spark.dbt.lock_wait"
 # Local sessions listen on 127.0.0.1 only, and clients need a secret, which Spark generates.
 _GUARDED = {
     "spark.authenticate": "true",
-    "spark.driver.host": local_socket.HOST,
-    "spark.driver.bindAddress": local_socket.HOST,
+    "spark.driver.host": HOST,
+    "spark.driver.bindAddress": HOST,
 }
 
 #: The dbt commands that lock the warehouse at once; others lock it when they first write.
@@ -76,7 +78,7 @@ class SessionConnections(SparkConnectionManager):
         connection = super().open(connection)
         if is_session and _catalog and sail.is_sail(_catalog.spark):
             connection.handle = sail.handle(_catalog.spark)
-        elif is_session and (session := process_session()) is not None and is_connect(session):
+        elif is_session and (session := find_session()) is not None and is_connect(session):
             # dbt-spark finds a Connect session only by SPARK_REMOTE, which a notebook may not have set.
             configure(session, connection.credentials.server_side_parameters)
             connection.handle = sail.handle(session) if sail.is_sail(session) else error_translation.handle(session)
@@ -142,7 +144,7 @@ def unit_test_session() -> SparkSession | None:
     It is None if unit tests share the process's session.
     """
     global _of_unit_tests
-    main = process_session()
+    main = find_session()
     if _small is None or main is None or is_connect(main):
         return None
     with _opening:
@@ -155,7 +157,7 @@ def unit_test_session() -> SparkSession | None:
 def apply_small_run_settings(parameters: dict[str, str]) -> None:
     """Add the small-run settings to a command's parameters, and reset those of the previous command."""
     settings = small_run_settings(parameters).settings
-    if (session := _catalog.spark if _catalog else process_session()) is not None:
+    if (session := _catalog.spark if _catalog else find_session()) is not None:
         for name in _set - settings.keys():
             session.conf.unset(name)
     _set.clear()
@@ -174,7 +176,7 @@ def prepare(credentials: SparkCredentials) -> None:
     parameters = credentials.server_side_parameters
     with _opening:
         is_sail = parameters.pop(sail_server.ENGINE, None) == "sail"
-        needs_java = not is_sail and process_session() is None
+        needs_java = not is_sail and find_session() is None
         root, wait_s = parameters.pop(WAREHOUSE, None), read_lock_wait(parameters)
         options = [parameters.get("spark.driver.extraJavaOptions"), small_run_settings(parameters).java]
         options.append("" if root else environment.catalog_option(parameters))
@@ -294,17 +296,6 @@ def configure(session: SparkSession, parameters: Mapping[str, Any]) -> None:
             session.conf.set(name, value)
 
 
-def process_session() -> SparkSession | None:
-    """Return the session of this process, in any thread, if there is one."""
-    if (active := SparkSession.getActiveSession()) is not None:
-        return active
-    connect = sys.modules.get("pyspark.sql.connect.session")
-    remote = connect.SparkSession._default_session if connect else None
-    if remote is not None and not remote.is_stopped:
-        return remote
-    return getattr(SparkSession, "_instantiatedSession", None)
-
-
 def python_session(credentials: SparkCredentials) -> SparkSession:
     """Return the session for Python models: the warehouse's, the process's, or a new one.
 
@@ -313,7 +304,7 @@ def python_session(credentials: SparkCredentials) -> SparkSession:
     """
     if _catalog:
         return _catalog.spark
-    if (session := process_session()) is not None:
+    if (session := find_session()) is not None:
         return session
     if not has_session(credentials):
         raise DbtRuntimeError(explain_missing_session(credentials, []))
@@ -327,7 +318,7 @@ def python_session(credentials: SparkCredentials) -> SparkSession:
 def has_session(credentials: SparkCredentials) -> bool:
     """Whether Python models have a session to run on."""
     is_session = credentials.method == SparkConnectionMethod.SESSION
-    return is_session or "SPARK_REMOTE" in os.environ or process_session() is not None
+    return is_session or "SPARK_REMOTE" in os.environ or find_session() is not None
 
 
 def explain_missing_session(credentials: SparkCredentials, models: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ import re
 from pyspark.sql import SparkSession
 
 from dbt_spark_python.engines import sail
+from dbt_spark_python.fences.hadoop import find_hadoop
 from dbt_spark_python.session.progress import is_connect
 
 
@@ -24,5 +25,4 @@ def reads_this_disk(session: SparkSession | None, path: str = "") -> bool:
         return sail.is_sail(session)
     if scheme := re.match("([^/:]+):/", path):
         return scheme[1] == "file"
-    hadoop = session.sparkContext._jsc.hadoopConfiguration()
-    return hadoop.get("fs.defaultFS", "file:///").startswith("file:")
+    return find_hadoop(session).configuration.get("fs.defaultFS", "file:///").startswith("file:")
