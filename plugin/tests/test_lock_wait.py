@@ -79,7 +79,7 @@ def test_a_wait_that_ends_is_reported(slow, folders, wait, said_first):
     """The error names the folder and the process that builds there, and says what to do; no model has begun."""
     started = time.monotonic()
     said = dbt(slow, "run", code=2, warehouse=folders.root, **{WAIT: wait})
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 120
     flat = " ".join(said.split())
     assert f"{said_first} {folders.root} is being built by process {os.getpid()} since 20" in flat
     assert "wait until that ends, let runs wait longer (spark.dbt.lock_wait in the profile), or use another" in flat

@@ -6,7 +6,7 @@ import pytest
 from dbt.adapters.spark.session import Cursor
 
 from dbt_spark_python.fences import known_session
-from dbt_spark_python.session import connection, error_translation, small_run_profile
+from dbt_spark_python.session import error_translation, small_run_profile
 from plugin_projects import make_project, python_model
 
 PROFILE = {
@@ -93,14 +93,13 @@ def test_settings_are_removed_from_a_session_without_a_warehouse_of_folders(monk
     """As on the targets `iceberg` and `delta`, where an orchestrator may run several commands in a process."""
     settings: dict[str, str] = {}
     session = SimpleNamespace(conf=SimpleNamespace(unset=settings.pop))
-    for name, value in (("_catalog", None), ("_set", set()), ("find_session", lambda: session)):
-        monkeypatch.setattr(connection, name, value)
+    runs = small_run_profile.SmallRuns()
     for is_small in (True, False):
         small = small_run_profile.SmallRun("", {"spark.sql.adaptive.enabled": "false"}, is_small)
-        monkeypatch.setattr(connection, "_small", small)
-        monkeypatch.setattr(connection, "_parameters", parameters := {})
-        connection.apply_small_run_settings(parameters)
-        settings.update(parameters)  # as dbt-spark's connection does
+        monkeypatch.setattr(small_run_profile, "take_settings", lambda *_, small=small: small)
+        runs.read(parameters := {"spark.master": "local"}, {})
+        runs.apply(parameters, session)
+        settings |= {name: parameters[name] for name in small.settings.keys() & parameters.keys()}
         assert settings == (small.settings if is_small else {})
 
 

@@ -42,6 +42,7 @@ from dbt_spark_python.session import connection, error_translation
 from dbt_spark_python.session.found_input import find_input
 from dbt_spark_python.session.progress import RunProgress, logger
 from dbt_spark_python.session.shell import shown_command, shown_path
+from dbt_spark_python.session.small_run_profile import SMALL_RUNS
 from dbt_spark_python.table_store.catalog import literal
 
 SUBMISSION_METHOD = "session"
@@ -68,7 +69,7 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
         if hasattr(config, "vars"):  # `dbt debug` gives a profile alone
-            connection.read_small_run(config.credentials, {**config.vars.to_dict(), **config.cli_vars})
+            SMALL_RUNS.read(config.credentials.server_side_parameters, {**config.vars.to_dict(), **config.cli_vars})
         quiet_libraries()
         add_callback_to_manager(RunProgress())
 
@@ -85,7 +86,7 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
     def pre_model_hook(self, config: Mapping[str, Any]) -> Any:
         """Prepare the folder where a node's table will be written; return the node."""
         node = config.model
-        if node.resource_type == NodeType.Unit and (session := connection.unit_test_session()):
+        if node.resource_type == NodeType.Unit and (session := SMALL_RUNS.unit_test_session()):
             self.connections.get_thread_connection().handle = error_translation.handle(session)
         catalog = connection.catalog_of(self.config.credentials)
         if catalog and sail.is_sail(catalog.spark):
@@ -112,7 +113,7 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
     def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
         """Publish a node's table, unless building it raised an error; record that a test passed."""
         node = context
-        if node.resource_type == NodeType.Unit and connection.unit_test_session():
+        if node.resource_type == NodeType.Unit and SMALL_RUNS.unit_test_session():
             self.connections.get_thread_connection().handle = error_translation.handle(find_session())
         if node.resource_type in (NodeType.Test, NodeType.Unit):
             if makes_table(node):

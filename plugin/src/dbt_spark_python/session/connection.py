@@ -5,26 +5,25 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod, SparkCredentials
 from dbt.flags import get_flags
 from dbt_common.exceptions import DbtRuntimeError
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt_spark_python.engines import sail, sail_server
 from dbt_spark_python.fences.known_session import find_session
 from dbt_spark_python.fences.socket_filter import HOST
 from dbt_spark_python.python_model import ship_packages
-from dbt_spark_python.session import environment, error_translation, small_run_profile
+from dbt_spark_python.session import environment, error_translation
 from dbt_spark_python.session.memory import short_memory
 from dbt_spark_python.session.object_stores import failed_request
 from dbt_spark_python.session.progress import is_connect, show_line
+from dbt_spark_python.session.small_run_profile import SMALL_RUNS, configure
 from dbt_spark_python.table_store import damage
 from dbt_spark_python.table_store.catalog import FolderCatalog
 from dbt_spark_python.table_store.errors import WarehouseError
@@ -53,10 +52,6 @@ _NOT_IN_PATHS = re.compile(r"[\[\]{}*?\\,\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _URI = re.compile(r"[A-Za-z][\w+.-]*://")
 
 _opening = threading.Lock()
-_parameters: dict | None = None  # parameters of the last dbt command
-_small: small_run_profile.SmallRun | None = None  # its additional settings for small inputs, if the profile has any
-_of_unit_tests: SparkSession | None = None  # a second session with settings for small inputs
-_set: set[str] = set()  # settings that the previous command added
 _catalog: FolderCatalog | None = None  # a process has one Spark session, so at most one warehouse
 
 
@@ -125,46 +120,6 @@ def damaged_tables(message: str, code: str) -> str | None:
     return damage.explain(_catalog.warehouse, message, code) if _catalog else None
 
 
-def read_small_run(credentials: SparkCredentials, variables: Mapping[str, Any]) -> None:
-    """Read the small-run settings of the next command; a second call for the same command does nothing."""
-    global _parameters, _small
-    if credentials.server_side_parameters is not _parameters:
-        _parameters = credentials.server_side_parameters
-        _small = small_run_profile.take_settings(_parameters, variables) if _parameters else None
-
-
-def small_run_settings(parameters: dict[str, str]) -> small_run_profile.SmallRun:
-    """Return the settings that a small command adds; empty for other commands."""
-    return _small if _small and _small.is_run and parameters is _parameters else small_run_profile.SmallRun("", {})
-
-
-def unit_test_session() -> SparkSession | None:
-    """Return the session for unit tests, which use small-run settings in every run.
-
-    It is None if unit tests share the process's session.
-    """
-    global _of_unit_tests
-    main = find_session()
-    if _small is None or main is None or is_connect(main):
-        return None
-    with _opening:
-        if _of_unit_tests is None or _of_unit_tests.sparkContext is not main.sparkContext:
-            _of_unit_tests = main.newSession()
-            configure(_of_unit_tests, _small.settings)
-    return _of_unit_tests
-
-
-def apply_small_run_settings(parameters: dict[str, str]) -> None:
-    """Add the small-run settings to a command's parameters, and reset those of the previous command."""
-    settings = small_run_settings(parameters).settings
-    if (session := _catalog.spark if _catalog else find_session()) is not None:
-        for name in _set - settings.keys():
-            session.conf.unset(name)
-    _set.clear()
-    _set.update(settings)
-    parameters.update(settings)
-
-
 def prepare(credentials: SparkCredentials) -> None:
     """Prepare the environment and the warehouse for a dbt command; a second call for the same command does nothing.
 
@@ -178,12 +133,12 @@ def prepare(credentials: SparkCredentials) -> None:
         is_sail = parameters.pop(sail_server.ENGINE, None) == "sail"
         needs_java = not is_sail and find_session() is None
         root, wait_s = parameters.pop(WAREHOUSE, None), read_lock_wait(parameters)
-        options = [parameters.get("spark.driver.extraJavaOptions"), small_run_settings(parameters).java]
+        options = [parameters.get("spark.driver.extraJavaOptions"), SMALL_RUNS.settings_of(parameters).java]
         options.append("" if root else environment.catalog_option(parameters))
         environment.prepare(java_options=" ".join(filter(None, options)), needs_java=needs_java)
         if needs_java:
             guard_ports(parameters)
-        apply_small_run_settings(parameters)
+        SMALL_RUNS.apply(parameters, _catalog.spark if _catalog else find_session())
         ship_packages.send_packed(parameters)
         if root is None or ("SPARK_REMOTE" in os.environ and not is_sail):  # the server has its own warehouse
             return
@@ -289,13 +244,6 @@ def catalog_of(credentials: SparkCredentials) -> FolderCatalog | None:
     return _catalog if _catalog and str(_catalog.warehouse.tables) == place else None
 
 
-def configure(session: SparkSession, parameters: Mapping[str, Any]) -> None:
-    """Apply a profile's settings to an existing session, except those that only a new session accepts."""
-    for name, value in parameters.items():
-        with suppress(PySparkException):
-            session.conf.set(name, value)
-
-
 def python_session(credentials: SparkCredentials) -> SparkSession:
     """Return the session for Python models: the warehouse's, the process's, or a new one.
 
@@ -309,9 +257,7 @@ def python_session(credentials: SparkCredentials) -> SparkSession:
     if not has_session(credentials):
         raise DbtRuntimeError(explain_missing_session(credentials, []))
     session = SparkSession.builder.getOrCreate()
-    configure(
-        session, credentials.server_side_parameters
-    )  # SQL models run on the server's other sessions with these settings
+    configure(session, credentials.server_side_parameters)  # SQL models run on the server's other sessions with these
     return session
 
 
