@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_tangles.algorithms.graph.concurrency import concurrent_counts
-from graph_oracle import arrays_of, thread, walk
+from graph_oracle import answers_of, arrays_of, thread
 
 
 def naive_counts(links: list[list[int]], sizes: list[int]) -> list[int]:
@@ -50,7 +50,7 @@ def history(seed: int, size: int, span: int, most: int) -> list[list[int]]:
 
 def test_the_example_has_two_concurrent_messages():
     """Thread A to E, section 2: C and D were written without knowledge of each other; all other pairs are ordered."""
-    answers = walk(thread({"A": None, "B": ["A"], "C": ["B"], "D": ["B"], "E": ["C", "D"]}))
+    answers = answers_of(thread({"A": None, "B": ["A"], "C": ["B"], "D": ["B"], "E": ["C", "D"]}))
     assert {id_: out["concurrent_count"] for id_, out in answers.items()} == {"A": 0, "B": 0, "C": 1, "D": 1, "E": 0}
 
 

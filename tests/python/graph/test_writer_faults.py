@@ -8,7 +8,7 @@ import pytest
 
 from dbt_tangles.algorithms.graph.orders import Dag
 from dbt_tangles.algorithms.graph.writer_faults import WriterFaults, writer_faults
-from graph_oracle import arrays_of, thread, walk
+from graph_oracle import answers_of, arrays_of, thread
 
 
 def dag_of(links: list[list[int]], sizes: list[int], seed: int = 0) -> Dag:
@@ -53,7 +53,7 @@ def history(rng: random.Random, sizes: list[int]) -> list[list[int]]:
 def test_writers_are_held_to_what_they_knew():
     links = {"r": None, "b": ["r"], "again": ["r"], "both": ["b", "again", "r"], "fine": ["b"]}
     authors = {"r": "ann", "b": "bob", "again": "bob", "both": "bob", "fine": "ann"}
-    answers = walk(thread(links, author=authors, sequence={"r": 1, "b": 7, "again": 8, "both": 9, "fine": 2}))
+    answers = answers_of(thread(links, author=authors, sequence={"r": 1, "b": 7, "again": 8, "both": 9, "fine": 2}))
     names = ("own_left_out", "not_tips", "redundant_previous")
     assert {id_: tuple(out[name] for name in names) for id_, out in answers.items()} == {
         "r": ([], [], []),

@@ -53,7 +53,11 @@ def link(nodes: Nodes, ids: Strings, previous: Lists, candidate: np.ndarray, roo
     Raises:
         OverflowError: There are more than 2^31 - 1 listed ids.
     """
-    found = look_up(nodes, ids, previous, candidate, root)
+    return join_links(nodes, previous, candidate, root, look_up(nodes, ids, previous, candidate, root))
+
+
+def join_links(nodes: Nodes, previous: Lists, candidate: np.ndarray, root: np.ndarray, found: np.ndarray) -> Links:
+    """Build the edges as `link`, from `found` int32[items]: the node of each listed id, or -1."""
     return Links(*_join(candidate, root, previous.starts[nodes.row], previous.starts[nodes.row + 1], found))
 
 

@@ -102,6 +102,12 @@ def take_strings(strings: Strings, rows: np.ndarray) -> pa.Array:
     return pa.LargeStringArray.from_buffers(len(rows), pa.py_buffer(offsets), pa.py_buffer(data))
 
 
+def large_strings(strings: Strings) -> pa.Array:
+    """Convert strings without nulls to an Arrow array, without a copy."""
+    buffers = pa.py_buffer(strings.offsets), pa.py_buffer(strings.data)
+    return pa.LargeStringArray.from_buffers(len(strings.valid), *buffers)
+
+
 def copy_strings(strings: Strings, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Gather strings as arrays: int64[rows + 1], offsets into uint8[...]."""
     return _copy_bytes(strings.offsets, strings.data, rows)
