@@ -9,7 +9,7 @@ from dbt_tangles.algorithms.graph.arrays import first_rows, runs, starts
 from dbt_tangles.algorithms.graph.dense_ids import Nodes, number_ids, number_nodes
 from dbt_tangles.algorithms.graph.strings import Lists, Strings, strings_of, take_strings
 from dbt_tangles.algorithms.graph.topological_generations import children
-from dbt_tangles.algorithms.structures.components import is_on_cycle, strong_components
+from dbt_tangles.algorithms.structures.components import on_cycles
 from dbt_tangles.algorithms.structures.kahn import extend_depths
 from dbt_tangles.algorithms.structures.space import with_space
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
@@ -62,40 +62,39 @@ def root_causes(
     number = np.empty(len(numbered.row), np.int64)
     number[numbered.row] = number_ids(numbered, texts)
     count = int(number.max(initial=-1)) + 1
-    at = np.full(len(is_aside), -1)
-    at[node] = number[: len(node)]
-    target = at[found[item]]
+    own = number[: len(node)]
+    number_of = np.full(len(is_aside), -1)
+    number_of[node] = own
+    target = number_of[found[item]]
     target[is_missing] = number[len(node) :]
 
     # Each edge once, by owner, then target.
-    edge = np.unique(number[owner] * count + target)
+    edge = np.unique(own[owner] * count + target)
     owner, target = edge // max(count, 1), (edge % max(count, 1)).astype(np.int32)
     edge_start = starts(np.bincount(owner, minlength=count))
-    cause_start, cause = _causes(edge_start, target, np.diff(edge_start) == 0, MOST_CAUSES)
+    is_cause = np.diff(edge_start) == 0
+    begin, end, cause = _causes(edge_start, target, is_cause | on_cycles(edge_start, target, ~is_cause), MOST_CAUSES)
     is_absent = np.ones(count, np.bool_)
-    is_absent[number[: len(node)]] = False
+    is_absent[own] = False
     name = first_rows(number, count)
-    kept_start, kept = runs(cause_start, number[: len(node)])
+    cause_start = starts((end - begin)[own])
+    kept = np.arange(cause_start[-1]) + np.repeat(begin[own] - cause_start[:-1], np.diff(cause_start))
     absent = np.flatnonzero(is_absent[target])
-    absent_start = starts(np.bincount(owner[absent], minlength=count)[number[: len(node)]])
-    return Waiting(node, kept_start, name[cause[kept]], absent_start, name[target[absent]], names.combine_chunks())
+    missing_start, at = runs(starts(np.bincount(owner[absent], minlength=count)), own)
+    missing = name[target[absent[at]]]
+    return Waiting(node, cause_start, name[cause[kept]], missing_start, missing, names.combine_chunks())
 
 
 @compiled
-def _causes(start, previous, is_cause, most):
-    """Find the causes of each node, ascending: int64[nodes + 1] into int32[causes]."""
-    n = len(is_cause)
+def _causes(start, previous, own, most):
+    """Find the causes of each node, ascending: the begin and end of each list in an array. `own` causes itself."""
+    n = len(own)
     waiting = np.empty(n, np.int32)
     queue = np.empty(n, np.int32)
     tail = 0
-    own = is_cause.copy()
-    component, size = strong_components(start, previous, ~is_cause)
     for node in range(n):
-        waiting[node] = start[node + 1] - start[node]
-        if not is_cause[node]:
-            own[node] = is_on_cycle(node, start, previous, component, size)
+        waiting[node] = -1 if own[node] else start[node + 1] - start[node]
         if own[node]:
-            waiting[node] = -1
             queue[tail] = node
             tail += 1
     extend_depths(children(start, previous), waiting, np.zeros(n, np.int32), np.zeros(n, np.int32), queue, 0, tail)
@@ -117,14 +116,7 @@ def _causes(start, previous, is_cause, most):
                 found[begin[node] : begin[node] + length] = merged[:length]
                 count = begin[node] + length
         end[node] = count
-    # Reorder from the order of discovery to the order of nodes.
-    out_start = np.zeros(n + 1, np.int64)
-    for node in range(n):
-        out_start[node + 1] = out_start[node] + end[node] - begin[node]
-    out = np.empty(out_start[n], np.int32)
-    for node in range(n):
-        out[out_start[node] : out_start[node + 1]] = found[begin[node] : end[node]]
-    return out_start, out
+    return begin, end, found[:count].copy()
 
 
 @inner

@@ -236,23 +236,28 @@ def _hashes(offsets, data, valid, keys):
     return hashes
 
 
-def _equal_bytes(data, at, end, other_data, other_at, other_end):
-    return data[at:end].tobytes() == other_data[other_at:other_end].tobytes()
+def _same_bytes(some, row, others, other_row):
+    return _bytes_of(some, row) == _bytes_of(others, other_row)
+
+
+def _bytes_of(strings, row):
+    return strings.data[strings.offsets[row] : strings.offsets[row + 1]].tobytes()
 
 
 @inner
-@interpreted_as(_equal_bytes)
-def equal(data, at, end, other_data, other_at, other_end):
-    """Compare two strings byte by byte: `data[at:end]` and `other_data[other_at:other_end]`."""
-    if end - at != other_end - other_at:
+@interpreted_as(_same_bytes)
+def same(some, row, others, other_row):
+    """Whether two rows of `Strings` have the same bytes."""
+    at, end, other_at = some.offsets[row], some.offsets[row + 1], others.offsets[other_row]
+    if end - at != others.offsets[other_row + 1] - other_at:
         return False
     while end - at >= 8:
-        if _word(data, at) != _word(other_data, other_at):
+        if _word(some.data, at) != _word(others.data, other_at):
             return False
         at += 8
         other_at += 8
     while at < end:
-        if data[at] != other_data[other_at]:
+        if some.data[at] != others.data[other_at]:
             return False
         at += 1
         other_at += 1

@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 
 from dbt_tangles.algorithms.graph.arrays import flags, keep_entries, lists_by_row, scatter
 from dbt_tangles.algorithms.graph.causes import Waiting, root_causes
-from dbt_tangles.algorithms.graph.concurrency import concurrent_counts
+from dbt_tangles.algorithms.graph.concurrency import concurrency
 from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_ids, number_rows
 from dbt_tangles.algorithms.graph.links import Links, join_links, look_up
 from dbt_tangles.algorithms.graph.members import GRAPH
@@ -24,7 +24,6 @@ from dbt_tangles.algorithms.graph.topological_generations import (
     set_aside_codes,
 )
 from dbt_tangles.algorithms.graph.transitive_reduction import redundant_edges
-from dbt_tangles.algorithms.graph.writer_faults import writer_faults
 from dbt_tangles.kernel_runtime.kernel import kernel
 from dbt_tangles.kernel_runtime.output import Nested, Texts
 from dbt_tangles.kernel_runtime.row_schema import Int32
@@ -62,12 +61,10 @@ class Place(NamedTuple):
     thread_position: Int32 | None
     child_count: Int32 | None  # The members that list this member
     redundant_previous: list[str] | None  # The previous that are ancestors of another previous
+    # The last three columns of members are also null in a graph above `concurrency.MOST_STEPS`
     own_left_out: list[str] | None  # The earlier messages of its author that it does not follow, or 100 of them
-    # The previous that the latest earlier message of its author follows. This column and the one before are also null
-    # in a graph above `writer_faults.MOST_STEPS`
-    not_tips: list[str] | None
-    # The members that neither follow nor precede it; also null in a graph above `concurrency.MOST_STEPS`
-    concurrent_count: Int32 | None
+    not_tips: list[str] | None  # The previous that the latest earlier message of its author follows
+    concurrent_count: Int32 | None  # The members that neither follow nor precede it
     blocked_by: list[str] | None  # Of nodes set aside: `causes.root_causes`, at least one
     missing_previous: list[str] | None  # Of nodes set aside: the listed ids without a row in their graph
 
@@ -160,9 +157,9 @@ def _places(table: pa.Table, nodes: Nodes, ids: Strings, links: Links, reverse: 
     position = positions(nodes.graph_start, depth)
     dag = renumber(nodes.graph_start, start, previous, position)
     row = nodes.row[dag.node]
-    redundant = redundant_edges(dag.graph_start, dag.start, dag.previous, depth[dag.node])
-    faults = writer_faults(dag, *_authors(table, row))
-    concurrent = concurrent_counts(dag.graph_start, *keep_entries(dag.start, dag.previous, ~redundant))
+    redundant = redundant_edges(dag.start, dag.previous, depth[dag.node])
+    found = concurrency(dag, redundant, *_authors(table, row))
+    is_searched = found.count >= 0
     by_node = {
         "depth": depth,
         "position": position,
@@ -172,9 +169,9 @@ def _places(table: pa.Table, nodes: Nodes, ids: Strings, links: Links, reverse: 
     texts, every = Texts(large_strings(ids)), np.ones(len(row), np.bool_)
 
     def column(values: np.ndarray, has_value: np.ndarray) -> np.ma.MaskedArray:
-        found = np.ma.masked_all(len(table), values.dtype)
-        found[row[has_value]] = values[has_value]
-        return found
+        by_row = np.ma.masked_all(len(table), values.dtype)
+        by_row[row[has_value]] = values[has_value]
+        return by_row
 
     def lists(begin: np.ndarray, listed: np.ndarray, has_list: np.ndarray) -> Nested:
         is_null = np.ones(len(table), np.bool_)
@@ -185,9 +182,9 @@ def _places(table: pa.Table, nodes: Nodes, ids: Strings, links: Links, reverse: 
     return {
         **{name: column(values[dag.node], every) for name, values in by_node.items()},
         "redundant_previous": lists(*keep_entries(dag.start, dag.previous, redundant), every),
-        "own_left_out": lists(faults.left_start, faults.left_out, faults.is_checked),
-        "not_tips": lists(*keep_entries(dag.start, dag.previous, faults.is_stale), faults.is_checked),
-        "concurrent_count": column(concurrent, concurrent >= 0),
+        "own_left_out": lists(found.left_start, found.left_out, is_searched),
+        "not_tips": lists(*keep_entries(dag.start, dag.previous, found.is_stale), is_searched),
+        "concurrent_count": column(found.count, is_searched),
     }
 
 
