@@ -13,7 +13,7 @@ from bench import events, session
 from bench.events import Timelines
 from bench.report import Part, at_most, say
 from bench.turns import seconds_of
-from dbt_tangles.algorithms.graph.graph_batches import walk_partition
+from dbt_tangles.algorithms.graph.walk import walk
 from dbt_tangles.formats.ssb.graphs import TANGLE_NAMES
 from dbt_tangles.formats.ssb.ids import sigils
 
@@ -25,7 +25,7 @@ START = 1_600_000_000_000.0
 
 
 def nodes(name: str, scale: float) -> pa.Table:
-    """Make `one` tangle or `many`: the rows of `walk_partition` with authors and sequences, in random order."""
+    """Make `one` tangle or `many`: the rows of `walk.Candidate` with authors and sequences, in random order."""
     rng = np.random.default_rng(1)
     if name == "one":
         log = events.append(max(int(EVENTS * scale) // 2 * 2, 2 * FEEDS), FEEDS, rng)
@@ -95,7 +95,7 @@ def run(options: Namespace) -> Part:
         batches = table.to_batches(session.batch_rows())
 
         def work(batches: list[pa.RecordBatch] = batches) -> None:
-            for _ in walk_partition(iter(batches)):
+            for _ in walk(batches):
                 pass
 
         work()

@@ -4,14 +4,14 @@ The log consists of a signed log and of test cases of other implementations; eac
 """
 
 import json
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import pyarrow as pa
 import pytest
 
 from conftest import DATA
-from dbt_tangles.algorithms.graph import WALK_INPUT_SCHEMA, walk_graphs
-from graph_oracle import known_links, longest_paths, naive_causes, naive_clocks, naive_pairs, naive_walk, waiting_of
+from dbt_tangles.algorithms.graph.walk import Candidate, walk
+from graph_oracle import known_links, longest_paths, naive_clocks, naive_pairs, naive_walk, walked
 from log_files import selection_of
 from set_cases import cases
 
@@ -237,34 +237,22 @@ def test_faults_of_writers(built, graphs):
     assert len({(fault, graphs[name, root].is_large) for name, root, _, fault in found}) == 6
 
 
-def test_root_causes_and_missing_messages(built):
+def test_root_causes_and_missing_messages(built, expected):
     """The root causes of all messages set aside, and the counts of messages that each missing id blocks."""
-    links = defaultdict(list)
-    for row in built.rows("tangle_edges"):
-        links[row["tangle_name"], row["root_id"], row["message_id"]].append(row["previous_id"])
-    graphs = defaultdict(list)
-    rows = [row for row in built.rows("tangle_messages") if row["root_id"] is not None]
-    for row in rows:
-        is_bad = row["set_aside_reason"] in ("wrong_type", "malformed_tangle")
-        previous = links[row["tangle_name"], row["root_id"], row["message_id"]]
-        node = {"graph_id": row["root_id"], "node_id": row["message_id"], "claim_error": "bad" if is_bad else None}
-        graphs[row["tangle_name"]].append(node | {"previous": previous, "depth": row["depth"]})
-    causes, missing = {}, {}
-    for name, nodes in graphs.items():
-        waiting = waiting_of(nodes, {(node["graph_id"], node["node_id"]): node["depth"] for node in nodes})
-        found = naive_causes(waiting)
-        there = {(node["graph_id"], node["node_id"]) for node in nodes}
-        causes |= {(name, *key): ids for key, ids in found.items() if key in there}
-        for graph, id_ in found.keys() - there:
-            behind = [ids for key, ids in found.items() if key in there and key[0] == graph and id_ in ids]
-            direct = sum(row["graph_id"] == graph and id_ in row["waits_for"] for row in waiting)
-            missing[name, graph, id_] = direct, len(behind), sum(ids == [id_] for ids in behind)
-    keys = ("tangle_name", "root_id", "message_id")
-    assert {(*map(row.get, keys),): row["blocked_by"] for row in rows if not row["is_member"]} == causes
-    columns = ("tangle_name", "root_id", "missing_id", "waiting_count", "blocked_count", "unlocks")
-    rows = [(*map(row.get, columns),) for row in built.rows("tangle_missing")]
-    assert {row[:3]: row[3:] for row in rows} == missing
-    assert any(row[4] > row[3] for row in rows) and any(row[5] < row[4] for row in rows)
+    causes, waiting, blocked, unlocked = {}, Counter(), Counter(), Counter()
+    for row, answer in zip(*expected, strict=True):
+        graph = row["graph_kind"], row["graph_id"]
+        if answer["depth"] is None:
+            found = answer["blocked_by"]
+            causes[(*graph, row["node_id"])] = found
+            waiting.update((*graph, name) for name in answer["missing_previous"])
+            blocked.update((*graph, name) for name in found)
+            unlocked.update((*graph, name) for name in found if len(found) == 1)
+    rows = [row for row in built.rows("tangle_messages") if row["root_id"] is not None and not row["is_member"]]
+    assert {(*map(row.get, ("tangle_name", "root_id", "message_id")),): row["blocked_by"] for row in rows} == causes
+    found = rows_of(built, "tangle_missing", "missing_id", "waiting_count", "blocked_count", "unlocks")
+    assert found == {(*key, count, blocked[key], unlocked[key]) for key, count in waiting.items()}
+    assert any(row[4] > row[3] for row in found) and any(row[5] < row[4] for row in found)
 
 
 def test_next_message_joins_its_tangle(built):
@@ -273,17 +261,17 @@ def test_next_message_joins_its_tangle(built):
     told = [row for row in built.rows("tangles") if row["tangle_name"] != "ssb:feed" and row["member_count"]]
     assert following.keys() == {(row["tangle_name"], row["root_id"]) for row in told}
     rows = [row for row in built.candidates if (row["tangle_name"], row["root_id"]) in following]
-    names = WALK_INPUT_SCHEMA.names[3:]
+    names = [name for name in Candidate._fields[3:] if name in built.candidates[0]]
     nodes = [
-        dict(zip(WALK_INPUT_SCHEMA.names[:4], (*graph, "~", following[graph]["previous"]), strict=True))
+        dict(zip(Candidate._fields[:4], (*graph, "~", following[graph]["previous"]), strict=True))
         for graph in following
     ]
     nodes = [node | {"is_root": False} for node in nodes]
     for row in rows:
         graph = {"graph_kind": row["tangle_name"], "graph_id": row["root_id"], "node_id": row["message_id"]}
         nodes.append(graph | {name: row[name] for name in names})
-    walked = walk_graphs(pa.Table.from_pylist(nodes, WALK_INPUT_SCHEMA)).to_pylist()
-    for graph, place in zip(following, walked[: len(following)], strict=True):
+    places = walked(pa.Table.from_pylist(nodes, walk.reads))
+    for graph, place in zip(following, places[: len(following)], strict=True):
         assert (place["depth"], place["child_count"]) == (following[graph]["depth"], 0)
-    tips = [row for row in walked if row["child_count"] == 0]
+    tips = [row for row in places if row["child_count"] == 0]
     assert len(tips) == len(following)

@@ -2,18 +2,12 @@
 
 with levels as (
     select
-        levels.*,
-        causes.blocked_by,
-        lag(levels.message_id) over (
-            partition by levels.tangle_name, levels.root_id, levels.set_aside_reason is null
-            order by levels.thread_position
+        *,
+        lag(message_id) over (
+            partition by tangle_name, root_id, set_aside_reason is null
+            order by thread_position
         ) as neighbour_id
-    from {{ ref('int_tangle_levels') }} as levels
-    left join {{ ref('int_tangle_causes') }} as causes
-        on
-            levels.tangle_name <=> causes.tangle_name
-            and levels.root_id <=> causes.root_id
-            and levels.message_id = causes.message_id
+    from {{ ref('int_tangle_levels') }}
 )
 
 select

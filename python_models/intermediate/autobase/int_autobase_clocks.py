@@ -2,10 +2,8 @@
 
 from functools import partial
 
-from pyspark.sql import functions as sf
-
 from dbt_spark_python.python_model.map_groups import map_groups
-from dbt_tangles.algorithms.graph.graph_batches import clocks_of_partition
+from dbt_tangles.algorithms.graph.clocks import author_clocks
 
 CLOCKS = "graph_id string, node_id string, author string, sequence int"
 GRAPH_NAMES = {"base_id": "graph_id", "writer": "author", "length": "sequence"}
@@ -15,11 +13,10 @@ BASE_NAMES = {graph: base for base, graph in GRAPH_NAMES.items()}
 def model(dbt, spark):
     max_rows = dbt.config.meta_get("base_clock_limit")
     members = dbt.ref("int_autobase_members").withColumnsRenamed(GRAPH_NAMES)
-    kind = sf.lit("autobase").alias("graph_kind")
     clocks = map_groups(
-        members.select(kind, "graph_id", "node_id", "previous", "depth", "author", "sequence"),
+        members.select("graph_id", "node_id", "previous", "depth", "author", "sequence"),
         ["graph_id"],
-        partial(clocks_of_partition, limit=0, max_rows=max_rows),
+        partial(author_clocks, limit=0, max_rows=max_rows, group_limit=max_rows),
         CLOCKS,
     )
     return clocks.withColumnsRenamed(BASE_NAMES)

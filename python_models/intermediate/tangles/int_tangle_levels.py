@@ -1,4 +1,4 @@
-"""Membership, depth and orders of every tangle; computed by dbt_tangles.algorithms.graph.walk."""
+"""Membership, depth, orders and root causes of every tangle; computed by dbt_tangles.algorithms.graph.walk."""
 
 from functools import partial
 
@@ -6,9 +6,8 @@ import pyarrow as pa
 
 from dbt_spark_python.python_model.columns import arrow_schema
 from dbt_spark_python.python_model.map_groups import map_groups
-from dbt_tangles.algorithms.graph.graph_batches import walk_partition
-from dbt_tangles.algorithms.graph.walk import WALK_OUTPUT_SCHEMA
-from dbt_tangles.formats.ssb.graphs import GRAPH_KEYS, graph_columns, tangle_columns
+from dbt_tangles.algorithms.graph.walk import walk
+from dbt_tangles.formats.ssb.graphs import graph_columns, tangle_columns
 
 
 def model(dbt, spark):
@@ -19,8 +18,8 @@ def model(dbt, spark):
     depths = graph_columns(dbt.ref("int_tangle_depths").withColumnRenamed("depth", "known_depth"))
     nodes = map_groups(
         candidates.unionByName(depths, allowMissingColumns=True),
-        GRAPH_KEYS,
-        partial(walk_partition, graph_limit=graph_limit, rows_in_memory=rows_in_memory),
-        pa.schema([*arrow_schema(candidates.schema), *WALK_OUTPUT_SCHEMA]),
+        walk.keys,
+        partial(walk, group_limit=graph_limit, rows_in_memory=rows_in_memory),
+        pa.schema([*arrow_schema(candidates.schema), *walk.writes]),
     )
     return tangle_columns(nodes)

@@ -132,7 +132,6 @@ def _walk(candidates: pa.Table) -> pa.Table:
     if not len(candidates):
         return candidates.append_column("set_aside_reason", pa.array([], pa.string()))
     # Imported here, because numba loads slowly and only logs with nodes need it.
-    from dbt_tangles.algorithms.graph.walk import walk_graphs
+    from dbt_tangles.algorithms.graph.walk import walk
 
-    reasons = walk_graphs(candidates)["set_aside_reason"]
-    return candidates.append_column("set_aside_reason", reasons.combine_chunks())
+    return pa.Table.from_batches(walk(candidates))

@@ -1,84 +1,113 @@
-"""Concurrent members: the worked example, and the kernel against a plain count over ancestor sets."""
+"""Concurrent members and faults of writers: worked examples, and the kernel against plain sets of ancestors."""
 
+import itertools
 import random
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from dbt_tangles.algorithms.graph.concurrency import concurrent_counts
-from graph_oracle import arrays_of, thread, walk
+from dbt_tangles.algorithms.graph.concurrency import Concurrency, concurrency
+from dbt_tangles.algorithms.graph.orders import Dag
+from graph_oracle import answers_of, arrays_of, thread
 
 
-def naive_counts(links: list[list[int]], sizes: list[int]) -> list[int]:
+def dag_of(links: list[list[int]], sizes: list[int], seed: int = 0) -> Dag:
+    """Number the members as given; their ids have a random order."""
+    graph_start, start, previous = arrays_of(links, sizes)
+    ends = itertools.pairwise(graph_start)
+    nodes = [random.Random(seed).sample(range(first, end), end - first) for first, end in ends]
+    return Dag(graph_start, np.array([node for graph in nodes for node in graph], np.int32), start, previous)
+
+
+def listed(found: Concurrency) -> list[list[int]]:
+    """List the messages that each member leaves out."""
+    start = found.left_start
+    return [sorted(found.left_out[start[m] : start[m + 1]].tolist()) for m in range(len(start) - 1)]
+
+
+def naive(dag: Dag, links: list[list[int]], author: np.ndarray, sequence: np.ndarray) -> tuple[list, list, list]:
+    """Count the concurrent members, and find the messages left out and the stale edges."""
     ancestors: list[set[int]] = []
     for previous in links:
         ancestors.append(set(previous).union(*(ancestors[p] for p in previous)))
-    counts = []
-    first = 0
+    counts, left_out, stale = [], [], []
+    for first, end in itertools.pairwise(dag.graph_start):
+        graph = range(first, end)
+        for m in graph:
+            counts.append(sum(m not in ancestors[e] and e not in ancestors[m] for e in graph) - 1)
+            own = [e for e in graph if author[e] == author[m] >= 0 and sequence[e] < sequence[m]]
+            left_out.append([e for e in own if e not in ancestors[m]])
+            latest = max(own, key=lambda e: (sequence[e], dag.node[e]), default=None)
+            stale += [latest is not None and p in ancestors[latest] for p in links[m]]
+    return counts, left_out, stale
+
+
+def redundant(links: list[list[int]]) -> np.ndarray:
+    """Mark some of the edges that a longer path implies: those that the member's last previous lists."""
+    return np.array([p in links[max(previous)] for previous in links for p in previous], np.bool_)
+
+
+def history(rng: random.Random, sizes: list[int]) -> list[list[int]]:
+    """Draw members that list near members or any; most graphs have one source, and some are chains."""
+    links: list[list[int]] = []
     for size in sizes:
-        graph = range(first, first + size)
-        counts += [sum(a != b and a not in ancestors[b] and b not in ancestors[a] for b in graph) for a in graph]
-        first += size
-    return counts
-
-
-@st.composite
-def histories(draw) -> tuple[list[list[int]], list[int]]:
-    """Draw graphs of a few members, with any number of roots, in which members list recent or any members."""
-    links, sizes = [], []
-    for _ in range(draw(st.integers(1, 3))):
-        first = len(links)
-        sizes.append(draw(st.integers(0, 12)))
-        span = draw(st.sampled_from([2, 4, 12]))
-        for m in range(first, first + sizes[-1]):
-            near = list(range(max(first, m - span), m))
-            links.append(draw(st.lists(st.sampled_from(near), max_size=3, unique=True)) if near else [])
-    return links, sizes
-
-
-def history(seed: int, size: int, span: int, most: int) -> list[list[int]]:
-    """Draw one large history, in which half of the members list one of the last `span` members."""
-    rng = random.Random(seed)
-    links: list[list[int]] = [[]]
-    for m in range(1, size):
-        near = range(max(0, m - span), m)
-        links.append(rng.sample(near, min(len(near), rng.choice([1, rng.randint(1, most)]))))
+        first, sources, span = len(links), rng.choice([1, 1, 2]), rng.choice([1, 2, 5, 500])
+        for m in range(size):
+            near = range(first + max(0, m - span), first + m)
+            links.append([] if m < sources else sorted({rng.choice(near) for _ in range(rng.randint(1, 3))}))
     return links
 
 
 def test_the_example_has_two_concurrent_messages():
     """Thread A to E, section 2: C and D were written without knowledge of each other; all other pairs are ordered."""
-    answers = walk(thread({"A": None, "B": ["A"], "C": ["B"], "D": ["B"], "E": ["C", "D"]}))
+    answers = answers_of(thread({"A": None, "B": ["A"], "C": ["B"], "D": ["B"], "E": ["C", "D"]}))
     assert {id_: out["concurrent_count"] for id_, out in answers.items()} == {"A": 0, "B": 0, "C": 1, "D": 1, "E": 0}
 
 
-@given(histories())
-def test_counts_equal_the_naive_counts(drawn):
-    assert concurrent_counts(*arrays_of(*drawn)).tolist() == naive_counts(*drawn)
+def test_writers_are_held_to_what_they_knew():
+    links = {"r": None, "b": ["r"], "again": ["r"], "both": ["b", "again", "r"], "fine": ["b"]}
+    authors = {"r": "ann", "b": "bob", "again": "bob", "both": "bob", "fine": "ann"}
+    answers = answers_of(thread(links, author=authors, sequence={"r": 1, "b": 7, "again": 8, "both": 9, "fine": 2}))
+    names = ("own_left_out", "not_tips", "redundant_previous")
+    assert {id_: tuple(out[name] for name in names) for id_, out in answers.items()} == {
+        "r": ([], [], []),
+        "b": ([], [], []),
+        "again": (["b"], ["r"], []),
+        "both": ([], ["r"], ["r"]),
+        "fine": ([], [], []),
+    }
 
 
-@pytest.mark.parametrize(("span", "most"), [(3, 2), (20, 3), (700, 2)])
-def test_counts_in_several_blocks(span, most):
-    """Narrow and wide histories of more members than a block has bits."""
-    links = history(span, 1_100, span, most)
-    assert concurrent_counts(*arrays_of(links, [1_100])).tolist() == naive_counts(links, [1_100])
+@pytest.mark.parametrize("seed", range(30))
+def test_all_results_equal_the_naive_ones(seed):
+    """In several blocks of several graphs, with forks and with sequences that contradict the links."""
+    rng = random.Random(seed)
+    sizes = [rng.choice([0, 1, 3, 10, 70, 200]) for _ in range(rng.randint(1, 3))] + [700] * (seed % 10 == 9)
+    links = history(rng, sizes)
+    author = np.array([rng.randrange(-1, rng.choice([1, 3, 30])) for _ in links], np.int32)
+    ordered = np.arange(len(links), dtype=np.int32)
+    sequence = ordered if rng.random() < 0.5 else np.array([rng.randrange(-3, 10) for _ in links], np.int32)
+    dag = dag_of(links, sizes, seed)
+    found = concurrency(dag, redundant(links), author, sequence, most_left_out=1_000)
+    assert (found.count.tolist(), listed(found), found.is_stale.tolist()) == naive(dag, links, author, sequence)
+    few = concurrency(dag, redundant(links), author, sequence, most_left_out=2)
+    for some, every in zip(listed(few), listed(found), strict=True):
+        assert len(some) == min(len(every), 2) and set(some) <= set(every)
 
 
-def test_a_chain_is_counted_within_any_limit():
-    links = [[], *([m] for m in range(1_999))]
-    assert concurrent_counts(*arrays_of(links, [2_000]), most_steps=0).tolist() == [0] * 2_000
-
-
-def test_a_graph_above_the_limit_has_no_counts():
-    """The limit leaves out the whole graph and no other graph; the same limit always leaves out the same graphs."""
-    diamond = [[], [0], [0], [1, 2]]
-    wide = [[4 + p for p in previous] for previous in history(3, 300, 300, 3)]
-    links, sizes = diamond + wide, [4, 300]
-    counts = concurrent_counts(*arrays_of(links, sizes), most_steps=100).tolist()
-    assert counts == [0, 1, 1, 0] + [-1] * 300
-    assert concurrent_counts(*arrays_of(links, sizes)).tolist() == naive_counts(links, sizes)
+def test_a_graph_above_the_limit_has_no_results():
+    """The limit leaves out the whole graph, no other graph, and no chain."""
+    star, chain = [[], *([0] for _ in range(4))], [[], *([304 + m] for m in range(1, 600))]
+    large = [[5 + p for p in previous] for previous in history(random.Random(3), [300])]
+    links, sizes = star + large + [[p for p in previous] for previous in chain], [5, 300, 600]
+    author, sequence = np.zeros(905, np.int32), np.arange(905, dtype=np.int32)
+    dag = dag_of(links, sizes)
+    found = concurrency(dag, redundant(links), author, sequence, most_steps=100)
+    counts, left_out, stale = naive(dag, links, author, sequence)
+    assert found.count.tolist() == counts[:5] + [-1] * 300 + [0] * 600
+    assert listed(found) == left_out[:5] + [[]] * 900
+    first, last = dag.start[5], dag.start[305]
+    assert found.is_stale.tolist() == stale[:first] + [False] * int(last - first) + stale[last:]
 
 
 def test_a_wide_star():
@@ -86,6 +115,8 @@ def test_a_wide_star():
     n = 100_000
     start = np.concatenate([[0, 0], np.arange(1, n + 1), [2 * n]]).astype(np.int64)
     previous = np.concatenate([np.zeros(n), np.arange(1, n + 1)]).astype(np.int32)
-    counts = concurrent_counts(np.array([0, n + 2]), start, previous)
+    dag = Dag(np.array([0, n + 2]), np.arange(n + 2, dtype=np.int32), start, previous)
+    nobody = np.full(n + 2, -1, np.int32)
+    counts = concurrency(dag, np.zeros(2 * n, np.bool_), nobody, nobody).count
     assert counts[0] == counts[-1] == 0
     assert (counts[1:-1] == n - 1).all()

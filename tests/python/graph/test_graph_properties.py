@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.algorithms.graph import DEPTH_SCHEMA, ancestor_pairs, author_clocks, walk_graphs
+from dbt_tangles.algorithms.graph.ancestors import ancestor_pairs
+from dbt_tangles.algorithms.graph.clocks import author_clocks
+from dbt_tangles.algorithms.graph.walk import walk
 from graph_logs import known_rows, logs
-from graph_oracle import DEFAULTS, listed, naive_clocks, naive_pairs, naive_walk, table_of, walked
+from graph_oracle import DEFAULTS, listed, members_of, naive_clocks, naive_pairs, naive_walk, table_of, walked
 
 
 def in_pieces(rows: list[dict], seed: int) -> pa.Table:
@@ -39,46 +41,40 @@ def test_given_depths_are_checked(rows, strict, data):
     """All depths of some graphs change nothing; a wrong, missing or additional depth is an error."""
     answers = naive_walk(rows, strict)
     members = known_rows(rows, answers)
-    graphs = data.draw(st.sets(st.sampled_from([row["graph_id"] for row in members] or [""])))
-    known = [row for row in members if row["graph_id"] in graphs]
-    assert walked(table_of(rows), strict, depths_of(known)) == answers
-    others = [row | {"depth": -1} for row, answer in zip(rows, answers, strict=True) if answer["depth"] is None]
-    others = [row for row in others if (row["graph_kind"], row["graph_id"]) in {graph_of(other) for other in known}]
-    others.append({"graph_kind": "t", "graph_id": "A", "node_id": "nobody at all", "depth": -1})
+    graphs = data.draw(st.sets(st.sampled_from([graph_of(row) for row in members] or [()])))
+    known = [row for row in members if graph_of(row) in graphs]
+    assert walked(mixed(rows, known), strict) == answers
+    others = [row | {"known_depth": -1} for row, answer in zip(rows, answers, strict=True) if answer["depth"] is None]
+    others = [row for row in others if graph_of(row) in {graph_of(other) for other in known}]
+    others.append({"graph_kind": "t", "graph_id": "A", "node_id": "nobody at all", "known_depth": -1})
     at = data.draw(st.sampled_from([*known, *others]))
-    wrong = data.draw(st.sampled_from([depth for depth in (0, 1, 2, 3, 2**31 - 1) if depth != at["depth"]]))
-    if at["depth"] < 0:
-        known.append(at | {"depth": wrong})
+    wrong = data.draw(st.sampled_from([depth for depth in (0, 1, 2, 3, 2**31 - 1) if depth != at["known_depth"]]))
+    if at["known_depth"] < 0:
+        known.append(at | {"known_depth": wrong})
     else:
-        known[known.index(at)] = at | {"depth": wrong}
+        known[known.index(at)] = at | {"known_depth": wrong}
     with pytest.raises(ValueError, match="given depth"):
-        walk_graphs(table_of(rows), strict, depths_of(known))
+        walked(mixed(rows, known), strict)
 
 
 def graph_of(row: dict) -> tuple:
     return row["graph_kind"], row["graph_id"]
 
 
-def depths_of(rows: list[dict]) -> pa.Table:
-    return pa.Table.from_pylist([{name: row[name] for name in DEPTH_SCHEMA.names} for row in rows], DEPTH_SCHEMA)
+def mixed(rows: list[dict], known: list[dict]) -> pa.Table:
+    """Make a table of candidates, and of the depths of members."""
+    return pa.Table.from_pylist([DEFAULTS | row for row in rows] + known, walk.reads)
 
 
-@given(
-    logs(),
-    st.booleans(),
-    st.integers(0, 9),
-    st.sampled_from([1, 2, 7, 1000]),
-    st.sampled_from([1, 40, 10**6]),
-)
-def test_ancestors_and_clocks_equal_the_naive_answer(rows, strict, limit, chunk_rows, memory):
-    """In batches of any size, clocks in blocks of any size: each row once."""
+@given(logs(), st.booleans(), st.integers(0, 9), st.sampled_from([1, 2, 7, 10**6]), st.sampled_from([1, 5, 10**6]))
+def test_ancestors_and_clocks_equal_the_naive_answer(rows, strict, limit, most_pairs, most_entries):
+    """In searches of any size, clocks in blocks of any size: each row once."""
     answers = naive_walk(rows, strict)
-    table = table_of(rows)
-    table = table.append_column("depth", pa.array([answer["depth"] for answer in answers], pa.int32()))
-    pairs = listed(ancestor_pairs(table, limit, chunk_rows), chunk_rows)
+    members = members_of(rows, answers)
+    pairs = listed(ancestor_pairs(members, most_pairs, group_limit=limit))
     assert len(pairs) == len(set(pairs))
     assert set(pairs) == set(naive_pairs(rows, answers, limit))
-    clocks = listed(author_clocks(table, limit, 20, chunk_rows, memory), chunk_rows)
+    clocks = listed(author_clocks(members, limit, 20, most_entries))
     assert len(clocks) == len(set(clocks))
     assert set(clocks) == set(naive_clocks(rows, answers, limit, 20))
 

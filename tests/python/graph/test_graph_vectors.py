@@ -10,7 +10,7 @@ import re
 
 import pytest
 
-from graph_oracle import DEFAULTS, naive_walk, order, pairs_of, walk
+from graph_oracle import DEFAULTS, answers_of, naive_walk, order, pairs_of
 from set_cases import cases
 
 MESSAGE_ID = re.compile(r"%[A-Za-z0-9+/]{43}=\.sha256")
@@ -32,7 +32,7 @@ def nodes_of(case: dict, roots: list[str]) -> list[dict]:
 
 def check_graph(rows: list[dict], members: set[str], history: dict[str, list[str]]) -> dict[str, dict]:
     """Compare members and their histories with the peer's; return the answers."""
-    answers = walk(rows)
+    answers = answers_of(rows)
     assert list(answers.values()) == naive_walk(rows)
     assert {key for key, out in answers.items() if out["depth"] is not None} == members
     found = {key: set() for key in members}
@@ -80,7 +80,7 @@ def test_tangle_graph_where_the_peer_throws(case):
     """A missing root, a node that lists itself, a key twice: the kernel accepts these, and follows the recipe."""
     root = [node["key"] for node in case["candidates"] if node["previous"] is None][:1] or ["nobody"]
     rows = nodes_of(case, root)
-    answers = walk(rows)
+    answers = answers_of(rows)
     assert list(answers.values()) == naive_walk(rows)
     if case["mode"] == "noroot":
         assert {out["set_aside_reason"] for out in answers.values()} == {"missing_root"}
@@ -120,7 +120,7 @@ def test_ssb_sort_as_a_tangle(case):
         return [listed] if isinstance(listed, str) else listed
 
     rows = messages_of(case, branch)
-    answers = walk(rows)
+    answers = answers_of(rows)
     assert list(answers.values()) == naive_walk(rows)
 
 
@@ -128,7 +128,7 @@ def test_ssb_sort_as_a_tangle(case):
 def test_ssb_sort_by_every_reference(case):
     """The peer's notion of causality: any id anywhere in a message. Heads and roots are the peer's, too."""
     rows = messages_of(case, lambda m: [s for s in strings_in(m["value"]) if MESSAGE_ID.fullmatch(s)])
-    answers = walk(rows, missing_previous_excludes=False)
+    answers = answers_of(rows, missing_previous_excludes=False)
     assert all(out["depth"] is not None for out in answers.values())
     assert list(answers.values()) == naive_walk(rows, strict=False)
     assert sorted(key for key, out in answers.items() if out["child_count"] == 0) == case["expected"]["heads"]

@@ -2,8 +2,6 @@
 
 from hypothesis import strategies as st
 
-from dbt_tangles.algorithms.graph import DEPTH_SCHEMA
-
 # Ids that are easily confused: empty, prefixes of each other, zero bytes, long common beginnings, and characters
 # whose order by code point is not their order by UTF-16 unit.
 IDS = [
@@ -62,9 +60,9 @@ def logs(draw):
 
 
 def known_rows(rows: list[dict], answers: list[dict]) -> list[dict]:
-    """Return the members with their depths; leave out graphs with a null kind or id."""
+    """Return rows with the depths of the members."""
     return [
-        {name: row[name] for name in DEPTH_SCHEMA.names[:3]} | {"depth": answer["depth"]}
+        {name: row[name] for name in ("graph_kind", "graph_id", "node_id")} | {"known_depth": answer["depth"]}
         for row, answer in zip(rows, answers, strict=True)
-        if answer["depth"] is not None and None not in (row["graph_kind"], row["graph_id"])
+        if answer["depth"] is not None
     ]

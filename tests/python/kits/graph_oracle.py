@@ -5,29 +5,15 @@ import math
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.algorithms.graph import (
-    WALK_INPUT_SCHEMA,
-    WALK_OUTPUT_SCHEMA,
-    ancestor_pairs,
-    author_clocks,
-    walk_graphs,
-)
+from dbt_tangles.algorithms.graph.ancestors import ancestor_pairs
+from dbt_tangles.algorithms.graph.clocks import author_clocks
+from dbt_tangles.algorithms.graph.walk import Candidate, Place, walk
 
-DEFAULTS = {
-    "graph_kind": "t",
-    "graph_id": "A",
-    "previous": None,
-    "is_root": False,
-    "claim_error": None,
-    "asserted_ms": None,
-    "received_ms": None,
-    "author": None,
-    "sequence": None,
-}
+DEFAULTS = dict.fromkeys(Candidate._fields[:-1]) | {"graph_kind": "t", "graph_id": "A", "is_root": False}
 
 
 def table_of(rows: list[dict]) -> pa.Table:
-    return pa.Table.from_pylist([DEFAULTS | row for row in rows], schema=WALK_INPUT_SCHEMA)
+    return pa.Table.from_pylist([DEFAULTS | row for row in rows], walk.reads)
 
 
 def thread(links: dict[str, list[str] | None], **columns: dict) -> list[dict]:
@@ -56,15 +42,16 @@ def arrays_of(links: list[list[int]], sizes: list[int]) -> tuple[np.ndarray, np.
     )
 
 
-def walk(rows: list[dict], missing_previous_excludes: bool = True) -> dict[str, dict]:
+def answers_of(rows: list[dict], missing_previous_excludes: bool = True) -> dict[str, dict]:
+    """Walk the rows of one tangle: the answer of each node."""
     result = walked(table_of(rows), missing_previous_excludes)
     return {row["node_id"]: out for row, out in zip(rows, result, strict=True)}
 
 
-def walked(*arguments) -> list[dict]:
-    """Call `walk_graphs`, and sort the messages that a member leaves out."""
-    result = walk_graphs(*arguments).to_pylist()
-    return [row | {"own_left_out": row["own_left_out"] and sorted(row["own_left_out"])} for row in result]
+def walked(table: pa.Table | list[pa.RecordBatch], *arguments, **options) -> list[dict]:
+    """Call the kernel: the columns of `Place`, with sorted messages that a member leaves out."""
+    rows = [row for batch in walk(table, *arguments, **options) for row in batch.select(Place._fields).to_pylist()]
+    return [row | {"own_left_out": row["own_left_out"] and sorted(row["own_left_out"])} for row in rows]
 
 
 def order(answers: dict[str, dict], column: str) -> list[str]:
@@ -139,6 +126,7 @@ def _naive_graph(rows: list[dict], strict: bool) -> list[dict]:
             return "missing_previous"
         return "cycle" if id_ in reachable(id_, links) else "previous_set_aside"
 
+    causes = _naive_causes(rows, depth)
     answers = []
     for row in rows:
         id_ = row["node_id"]
@@ -156,11 +144,35 @@ def _naive_graph(rows: list[dict], strict: bool) -> list[dict]:
                     "concurrent_count": sum(
                         other not in followed[id_] and id_ not in followed[other] for other in depth if other != id_
                     ),
+                    "blocked_by": None,
+                    "missing_previous": None,
                 }
             )
         else:
-            answers.append(dict.fromkeys(WALK_OUTPUT_SCHEMA.names) | {"set_aside_reason": reason(row)})
+            answers.append(dict.fromkeys(Place._fields) | {"set_aside_reason": reason(row)} | causes[id_])
     return answers
+
+
+def _naive_causes(rows: list[dict], depth: dict) -> dict[str, dict]:
+    """Walk up from each node that is set aside to missing, bad or cyclic nodes."""
+    names = {row["node_id"] for row in rows}
+    waits = {
+        row["node_id"]: {p for p in row["previous"] or [] if p not in depth and p is not None}
+        if row["claim_error"] is None
+        else set()
+        for row in rows
+        if row["node_id"] not in depth
+    }
+    waits |= {p: set() for listed in list(waits.values()) for p in listed - names}
+    ends = {name for name, listed in waits.items() if not listed or name in reachable(name, waits)}
+    below_ends = {name: set() if name in ends else listed for name, listed in waits.items()}
+    return {
+        name: {
+            "blocked_by": sorted(({name} | reachable(name, below_ends)) & ends, key=str.encode),
+            "missing_previous": sorted(listed - names, key=str.encode),
+        }
+        for name, listed in waits.items()
+    }
 
 
 def _earlier_own(id_, depth: dict, candidates: dict) -> list:
@@ -201,6 +213,12 @@ def longest_paths(id_: str, links: dict[str, list[str]]) -> dict[str, int]:
     return longest
 
 
+def members_of(rows: list[dict], answers: list[dict]) -> pa.Table:
+    """Make the input of the kernels on members."""
+    members = [row | {"depth": at["depth"]} for row, at in zip(rows, answers, strict=True) if at["depth"] is not None]
+    return pa.Table.from_pylist(members, author_clocks.reads)
+
+
 def naive_pairs(rows: list[dict], answers: list[dict], limit: int) -> set[tuple]:
     pairs = set()
     for graph, links in _member_links(rows, answers).items():
@@ -238,51 +256,16 @@ def _member_links(rows: list[dict], answers: list[dict]) -> dict[tuple, dict[str
     return {graph: known_links(members) for graph, members in graphs.items()}
 
 
-def listed(batches, chunk_rows: int) -> list[tuple]:
-    """Collect the rows of batches; assert that each batch has at least one row and at most the requested number."""
-    rows = []
-    for batch in batches:
-        assert 0 < len(batch) <= chunk_rows
-        rows += [tuple(row.values()) for row in batch.to_pylist()]
-    return rows
+def listed(batches) -> list[tuple]:
+    """Collect the rows of batches."""
+    return [tuple(row.values()) for batch in batches for row in batch.to_pylist()]
 
 
 def pairs_of(rows: list[dict]) -> set[tuple]:
     """List (message, ancestor, distance) of the members of one tangle with the kernels."""
-    table = table_of(rows)
-    table = table.append_column("depth", walk_graphs(table)["depth"])
-    return {row[2:] for row in listed(ancestor_pairs(table, 10**6), 200_000)}
+    return {row[2:] for row in listed(ancestor_pairs(members_of(rows, list(answers_of(rows).values()))))}
 
 
 def clocks_of(rows: list[dict]) -> set[tuple]:
     """List (message, author, sequence) of the members of one tangle with the kernels."""
-    table = table_of(rows)
-    table = table.append_column("depth", walk_graphs(table)["depth"])
-    return {row[2:] for row in listed(author_clocks(table, 0), 200_000)}
-
-
-def waiting_of(rows: list[dict], depths: dict[tuple[str, str], int | None]) -> list[dict]:
-    """Make the input of `root_causes` from candidates and their membership."""
-    found = {}
-    for row in rows:
-        key = row["graph_id"], row["node_id"]
-        if depths[key] is None:
-            is_cause = row["claim_error"] is not None or not row["previous"]
-            listed = [] if is_cause else [name for name in row["previous"] if depths.get((key[0], name)) is None]
-            found[key] = is_cause, sorted(set(listed))
-    for (graph, _), (_, listed) in list(found.items()):
-        for name in listed:
-            found.setdefault((graph, name), (True, []))
-    return [
-        {"graph_kind": "t", "graph_id": graph, "node_id": name, "is_cause": is_cause, "waits_for": listed}
-        for (graph, name), (is_cause, listed) in found.items()
-    ]
-
-
-def naive_causes(waiting: list[dict]) -> dict[tuple[str, str], list[str]]:
-    """Compute the expected result of `root_causes`: walk up from each node to missing, bad or cyclic nodes."""
-    rows = {(row["graph_id"], row["node_id"]): row for row in waiting}
-    links = {key: [] if row["is_cause"] else [(key[0], n) for n in row["waits_for"]] for key, row in rows.items()}
-    ends = {key for key, row in rows.items() if row["is_cause"] or key in reachable(key, links)}
-    below_ends = {key: [] if key in ends else listed for key, listed in links.items()}
-    return {key: sorted(name for _, name in ({key} | reachable(key, below_ends)) & ends) for key in rows}
+    return {row[2:] for row in listed(author_clocks(members_of(rows, list(answers_of(rows).values())), 0))}

@@ -8,17 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.algorithms.feed.chains import CHAIN_SCHEMA, LINKS_SCHEMA, chains_of_partition
+from dbt_tangles.algorithms.feed.chains import Chained, Link, chains_of_partition
+from dbt_tangles.kernel_runtime.row_schema import schema_of
 from feed_oracle import chain_of
 
 
 def chains(feeds: dict[str, list[tuple]], batch_rows: int = 3) -> dict[str, list[tuple]]:
     """Find the chains of feeds by the kernel: sequences and ids by author."""
     rows = [(author, *message) for author in sorted(feeds) for message in sorted(feeds[author], key=itemgetter(0))]
-    table = pa.Table.from_pydict(dict(zip(LINKS_SCHEMA.names, zip(*rows, strict=True), strict=True)), LINKS_SCHEMA)
+    table = pa.Table.from_pydict(dict(zip(Link._fields, zip(*rows, strict=True), strict=True)), schema_of(Link))
     found: dict[str, list[tuple]] = {}
     for batch in chains_of_partition(table.to_batches(batch_rows)):
-        assert batch.schema == CHAIN_SCHEMA
+        assert batch.schema == schema_of(Chained)
         for author, sequence, message in zip(*(column.to_pylist() for column in batch.columns), strict=True):
             found.setdefault(author, []).append((sequence, message))
     return found

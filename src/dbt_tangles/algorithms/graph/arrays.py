@@ -1,5 +1,7 @@
 """Helpers for Arrow columns and compressed sparse rows (offsets and values)."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
 
@@ -57,6 +59,24 @@ def runs(start: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return taken_start, np.arange(taken_start[-1]) + np.repeat(first - taken_start[:-1], counts)
 
 
+def ranges(weights: np.ndarray, most: int) -> Iterator[tuple[int, int]]:
+    """Cut entries into runs of bounded weight; a heavier entry is a run of its own.
+
+    Args:
+        weights: int[entries].
+        most: The greatest weight of a run of several entries.
+
+    Yields:
+        The begin and end of each run.
+    """
+    ends = starts(weights)
+    begin = 0
+    while begin < len(weights):
+        end = max(int(np.searchsorted(ends, ends[begin] + most, side="right")) - 1, begin + 1)
+        yield begin, end
+        begin = end
+
+
 def first_rows(code: np.ndarray, count: int) -> np.ndarray:
     """Find the first row of each code.
 
@@ -70,6 +90,22 @@ def first_rows(code: np.ndarray, count: int) -> np.ndarray:
     first = np.empty(count, np.int64)
     first[code[::-1]] = np.arange(len(code))[::-1]
     return first
+
+
+def lists_by_row(start: np.ndarray, row: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Reorder lists from nodes to rows; rows without a list have an empty one.
+
+    Args:
+        start: int64[lists + 1], offsets into entries.
+        row: int[lists], the row of each list; distinct.
+        count: The number of rows.
+
+    Returns:
+        int64[rows + 1], offsets; int64[...], the index of each entry, by row.
+    """
+    lengths = np.zeros(count, np.int64)
+    lengths[row] = np.diff(start)
+    return starts(lengths), runs(start, np.argsort(row))[1]
 
 
 def scatter(values: np.ndarray, row: np.ndarray) -> np.ndarray:

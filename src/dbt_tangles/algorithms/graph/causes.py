@@ -1,15 +1,15 @@
 """Root causes: for each node that is set aside, the missing or faulty nodes upstream that it waits for."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.algorithms.graph.arrays import flags, runs, scatter
-from dbt_tangles.algorithms.graph.dense_ids import group_rows, number_nodes
-from dbt_tangles.algorithms.graph.links import link
-from dbt_tangles.algorithms.graph.members import single_chunk
-from dbt_tangles.algorithms.graph.strings import lists_of, strings_of
+from dbt_tangles.algorithms.graph.arrays import first_rows, runs, starts
+from dbt_tangles.algorithms.graph.dense_ids import Nodes, number_ids, number_nodes
+from dbt_tangles.algorithms.graph.strings import Lists, Strings, strings_of, take_strings
 from dbt_tangles.algorithms.graph.topological_generations import children
-from dbt_tangles.algorithms.structures.components import is_on_cycle, strong_components
+from dbt_tangles.algorithms.structures.components import on_cycles
 from dbt_tangles.algorithms.structures.kahn import extend_depths
 from dbt_tangles.algorithms.structures.space import with_space
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
@@ -18,55 +18,83 @@ from dbt_tangles.kernel_runtime.compiled import compiled, inner
 MOST_CAUSES = 100
 
 
-def root_causes(table: pa.Table, most: int = MOST_CAUSES) -> pa.Array:
+class Waiting(NamedTuple):
+    """The nodes of many graphs that are set aside, ascending, and what holds them back, as places in `names`."""
+
+    node: np.ndarray  # int64[waiting]
+    cause_start: np.ndarray  # int64[waiting + 1], into `cause`
+    cause: np.ndarray  # int64[...], by code point
+    missing_start: np.ndarray  # int64[waiting + 1], into `missing`
+    missing: np.ndarray  # int64[...], the listed ids without a node, by code point
+    names: pa.Array  # Of nodes and missing ids
+
+
+def root_causes(
+    nodes: Nodes, ids: Strings, previous: Lists, found: np.ndarray, is_aside: np.ndarray, is_bad: np.ndarray
+) -> Waiting:
     """Find, for nodes that are set aside, the nodes upstream where the fault begins.
 
-    A node that is missing, faulty or on a cycle is its own cause. Any other node has the causes of the nodes it waits
-    for. The node becomes a member once all its causes are resolved.
+    A node that is missing, bad or on a cycle is its own cause. Any other node has the causes of the nodes it waits for:
+    the listed ids that are missing or set aside. The node becomes a member once all its causes are resolved. Time and
+    memory grow with the edges between these nodes, and with nodes times `MOST_CAUSES`.
 
     Args:
-        table: One row per graph and node that is set aside or missing, in any order, whole graphs only. Columns:
-            `graph_kind`, `graph_id`, `node_id` string, unique within its graph; `is_cause` bool: the node is missing or
-            faulty itself; `waits_for` list<string>: the listed ids that are not members, each a row of the table. For a
-            cause this list is ignored.
-        most: Maximum number of causes kept per node.
-
-    Returns:
-        list<string> for each row of the table: its causes by code point, at least one. Time and memory grow with the
-        edges and with rows times `most`.
-
-    Raises:
-        ValueError: A node waits for an id that has no row in its graph, or has an empty list and is not a cause.
+        nodes: The numbered rows.
+        ids: The id of each row.
+        previous: The list of each row; a null within is ignored.
+        found: int32[items], the node of each listed id, or -1.
+        is_aside: bool[nodes], the nodes to look at.
+        is_bad: bool[nodes], those of them that are faulty themselves; their lists are ignored.
     """
-    ids = strings_of(table["node_id"])
-    graph, graph_count = group_rows(strings_of(table["graph_kind"]), strings_of(table["graph_id"]))
-    nodes = number_nodes(graph, graph_count, ids)
-    is_cause = flags(table, "is_cause")[nodes.row]
-    links = link(nodes, ids, lists_of(table["waits_for"]), np.ones(len(is_cause), np.bool_), is_cause)
-    if (links.none_listed | links.some_missing).any():
-        raise ValueError("a node waits for nothing, or for an id without a row in its graph: pass whole graphs")
-    start, cause = _causes(links.start, links.previous, is_cause, most)
-    # Map the causes from nodes back to the order of the rows.
-    offsets, at = runs(start, scatter(np.arange(len(nodes.row)), nodes.row))
-    names = single_chunk(table["node_id"], len(at)).take(pa.array(nodes.row[cause[at]]))
-    return pa.LargeListArray.from_arrays(pa.array(offsets), names)
+    node = np.flatnonzero(is_aside)
+    owner = np.flatnonzero(~is_bad[node])
+    start, item = runs(previous.starts, nodes.row[node[owner]])
+    owner = np.repeat(owner, np.diff(start))
+    is_met = np.where(found[item] < 0, ~previous.items.valid[item], ~is_aside[found[item]])
+    owner, item = owner[~is_met], item[~is_met]
+    is_missing = found[item] < 0
+
+    # The waiting nodes and the missing ids are numbered together, each id of a graph once.
+    names = pa.chunked_array([take_strings(ids, nodes.row[node]), take_strings(previous.items, item[is_missing])])
+    graph_of = np.repeat(np.arange(len(nodes.graph_start) - 1, dtype=np.int32), np.diff(nodes.graph_start))[node]
+    texts = strings_of(names)
+    numbered = number_nodes(np.append(graph_of, graph_of[owner[is_missing]]), len(nodes.graph_start) - 1, texts)
+    number = np.empty(len(numbered.row), np.int64)
+    number[numbered.row] = number_ids(numbered, texts)
+    count = int(number.max(initial=-1)) + 1
+    own = number[: len(node)]
+    number_of = np.full(len(is_aside), -1)
+    number_of[node] = own
+    target = number_of[found[item]]
+    target[is_missing] = number[len(node) :]
+
+    # Each edge once, by owner, then target.
+    edge = np.unique(own[owner] * count + target)
+    owner, target = edge // max(count, 1), (edge % max(count, 1)).astype(np.int32)
+    edge_start = starts(np.bincount(owner, minlength=count))
+    is_cause = np.diff(edge_start) == 0
+    begin, end, cause = _causes(edge_start, target, is_cause | on_cycles(edge_start, target, ~is_cause), MOST_CAUSES)
+    is_absent = np.ones(count, np.bool_)
+    is_absent[own] = False
+    name = first_rows(number, count)
+    cause_start = starts((end - begin)[own])
+    kept = np.arange(cause_start[-1]) + np.repeat(begin[own] - cause_start[:-1], np.diff(cause_start))
+    absent = np.flatnonzero(is_absent[target])
+    missing_start, at = runs(starts(np.bincount(owner[absent], minlength=count)), own)
+    missing = name[target[absent[at]]]
+    return Waiting(node, cause_start, name[cause[kept]], missing_start, missing, names.combine_chunks())
 
 
 @compiled
-def _causes(start, previous, is_cause, most):
-    """Find the causes of each node, ascending: int64[nodes + 1] into int32[causes]."""
-    n = len(is_cause)
+def _causes(start, previous, own, most):
+    """Find the causes of each node, ascending: the begin and end of each list in an array. `own` causes itself."""
+    n = len(own)
     waiting = np.empty(n, np.int32)
     queue = np.empty(n, np.int32)
     tail = 0
-    own = is_cause.copy()
-    component, size = strong_components(start, previous, ~is_cause)
     for node in range(n):
-        waiting[node] = start[node + 1] - start[node]
-        if not is_cause[node]:
-            own[node] = is_on_cycle(node, start, previous, component, size)
+        waiting[node] = -1 if own[node] else start[node + 1] - start[node]
         if own[node]:
-            waiting[node] = -1
             queue[tail] = node
             tail += 1
     extend_depths(children(start, previous), waiting, np.zeros(n, np.int32), np.zeros(n, np.int32), queue, 0, tail)
@@ -88,14 +116,7 @@ def _causes(start, previous, is_cause, most):
                 found[begin[node] : begin[node] + length] = merged[:length]
                 count = begin[node] + length
         end[node] = count
-    # Reorder from the order of discovery to the order of nodes.
-    out_start = np.zeros(n + 1, np.int64)
-    for node in range(n):
-        out_start[node + 1] = out_start[node] + end[node] - begin[node]
-    out = np.empty(out_start[n], np.int32)
-    for node in range(n):
-        out[out_start[node] : out_start[node + 1]] = found[begin[node] : end[node]]
-    return out_start, out
+    return begin, end, found[:count].copy()
 
 
 @inner

@@ -6,173 +6,123 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.algorithms.graph.ancestors import MAX_CHUNK_ROWS
-from dbt_tangles.algorithms.graph.members import number_members, single_chunk
-from dbt_tangles.kernel_runtime.compiled import compiled, inner
+from dbt_tangles.algorithms.graph.arrays import ranges, starts
+from dbt_tangles.algorithms.graph.dense_ids import group_rows
+from dbt_tangles.algorithms.graph.members import GRAPH, Member, number_members
+from dbt_tangles.algorithms.graph.strings import strings_of
+from dbt_tangles.kernel_runtime.compiled import compiled
+from dbt_tangles.kernel_runtime.kernel import kernel
+from dbt_tangles.kernel_runtime.output import Texts
+from dbt_tangles.kernel_runtime.row_schema import Int32
 
-CLOCK_SCHEMA = pa.schema(
-    [
-        ("graph_kind", pa.string()),
-        ("graph_id", pa.string()),
-        ("node_id", pa.string()),
-        ("author", pa.string()),
-        ("sequence", pa.int32()),
-    ]
-)
 #: Of no message: a sequence is a 32-bit integer.
 NONE_SEEN = np.int64(-(2**63))
+#: The most entries of the clocks that are computed together: 32 MiB.
+MOST_ENTRIES = 2**22
 
 
-class _Authors(NamedTuple):
-    """The authors of each graph, numbered from 0 by first appearance, and the sequences of their messages."""
+class Clock(NamedTuple):
+    """The highest sequence of an author among the ancestors of a member."""
 
-    number: np.ndarray  # int32[members], the author of each member within its graph, or -1
-    start: np.ndarray  # int64[graphs + 1], offsets of the authors of each graph among all
-    first_member: np.ndarray  # int32[authors of all graphs], a member by each author
-    sequence: np.ndarray  # int32[members]
-
-
-class _Entries(NamedTuple):
-    """Output of one batch: int32[rows] each: members by number, authors by number among all, highest sequences."""
-
-    member: np.ndarray
-    author: np.ndarray
-    sequence: np.ndarray
+    graph_kind: str | None
+    graph_id: str | None
+    node_id: str
+    author: str
+    sequence: Int32
 
 
+class _Blocks(NamedTuple):
+    """Blocks of authors, each with a clock per member of its graph."""
+
+    graph: np.ndarray  # int64[blocks]
+    first: np.ndarray  # int64[blocks], the first author
+    width: np.ndarray  # int64[blocks], the number of authors
+    entry: np.ndarray  # int64[blocks + 1], into the entries: a row of `width` for each member
+
+
+@kernel(keys=GRAPH, reads=Member, writes=Clock)
 def author_clocks(
-    table: pa.Table,
-    limit: int,
-    max_rows: int = 2**31 - 1,
-    chunk_rows: int = MAX_CHUNK_ROWS,
-    memory: int = 128 * 2**20,
-) -> Iterator[pa.RecordBatch]:
+    table: pa.Table, limit: int, max_rows: int = 2**31 - 1, most_entries: int = MOST_ENTRIES
+) -> Iterator[dict]:
     """List, for each member, the authors among its ancestors and the highest sequence of each.
 
-    All clocks at once would take members * authors integers. The kernel therefore takes authors in blocks, as many as
-    fit into the given memory, and sweeps the graph once per block.
+    All clocks at once would take members * authors integers. The kernel therefore takes authors in blocks, and sweeps
+    the graph once per block.
 
     Args:
-        table: As for `members.number_members`, with `author` string and `sequence` int32. A row where either is null
-            counts as an ancestor, but adds no entry to a clock.
+        table: Rows of `Member`. One without author or sequence is an ancestor, but adds no entry to a clock.
         limit: Graphs with at most this many members are skipped: `ancestor_pairs` covers them.
         max_rows: Graphs where members * authors exceeds this are skipped as a whole. The product is known in advance
-            and is an upper bound of the rows.
-        chunk_rows: Maximum number of rows per batch.
-        memory: Bytes for the clocks of one block; a block holds at least one author (eight bytes per member).
+            and is an upper bound of the rows; it is also a good `group_limit`.
+        most_entries: As `MOST_ENTRIES`; a block holds at least one author.
 
     Yields:
-        Batches of `CLOCK_SCHEMA`.
+        Columns of `Clock`.
+
+    Raises:
+        ValueError: As `members.number_members`.
     """
     dag, row = number_members(table)
-    names, roots, ids, authors = (
-        single_chunk(table[name], chunk_rows) for name in ("graph_kind", "graph_id", "node_id", "author")
+    kinds, graphs, ids, names = (Texts(table[name]) for name in ("graph_kind", "graph_id", "node_id", "author"))
+    sizes = np.diff(dag.graph_start)
+    graph = np.repeat(np.arange(len(sizes)), sizes)
+    is_known = (table["author"].is_valid().to_numpy() & table["sequence"].is_valid().to_numpy())[row]
+    code, code_count = group_rows(strings_of(table["author"]))
+    pairs, first, number = np.unique(
+        graph[is_known] * code_count + code[row[is_known]], return_index=True, return_inverse=True
     )
-    by_author = _authors_of(table, authors, dag.graph_start, row)
-    sizes, counts = np.diff(dag.graph_start), np.diff(by_author.start)
-    wanted = (sizes > limit) & (sizes * counts <= max_rows)
-    widths = np.where(wanted, np.clip(memory // 8 // np.maximum(sizes, 1), 1, np.maximum(counts, 1)), 0)
-    clock = np.empty((sizes * widths).max(initial=0), np.int64)
-    # Where the next batch resumes: graph, first author of the block, member, and author.
-    state = np.array([0, 0, -1, 0], np.int64)
-    room = min(chunk_rows, 1 + int((sizes * counts)[wanted].sum()))
-    while state[0] < len(sizes):
-        entries = _Entries(*(np.empty(room, np.int32) for _ in range(3)))
-        count = _fill_clocks(dag, by_author, widths, clock, state, entries)
-        if count:
-            at = pa.array(row[entries.member[:count]])
-            columns = [names.take(at), roots.take(at), ids.take(at)]
-            columns.append(authors.take(pa.array(row[by_author.first_member[entries.author[:count]]])))
-            columns = [column.cast(pa.string()) for column in columns]
-            yield pa.record_batch([*columns, pa.array(entries.sequence[:count])], schema=CLOCK_SCHEMA)
+    name_row = row[is_known][first]
+    author = np.full(len(row), -1)
+    author[is_known] = number
+    author_start = np.searchsorted(pairs, np.arange(len(sizes) + 1) * code_count)
+    sequence = table["sequence"].fill_null(0).to_numpy()[row]
+
+    counts = np.diff(author_start)
+    wanted = np.flatnonzero((sizes > limit) & (sizes * counts <= max_rows) & (counts > 0))
+    blocks = _blocks(wanted, author_start, sizes, most_entries)
+    for begin, end in ranges(np.diff(blocks.entry), most_entries):
+        part = _Blocks(*(each[begin:end] for each in blocks[:3]), blocks.entry[begin : end + 1] - blocks.entry[begin])
+        clock = np.full(part.entry[-1], NONE_SEEN)
+        _sweep_blocks(dag, author, sequence, part, clock)
+        entry = np.flatnonzero(clock != NONE_SEEN)
+        block = np.searchsorted(part.entry, entry, side="right") - 1
+        place, column = np.divmod(entry - part.entry[block], part.width[block])
+        at = row[dag.graph_start[part.graph[block]] + place]
+        if len(at):
+            yield {
+                "graph_kind": kinds.at(at),
+                "graph_id": graphs.at(at),
+                "node_id": ids.at(at),
+                "author": names.at(name_row[part.first[block] + column]),
+                "sequence": clock[entry],
+            }
 
 
-def _authors_of(table: pa.Table, authors: pa.Array, graph_start: np.ndarray, row: np.ndarray) -> _Authors:
-    """Number the authors of each graph; a member without author or sequence has number -1."""
-    known = table["author"].is_valid().to_numpy() & table["sequence"].is_valid().to_numpy()
-    sequence = table["sequence"].cast(pa.int32()).fill_null(0).to_numpy()[row]
-    codes = authors.dictionary_encode().indices.fill_null(0).to_numpy().astype(np.int64)
-    return _Authors(*_number_authors(graph_start, np.where(known, codes, -1)[row]), sequence)
-
-
-@compiled
-def _number_authors(graph_start, code):
-    graphs = len(graph_start) - 1
-    codes = 0
-    for m in range(len(code)):
-        codes = max(codes, code[m] + 1)
-    seen_in = np.full(codes, np.int64(-1))
-    number = np.empty(codes, np.int32)
-    author = np.full(len(code), np.int32(-1))
-    author_start = np.zeros(graphs + 1, np.int64)
-    first_member = np.empty(len(code), np.int32)
-    count = 0
-    for g in range(graphs):
-        for m in range(graph_start[g], graph_start[g + 1]):
-            c = code[m]
-            if c < 0:
-                continue
-            if seen_in[c] != g:
-                seen_in[c] = g
-                number[c] = count - author_start[g]
-                first_member[count] = m
-                count += 1
-            author[m] = number[c]
-        author_start[g + 1] = count
-    return author, author_start, first_member[:count].copy()
+def _blocks(wanted: np.ndarray, author_start: np.ndarray, sizes: np.ndarray, most_entries: int) -> _Blocks:
+    """Divide the authors of some graphs into blocks."""
+    counts = np.diff(author_start)[wanted]
+    width = np.clip(most_entries // sizes[wanted], 1, counts)
+    each = -(-counts // width)
+    graph, width = np.repeat(wanted, each), np.repeat(width, each)
+    first = author_start[graph] + (np.arange(len(graph)) - np.repeat(starts(each)[:-1], each)) * width
+    width = np.minimum(width, author_start[graph + 1] - first)
+    return _Blocks(graph, first, width, starts(sizes[graph] * width))
 
 
 @compiled
-def _fill_clocks(dag, authors, widths, clock, state, entries):
-    """Write the next clock entries, resuming at `state`; return their number."""
-    graph_start, author_start = dag.graph_start, authors.start
-    member, author_at, seen = entries.member, entries.author, entries.sequence
-    graph, block, m, a = state
-    count = 0
-    while graph < len(graph_start) - 1:
-        first, end = graph_start[graph], graph_start[graph + 1]
-        author_count = author_start[graph + 1] - author_start[graph]
-        while widths[graph] > 0 and block < author_count:
-            width = min(widths[graph], author_count - block)
-            if m < 0:
-                _sweep_block(dag, authors, first, end, block, clock[: (end - first) * width])
-                m = first
-                a = 0
-            while m < end:
-                while a < width:
-                    value = clock[(m - first) * width + a]
-                    if value != NONE_SEEN:
-                        if count == len(member):
-                            state[:] = graph, block, m, a
-                            return count
-                        member[count] = m
-                        author_at[count] = author_start[graph] + block + a
-                        seen[count] = value
-                        count += 1
-                    a += 1
-                a = 0
-                m += 1
-            m = -1
-            block += width
-        block = 0
-        graph += 1
-    state[:] = graph, block, m, a
-    return count
-
-
-@inner
-def _sweep_block(dag, authors, first, end, block, clock):
-    """Compute the clocks of a graph's members for one block of authors: the maximum over previous and their authors."""
-    start, previous, author, sequence = dag.start, dag.previous, authors.number, authors.sequence
-    width = len(clock) // (end - first)
-    for k in range(first, end):
-        own = clock[(k - first) * width : (k - first + 1) * width]
-        own[:] = NONE_SEEN
-        for e in range(start[k], start[k + 1]):
-            p = previous[e]
-            other = clock[(p - first) * width : (p - first + 1) * width]
-            for i in range(width):
-                own[i] = max(own[i], other[i])
-            i = author[p] - block
-            if 0 <= i < width:
-                own[i] = max(own[i], sequence[p])
+def _sweep_blocks(dag, author, sequence, blocks, clock):
+    """Compute the clocks of each block: the maximum over previous and their authors."""
+    start, previous = dag.start, dag.previous
+    for b in range(len(blocks.graph)):
+        low, end = dag.graph_start[blocks.graph[b]], dag.graph_start[blocks.graph[b] + 1]
+        width = blocks.width[b]
+        for m in range(low, end):
+            own = blocks.entry[b] + (m - low) * width
+            for e in range(start[m], start[m + 1]):
+                p = previous[e]
+                other = blocks.entry[b] + (p - low) * width
+                for i in range(width):
+                    clock[own + i] = max(clock[own + i], clock[other + i])
+                i = author[p] - blocks.first[b]
+                if 0 <= i < width:
+                    clock[own + i] = max(clock[own + i], sequence[p])

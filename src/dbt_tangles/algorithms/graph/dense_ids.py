@@ -6,13 +6,23 @@ tie-break by id is a comparison of two integers.
 The numbering is exact: hash tables narrow the search, and the bytes of the ids decide.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.graph.strings import Strings, check_size, draw_keys, equal, hash_strings, take_strings
-from dbt_tangles.kernel_runtime.compiled import compiled
+from dbt_tangles.algorithms.graph.strings import (
+    Strings,
+    check_size,
+    draw_keys,
+    hash_strings,
+    same,
+    strings_of,
+    take_strings,
+)
+from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 
 class Nodes(NamedTuple):
@@ -35,15 +45,33 @@ def group_rows(*parts: Strings) -> tuple[np.ndarray, int]:
         OverflowError: There are more than 2^31 - 1 rows.
     """
     check_size(len(parts[0].valid))
-    while True:
-        keys = draw_keys()
-        hashes = hash_strings(parts[-1], keys)
-        for part in parts[:-1]:
-            hashes ^= hash_strings(part, keys[::-1].copy())
-        graph, first_row = _group(hashes)
-        # A collision of all 64 bits is very rare. The loop then repeats with fresh hash keys.
-        if all(_all_equal_to_first(graph, first_row, *part) for part in parts):
-            return graph, len(first_row)
+    keys = draw_keys()
+    hashes = hash_strings(parts[-1], keys)
+    if len(parts) > 1:
+        hashes ^= hash_strings(parts[0], keys[::-1].copy())
+    graph, first_row = _group(hashes, parts[0], parts[-1])
+    return graph, len(first_row)
+
+
+def number_rows(table: pa.Table, keys: Sequence[str], name: str) -> tuple[Nodes, Strings]:
+    """Number the rows of a table by group, then id.
+
+    Args:
+        table: The rows.
+        keys: The key columns of a group, one or two. Null is a value of its own.
+        name: The column of ids.
+
+    Returns:
+        The nodes, and the id of each row.
+
+    Raises:
+        ValueError: An id is null.
+        OverflowError: There are more than 2^31 - 1 rows.
+    """
+    ids = strings_of(table[name])
+    if not ids.valid.all():
+        raise ValueError(f"a {name} is null: give every row an id")
+    return number_nodes(*group_rows(*(strings_of(table[key]) for key in keys)), ids), ids
 
 
 def number_nodes(graph: np.ndarray, graph_count: int, ids: Strings) -> Nodes:
@@ -76,26 +104,27 @@ def number_ids(nodes: Nodes, ids: Strings) -> np.ndarray:
     Returns:
         int32[nodes]: equal for rows that share graph and id, ascending by graph, then id, without gaps.
     """
-    return _number_ids(nodes.graph_start, nodes.row, ids.offsets, ids.data)
+    return _number_ids(nodes.graph_start, nodes.row, ids)
 
 
 @compiled
-def _group(hashes):
-    """Number the rows by hash; return the number of each row and the first row of each number."""
+def _group(hashes, first_part, last_part):
+    """Number the rows by two columns and their hashes; return the number of each row and the first row of each number.
+
+    The table of slots grows before it is half full.
+    """
     n = len(hashes)
     graph = np.empty(n, np.int32)
     first_row = np.empty(n, np.int32)
-    known = np.empty(n, np.uint64)
     slots = np.full(1024, np.int32(-1))
     mask = np.uint64(len(slots) - 1)
     count = 0
     for row in range(n):
         slot = hashes[row] & mask
-        while slots[slot] >= 0 and known[slots[slot]] != hashes[row]:
+        while slots[slot] >= 0 and not _is_alike(row, first_row[slots[slot]], hashes, first_part, last_part):
             slot = (slot + np.uint64(1)) & mask
         if slots[slot] < 0:
             slots[slot] = count
-            known[count] = hashes[row]
             first_row[count] = row
             count += 1
         graph[row] = slots[slot]
@@ -103,22 +132,23 @@ def _group(hashes):
             slots = np.full(4 * len(slots), np.int32(-1))
             mask = np.uint64(len(slots) - 1)
             for g in range(count):
-                slot = known[g] & mask
+                slot = hashes[first_row[g]] & mask
                 while slots[slot] >= 0:
                     slot = (slot + np.uint64(1)) & mask
                 slots[slot] = g
     return graph, first_row[:count].copy()
 
 
-@compiled
-def _all_equal_to_first(graph, first_row, offsets, data, valid):
-    for row in range(len(graph)):
-        first = first_row[graph[row]]
-        if valid[row] != valid[first] or not equal(
-            data, offsets[row], offsets[row + 1], data, offsets[first], offsets[first + 1]
-        ):
-            return False
-    return True
+@inner
+def _is_alike(row, other, hashes, first_part, last_part):
+    """Whether two rows have the same values."""
+    return (
+        hashes[row] == hashes[other]
+        and first_part.valid[row] == first_part.valid[other]
+        and last_part.valid[row] == last_part.valid[other]
+        and same(first_part, row, first_part, other)
+        and same(last_part, row, last_part, other)
+    )
 
 
 @compiled
@@ -185,15 +215,12 @@ def counting_sort(order, graph, graph_count):
 
 
 @compiled
-def _number_ids(graph_start, row, offsets, data):
+def _number_ids(graph_start, row, ids):
     number = np.empty(len(row), np.int32)
     count = np.int32(-1)
     for g in range(len(graph_start) - 1):
         for node in range(graph_start[g], graph_start[g + 1]):
-            at, before = row[node], row[node - 1]
-            if node == graph_start[g] or not equal(
-                data, offsets[at], offsets[at + 1], data, offsets[before], offsets[before + 1]
-            ):
+            if node == graph_start[g] or not same(ids, row[node], ids, row[node - 1]):
                 count += 1
             number[node] = count
     return number

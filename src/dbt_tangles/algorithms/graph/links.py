@@ -5,11 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.algorithms.graph.dense_ids import Nodes
-from dbt_tangles.algorithms.graph.strings import Lists, Strings, check_size, draw_keys, equal, hash_strings
-from dbt_tangles.kernel_runtime.compiled import compiled
-
-# Number of ids compared at a time; it bounds the memory for their offsets.
-_PIECE = 2**16
+from dbt_tangles.algorithms.graph.strings import Lists, Strings, check_size, draw_keys, hash_strings, same
+from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 
 class Links(NamedTuple):
@@ -29,14 +26,6 @@ class Links(NamedTuple):
     some_missing: np.ndarray
 
 
-class _HashedLists(NamedTuple):
-    """The list of each node, hashed."""
-
-    start: np.ndarray  # int64[nodes], start of each list in `item_hash`
-    end: np.ndarray  # int64[nodes]
-    item_hash: np.ndarray  # uint64[items]
-
-
 def link(nodes: Nodes, ids: Strings, previous: Lists, candidate: np.ndarray, root: np.ndarray) -> Links:
     """Resolve every listed id to a node and build the edges.
 
@@ -53,15 +42,16 @@ def link(nodes: Nodes, ids: Strings, previous: Lists, candidate: np.ndarray, roo
     Raises:
         OverflowError: There are more than 2^31 - 1 listed ids.
     """
-    found = look_up(nodes, ids, previous, candidate, root)
+    return join_links(nodes, previous, candidate, root, look_up(nodes, ids, previous, candidate, root))
+
+
+def join_links(nodes: Nodes, previous: Lists, candidate: np.ndarray, root: np.ndarray, found: np.ndarray) -> Links:
+    """Build the edges as `link`, from `found` int32[items]: the node of each listed id, or -1."""
     return Links(*_join(candidate, root, previous.starts[nodes.row], previous.starts[nodes.row + 1], found))
 
 
 def look_up(nodes: Nodes, ids: Strings, previous: Lists, candidate: np.ndarray, root: np.ndarray) -> np.ndarray:
-    """Find the node of each listed id.
-
-    The kernel fills one small hash table per graph and joins by hash. Afterwards the bytes of each match are compared,
-    in the order in which they lie in memory.
+    """Find the node of each listed id, with one small hash table per graph.
 
     Args:
         nodes: The numbered rows.
@@ -77,84 +67,55 @@ def look_up(nodes: Nodes, ids: Strings, previous: Lists, candidate: np.ndarray, 
         OverflowError: There are more than 2^31 - 1 listed ids.
     """
     check_size(len(previous.items.valid))
-    starts, items = previous
-    list_start, list_end = starts[nodes.row], starts[nodes.row + 1]
-    while True:
-        keys = draw_keys()
-        hashes = hash_strings(ids, keys)[nodes.row]
-        lists = _HashedLists(list_start, list_end, hash_strings(items, keys))
-        found = _look_up(nodes, candidate, root, ids, hashes, lists)
-        found[~items.valid] = -1
-        if _verify_matches(found, nodes, ids, items):
-            return found
-
-
-def _verify_matches(found: np.ndarray, nodes: Nodes, ids: Strings, items: Strings) -> bool:
-    """Compare each match with the listed id, byte by byte, in pieces of bounded size."""
-    for first in range(0, len(found), _PIECE):
-        part = found[first : first + _PIECE]
-        # Gathering the offsets before reading the bytes lets the processor load many of them at once.
-        at = nodes.row[part]
-        offsets = items.offsets[first : first + len(part) + 1]
-        if not _all_equal(part, ids.offsets[at], ids.offsets[at + 1], ids.data, offsets, items.data):
-            return False
-    return True
+    keys = draw_keys()
+    hashes = hash_strings(ids, keys)[nodes.row], hash_strings(previous.items, keys)
+    return _look_up(nodes, candidate, candidate & ~root, ids, previous, hashes)
 
 
 @compiled
-def _look_up(nodes, candidate, root, ids, hashes, lists):
-    """Find the node of each listed id by hash; -1 without a match, and for lists that are ignored."""
-    graph_start, row, id_offsets, id_data = nodes.graph_start, nodes.row, ids.offsets, ids.data
-    list_start, list_end, item_hashes = lists.start, lists.end, lists.item_hash
+def _look_up(nodes, candidate, is_reader, ids, previous, hashes):
+    """Find the node of each listed id; -1 without a match, and for the lists of other nodes than readers."""
+    graph_start, row, items = nodes.graph_start, nodes.row, previous.items
+    node_hash, item_hash = hashes
     largest = 0
     for g in range(len(graph_start) - 1):
         largest = max(largest, graph_start[g + 1] - graph_start[g])
-    size = 2
-    while size < 2 * largest:
-        size *= 2
-    slots = np.empty(size, np.int32)
-    found = np.full(len(item_hashes), np.int32(-1))
+    slots = np.empty(_table_size(largest), np.int32)
+    found = np.full(len(item_hash), np.int32(-1))
     for g in range(len(graph_start) - 1):
         first, end = graph_start[g], graph_start[g + 1]
-        size = 2
-        while size < 2 * (end - first):
-            size *= 2
-        mask = np.uint64(size - 1)
-        slots[:size] = -1
+        table = slots[: _table_size(end - first)]
+        table[:] = -1
         for node in range(first, end):
-            if not candidate[node]:
-                continue
-            slot = hashes[node] & mask
-            while slots[slot] >= 0:
-                if hashes[slots[slot]] == hashes[node]:
-                    at, other = row[node], row[slots[slot]]
-                    if equal(
-                        id_data, id_offsets[at], id_offsets[at + 1], id_data, id_offsets[other], id_offsets[other + 1]
-                    ):
-                        break
-                slot = (slot + np.uint64(1)) & mask
-            if slots[slot] < 0:
-                slots[slot] = node
+            if candidate[node]:
+                slot = _slot(table, node_hash[node], node_hash, nodes, ids, ids, row[node])
+                if table[slot] < 0:
+                    table[slot] = node
         for node in range(first, end):
-            if not candidate[node] or root[node]:
-                continue
-            for item in range(list_start[node], list_end[node]):
-                slot = item_hashes[item] & mask
-                while slots[slot] >= 0 and hashes[slots[slot]] != item_hashes[item]:
-                    slot = (slot + np.uint64(1)) & mask
-                found[item] = slots[slot]
+            if is_reader[node]:
+                for item in range(previous.starts[row[node]], previous.starts[row[node] + 1]):
+                    if items.valid[item]:
+                        found[item] = table[_slot(table, item_hash[item], node_hash, nodes, ids, items, item)]
     return found
 
 
-@compiled
-def _all_equal(found, id_at, id_end, id_data, item_offsets, item_data):
-    """Compare each match with the listed id, byte by byte."""
-    for item in range(len(found)):
-        if found[item] >= 0 and not equal(
-            id_data, id_at[item], id_end[item], item_data, item_offsets[item], item_offsets[item + 1]
-        ):
-            return False
-    return True
+@inner
+def _table_size(entries):
+    """Return a power of two that is at least twice the number of entries."""
+    size = 2
+    while size < 2 * entries:
+        size *= 2
+    return size
+
+
+@inner
+def _slot(slots, key, node_hash, nodes, ids, strings, at):
+    """Find the slot of the node with the id `strings[at]`, whose hash is `key`, or else an empty slot."""
+    mask = np.uint64(len(slots) - 1)
+    slot = key & mask
+    while slots[slot] >= 0 and not (node_hash[slots[slot]] == key and same(ids, nodes.row[slots[slot]], strings, at)):
+        slot = (slot + np.uint64(1)) & mask
+    return slot
 
 
 @compiled

@@ -6,10 +6,26 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.graph.dense_ids import group_rows, number_nodes
+from dbt_tangles.algorithms.graph.dense_ids import number_rows
 from dbt_tangles.algorithms.graph.links import link
 from dbt_tangles.algorithms.graph.orders import Dag, positions, renumber
-from dbt_tangles.algorithms.graph.strings import lists_of, strings_of
+from dbt_tangles.algorithms.graph.strings import lists_of
+from dbt_tangles.kernel_runtime.row_schema import Int32
+
+#: The key columns of a graph.
+GRAPH = ["graph_kind", "graph_id"]
+
+
+class Member(NamedTuple):
+    """A member of a graph."""
+
+    graph_kind: str | None
+    graph_id: str | None
+    node_id: str  # Unique in its graph
+    previous: list[str] | None  # Ignored at depth 0, as are ids that are not members
+    depth: Int32
+    author: str | None
+    sequence: Int32 | None
 
 
 class Members(NamedTuple):
@@ -20,29 +36,19 @@ class Members(NamedTuple):
 
 
 def number_members(table: pa.Table) -> Members:
-    """Number a table of members by graph, depth and id.
-
-    Args:
-        table: One row per member, in any order: `graph_kind`, `graph_id`, `node_id`, `previous` list<string>, `depth`
-            int32 (a row without depth is skipped). The list of a member at depth 0 is ignored, as is a previous that is
-            not a member.
-
-    Returns:
-        The members.
+    """Number rows of `Member` by graph, depth and id.
 
     Raises:
         ValueError: A depth does not exceed that of a previous, or exceeds the longest possible path of its graph.
     """
-    ids = strings_of(table["node_id"])
-    graph, graph_count = group_rows(strings_of(table["graph_kind"]), strings_of(table["graph_id"]))
-    nodes = number_nodes(graph, graph_count, ids)
-    depth = table["depth"].cast(pa.int32()).fill_null(-1).to_numpy()[nodes.row]
+    nodes, ids = number_rows(table, GRAPH, "node_id")
+    depth = table["depth"].to_numpy()[nodes.row]
     links = link(nodes, ids, lists_of(table["previous"]), depth >= 0, depth == 0)
     dag = renumber(nodes.graph_start, links.start, links.previous, positions(nodes.graph_start, depth))
     in_order = depth[dag.node]
     merged = np.repeat(in_order, np.diff(dag.start))
     if (in_order[dag.previous] >= merged).any():
-        raise ValueError("a depth is not greater than that of a previous: compute the depths with walk_graphs")
+        raise ValueError("a depth is not greater than that of a previous: compute the depths with `walk`")
     return Members(dag, nodes.row[dag.node])
 
 

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dbt_tangles.algorithms.graph.arrays import runs, starts
+from dbt_tangles.algorithms.graph.dense_ids import counting_sort
 from dbt_tangles.algorithms.structures.kahn import Unplaced, place_first_ready
 from dbt_tangles.kernel_runtime.compiled import compiled
 
@@ -21,9 +23,8 @@ class Dag(NamedTuple):
     previous: np.ndarray  # int32[edges], numbers of members
 
 
-@compiled
-def positions(graph_start, depth):
-    """Order the members of each graph by depth, then id: a counting sort.
+def positions(graph_start: np.ndarray, depth: np.ndarray) -> np.ndarray:
+    """Order the members of each graph by depth, then id.
 
     Args:
         graph_start: int64[graphs + 1].
@@ -35,25 +36,12 @@ def positions(graph_start, depth):
     Raises:
         ValueError: A depth exceeds the longest possible path of its graph.
     """
-    n = len(depth)
-    position = np.full(n, np.int32(-1))
-    begin = np.zeros(n + 1, np.int32)
-    for g in range(len(graph_start) - 1):
-        first, end = graph_start[g], graph_start[g + 1]
-        begin[: end - first + 1] = 0
-        for node in range(first, end):
-            if depth[node] >= end - first:
-                raise ValueError(
-                    "a depth exceeds the longest possible path of its graph; compute the depths with generations"
-                )
-            if depth[node] >= 0:
-                begin[depth[node] + 1] += 1
-        for d in range(end - first):
-            begin[d + 1] += begin[d]
-        for node in range(first, end):
-            if depth[node] >= 0:
-                position[node] = begin[depth[node]]
-                begin[depth[node]] += 1
+    sizes = np.diff(graph_start)
+    if (depth >= np.repeat(sizes, sizes)).any():
+        raise ValueError("a depth exceeds the longest possible path of its graph; compute the depths with generations")
+    start, nodes = in_order(graph_start, depth, depth >= 0)
+    position = np.full(len(depth), np.int32(-1))
+    position[nodes] = np.arange(len(nodes)) - np.repeat(start[:-1], np.diff(start))
     return position
 
 
@@ -62,33 +50,17 @@ def in_order(graph_start: np.ndarray, number: np.ndarray, chosen: np.ndarray) ->
 
     Args:
         graph_start: int64[graphs + 1].
-        number: int64[nodes].
+        number: int[nodes].
         chosen: bool[nodes]; other nodes are skipped.
 
     Returns:
         int64[graphs + 1], offsets; int32[chosen], the nodes.
     """
-    return _in_order(graph_start, np.argsort(number, kind="stable"), chosen)
-
-
-@compiled
-def _in_order(graph_start, by_number, chosen):
     graphs = len(graph_start) - 1
-    graph = np.empty(len(chosen), np.int32)
-    start = np.zeros(graphs + 1, np.int64)
-    for g in range(graphs):
-        start[g + 1] = start[g]
-        for node in range(graph_start[g], graph_start[g + 1]):
-            graph[node] = g
-            if chosen[node]:
-                start[g + 1] += 1
-    fill = start[:-1].copy()
-    nodes = np.empty(start[-1], np.int32)
-    for node in by_number:
-        if chosen[node]:
-            nodes[fill[graph[node]]] = node
-            fill[graph[node]] += 1
-    return start, nodes
+    nodes = np.flatnonzero(chosen).astype(np.int32)
+    graph = np.repeat(np.arange(graphs, dtype=np.int32), np.diff(graph_start))[nodes]
+    start, place = counting_sort(np.argsort(number[nodes], kind="stable"), graph, graphs)
+    return start, nodes[place]
 
 
 def time_keys(asserted: np.ndarray, received: np.ndarray) -> np.ndarray:
@@ -155,38 +127,15 @@ def renumber(graph_start: np.ndarray, start: np.ndarray, previous: np.ndarray, p
     Raises:
         ValueError: An edge does not lead to an earlier position.
     """
-    return Dag(*_renumber(graph_start, start, previous, position))
-
-
-@compiled
-def _renumber(graph_start, start, previous, position):
-    graphs = len(graph_start) - 1
-    members = np.zeros(graphs + 1, np.int64)
-    edges = 0
-    for g in range(graphs):
-        members[g + 1] = members[g]
-        for n in range(graph_start[g], graph_start[g + 1]):
-            if position[n] >= 0:
-                members[g + 1] += 1
-                edges += start[n + 1] - start[n]
-    node = np.empty(members[graphs], np.int32)
-    for g in range(graphs):
-        for n in range(graph_start[g], graph_start[g + 1]):
-            if position[n] >= 0:
-                node[members[g] + position[n]] = n
-    new_start = np.zeros(len(node) + 1, np.int64)
-    new_previous = np.empty(edges, np.int32)
-    count = 0
-    for g in range(graphs):
-        for k in range(members[g], members[g + 1]):
-            n = node[k]
-            for e in range(start[n], start[n + 1]):
-                p = position[previous[e]]
-                if p < 0 or p >= position[n]:
-                    raise ValueError(
-                        "an edge does not lead to an earlier position of its graph; pass a topological order"
-                    )
-                new_previous[count] = members[g] + p
-                count += 1
-            new_start[k + 1] = count
-    return members, node, new_start, new_previous
+    nodes = np.flatnonzero(position >= 0)
+    member_start = starts(position >= 0)[graph_start]
+    first = np.repeat(member_start[:-1], np.diff(graph_start))
+    number = first + position
+    node = np.empty(len(nodes), np.int32)
+    node[number[nodes]] = nodes
+    new_start, edge = runs(start, node)
+    listed = previous[edge]
+    owner = np.repeat(node, np.diff(new_start))
+    if ((position[listed] < 0) | (position[listed] >= position[owner])).any():
+        raise ValueError("an edge does not lead to an earlier position of its graph; pass a topological order")
+    return Dag(member_start, node, new_start, number[listed].astype(np.int32))

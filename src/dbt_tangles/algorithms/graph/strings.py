@@ -102,6 +102,12 @@ def take_strings(strings: Strings, rows: np.ndarray) -> pa.Array:
     return pa.LargeStringArray.from_buffers(len(rows), pa.py_buffer(offsets), pa.py_buffer(data))
 
 
+def large_strings(strings: Strings) -> pa.Array:
+    """Convert strings without nulls to an Arrow array, without a copy."""
+    buffers = pa.py_buffer(strings.offsets), pa.py_buffer(strings.data)
+    return pa.LargeStringArray.from_buffers(len(strings.valid), *buffers)
+
+
 def copy_strings(strings: Strings, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Gather strings as arrays: int64[rows + 1], offsets into uint8[...]."""
     return _copy_bytes(strings.offsets, strings.data, rows)
@@ -230,23 +236,28 @@ def _hashes(offsets, data, valid, keys):
     return hashes
 
 
-def _equal_bytes(data, at, end, other_data, other_at, other_end):
-    return data[at:end].tobytes() == other_data[other_at:other_end].tobytes()
+def _same_bytes(some, row, others, other_row):
+    return _bytes_of(some, row) == _bytes_of(others, other_row)
+
+
+def _bytes_of(strings, row):
+    return strings.data[strings.offsets[row] : strings.offsets[row + 1]].tobytes()
 
 
 @inner
-@interpreted_as(_equal_bytes)
-def equal(data, at, end, other_data, other_at, other_end):
-    """Compare two strings byte by byte: `data[at:end]` and `other_data[other_at:other_end]`."""
-    if end - at != other_end - other_at:
+@interpreted_as(_same_bytes)
+def same(some, row, others, other_row):
+    """Whether two rows of `Strings` have the same bytes."""
+    at, end, other_at = some.offsets[row], some.offsets[row + 1], others.offsets[other_row]
+    if end - at != others.offsets[other_row + 1] - other_at:
         return False
     while end - at >= 8:
-        if _word(data, at) != _word(other_data, other_at):
+        if _word(some.data, at) != _word(others.data, other_at):
             return False
         at += 8
         other_at += 8
     while at < end:
-        if data[at] != other_data[other_at]:
+        if some.data[at] != others.data[other_at]:
             return False
         at += 1
         other_at += 1

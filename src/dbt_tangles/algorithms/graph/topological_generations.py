@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dbt_tangles.algorithms.graph.arrays import sums
 from dbt_tangles.algorithms.graph.links import Links
-from dbt_tangles.algorithms.structures.components import is_on_cycle, strong_components
+from dbt_tangles.algorithms.structures.components import on_cycles
 from dbt_tangles.algorithms.structures.kahn import extend_depths
 from dbt_tangles.kernel_runtime.compiled import compiled
 
@@ -125,8 +126,7 @@ def member_depths(candidates, children, missing_previous_excludes):
     return depth
 
 
-@compiled
-def set_aside_codes(candidates, depth, missing_previous_excludes):
+def set_aside_codes(candidates: Candidates, depth: np.ndarray, missing_previous_excludes: bool) -> np.ndarray:
     """Find the reason why each node that is not a member is set aside.
 
     Args:
@@ -137,46 +137,23 @@ def set_aside_codes(candidates, depth, missing_previous_excludes):
 
     Returns:
         int8[nodes], indices into `REASONS`: the first that applies, in that order. A node is on a cycle if a path
-        through nodes set aside leads from it back to itself.
+        through nodes set aside leads from it back to itself; nodes with an earlier reason keep theirs.
     """
-    graph_start, is_candidate, is_root = candidates.graph_start, candidates.is_candidate, candidates.is_root
-    none_listed, some_missing = candidates.links.none_listed, candidates.links.some_missing
-    codes = np.zeros(len(is_candidate), np.int8)
-    left_over = 0
-    for g in range(len(graph_start) - 1):
-        has_root = not missing_previous_excludes
-        for node in range(graph_start[g], graph_start[g + 1]):
-            has_root |= is_root[node]
-        for node in range(graph_start[g], graph_start[g + 1]):
-            if not is_candidate[node]:
-                codes[node] = CLAIM_ERROR
-            elif depth[node] < 0:
-                if not has_root:
-                    codes[node] = MISSING_ROOT
-                elif missing_previous_excludes and none_listed[node]:
-                    codes[node] = EMPTY_PREVIOUS
-                elif missing_previous_excludes and some_missing[node]:
-                    codes[node] = MISSING_PREVIOUS
-                    left_over += 1
-                else:
-                    codes[node] = PREVIOUS_SET_ASIDE
-                    left_over += 1
-    if left_over > 0:
-        _mark_cycles(candidates.links.start, candidates.links.previous, codes)
-    return codes
+    links, sizes = candidates.links, np.diff(candidates.graph_start)
+    has_root = np.repeat(sums(candidates.is_root, candidates.graph_start) > 0, sizes)
+    is_aside = candidates.is_candidate & (depth < 0)
+    codes = np.where(is_aside, PREVIOUS_SET_ASIDE, np.where(candidates.is_candidate, MEMBER, CLAIM_ERROR))
+    if missing_previous_excludes:
+        codes[is_aside & links.some_missing] = MISSING_PREVIOUS
+        codes[is_aside & links.none_listed] = EMPTY_PREVIOUS
+        codes[is_aside & ~has_root] = MISSING_ROOT
+    if (codes >= MISSING_PREVIOUS).any():
+        is_cyclic = on_cycles(links.start, links.previous, codes >= MISSING_PREVIOUS)
+        codes[is_cyclic & (codes == PREVIOUS_SET_ASIDE)] = CYCLE
+    return codes.astype(np.int8)
 
 
-@compiled
-def _mark_cycles(start, previous, codes):
-    """Change the code of nodes on a cycle. It may pass through nodes with an earlier reason, which keep theirs."""
-    component, size = strong_components(start, previous, codes >= MISSING_PREVIOUS)
-    for node in range(len(codes)):
-        if codes[node] == PREVIOUS_SET_ASIDE and is_on_cycle(node, start, previous, component, size):
-            codes[node] = CYCLE
-
-
-@compiled
-def child_counts(start, previous, depth):
+def child_counts(start: np.ndarray, previous: np.ndarray, depth: np.ndarray) -> np.ndarray:
     """Count the members that list each node.
 
     Args:
@@ -187,9 +164,5 @@ def child_counts(start, previous, depth):
     Returns:
         int32[nodes].
     """
-    counts = np.zeros(len(depth), np.int32)
-    for node in range(len(depth)):
-        if depth[node] >= 0:
-            for e in range(start[node], start[node + 1]):
-                counts[previous[e]] += 1
-    return counts
+    is_of_member = np.repeat(depth >= 0, np.diff(start))
+    return np.bincount(previous[is_of_member], minlength=len(depth)).astype(np.int32)

@@ -15,65 +15,54 @@ import numpy as np
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 
-@compiled
-def redundant_edges(graph_start, start, previous, depth):
+def redundant_edges(start: np.ndarray, previous: np.ndarray, depth: np.ndarray) -> np.ndarray:
     """Mark the edges that a longer path implies.
 
     Args:
-        graph_start: int64[graphs + 1], of members numbered as in `orders.Dag`.
-        start: int64[members + 1].
+        start: int64[members + 1], of members numbered as in `orders.Dag`.
         previous: int32[edges], each lower than the member that lists it.
         depth: int32[members].
 
     Returns:
         bool[edges].
     """
-    n = len(depth)
-    redundant = np.zeros(len(previous), np.bool_)
-    last_doubt = np.zeros(n, np.int32)
-    above = np.zeros(n, np.uint64)
-    own_bit = np.zeros(n, np.uint64)
-    targets = np.empty(64, np.int32)
-    by_span = np.empty(32, np.int64)
-    for g in range(len(graph_start) - 1):
-        first, end = graph_start[g], graph_start[g + 1]
-        _find_doubtful(first, end, start, previous, depth, last_doubt)
-        by_span[:] = 0
-        for p in range(first, end):
-            if last_doubt[p] > 0:
-                by_span[_size_class(last_doubt[p] - p)] += 1
-        for span in range(32):
-            left = by_span[span]
-            p = first
-            while left > 0:
-                count = 0
-                hi = 0
-                while count < 64 and left > 0:
-                    if last_doubt[p] > 0 and _size_class(last_doubt[p] - p) == span:
-                        own_bit[p] = np.uint64(1) << np.uint64(count)
-                        targets[count] = p
-                        hi = max(hi, last_doubt[p])
-                        count += 1
-                        left -= 1
-                    p += 1
-                _sweep(targets[0], hi, start, previous, own_bit, above, redundant)
-                for i in range(count):
-                    own_bit[targets[i]] = 0
-    return redundant
+    last = _last_doubts(start, previous, depth)
+    target = np.flatnonzero(last)
+    # Spans of up to 64 members come first, then those of each power of four.
+    size_class = np.frexp((last[target] - target) >> 6)[1] // 2
+    return _mark_redundant(start, previous, target[np.argsort(size_class, kind="stable")], last)
 
 
-@inner
-def _find_doubtful(first, end, start, previous, depth, last_doubt):
-    """Write, for each target of doubtful edges, the last member with such an edge to it."""
-    for m in range(first, end):
-        if start[m + 1] - start[m] < 2:
-            continue
+@compiled
+def _last_doubts(start, previous, depth):
+    """Find the last member with a doubtful edge to each member: int32[members], or 0."""
+    last = np.zeros(len(depth), np.int32)
+    for m in range(len(depth)):
         deepest = 0
         for e in range(start[m], start[m + 1]):
             deepest = max(deepest, depth[previous[e]])
         for e in range(start[m], start[m + 1]):
             if depth[previous[e]] < deepest:
-                last_doubt[previous[e]] = m
+                last[previous[e]] = m
+    return last
+
+
+@compiled
+def _mark_redundant(start, previous, target, last):
+    """Sweep the targets, 64 at a time."""
+    redundant = np.zeros(len(previous), np.bool_)
+    above = np.zeros(len(last), np.uint64)
+    own_bit = np.zeros(len(last), np.uint64)
+    for begin in range(0, len(target), 64):
+        some = target[begin : begin + 64]
+        lo, hi = some[0], some[0]
+        for i in range(len(some)):
+            own_bit[some[i]] = np.uint64(1) << np.uint64(i)
+            lo, hi = min(lo, some[i]), max(hi, last[some[i]])
+        _sweep(lo, hi, start, previous, own_bit, above, redundant)
+        for p in some:
+            own_bit[p] = np.uint64(0)
+    return redundant
 
 
 @inner
@@ -93,14 +82,3 @@ def _sweep(lo, hi, start, previous, own_bit, above, redundant):
                 if q >= lo and own_bit[q] & further != 0:
                     redundant[e] = True
         above[m] = further | listed
-
-
-@inner
-def _size_class(span):
-    """Classify spans by size: up to 64, then by powers of four."""
-    size = 0
-    span >>= 6
-    while span > 0:
-        size += 1
-        span >>= 2
-    return size

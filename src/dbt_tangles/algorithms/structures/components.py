@@ -75,10 +75,18 @@ def _close_component(node, number, component, unassigned, waiting):
     return waiting
 
 
-@inner
-def is_on_cycle(node, start, target, component, size):
-    """Whether a path leads from a node back to itself: its component has other nodes, or it has an edge to itself."""
-    found = size[component[node]] > 1
-    for e in range(start[node], start[node + 1]):
-        found |= target[e] == node
+def on_cycles(start: np.ndarray, target: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Mark the nodes from which a path of chosen nodes leads back to the node: bool[nodes].
+
+    Args:
+        start: As for `strong_components`.
+        target: As for `strong_components`.
+        chosen: As for `strong_components`.
+    """
+    component, size = strong_components(start, target, chosen)
+    owner = np.repeat(np.arange(len(chosen)), np.diff(start))
+    found = chosen.copy()
+    found[chosen] = size[component[chosen]] > 1
+    loops = owner[owner == target]
+    found[loops] = chosen[loops]
     return found

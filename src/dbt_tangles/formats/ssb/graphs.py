@@ -8,8 +8,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 GRAPH_NAMES = {"tangle_name": "graph_kind", "root_id": "graph_id", "message_id": "node_id"}
-#: The key columns of a graph.
-GRAPH_KEYS = ["graph_kind", "graph_id"]
 TANGLE_NAMES = {graph: tangle for tangle, graph in GRAPH_NAMES.items()}
 
 
