@@ -1,14 +1,10 @@
 """Epochs, members and dropped feeds of every group; computed by dbt_tangles.algorithms.private_group."""
 
-from functools import partial
-
 from pyspark.sql import functions as sf
 
 from dbt_spark_python.incremental.earlier import only_changed
 from dbt_spark_python.python_model.map_groups import map_groups
 from dbt_tangles.algorithms.private_group.reduction import reduce_groups
-from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
-from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
 
 
 def model(dbt, spark):
@@ -19,6 +15,5 @@ def model(dbt, spark):
     inits = lines.select("message_id", "group_claim.key_fingerprint", "epoch_key")
     keys = inits.groupBy("message_id", "key_fingerprint").agg(sf.min("epoch_key").alias("epoch_key"))
     inputs = messages.join(keys, ["message_id", "key_fingerprint"], "left")
-    return map_groups(
-        inputs.select(INPUT_SCHEMA.names), ["group_id"], partial(run_on_partition, reduce_groups), OUTPUT_SCHEMA
-    )
+    inputs = inputs.select(reduce_groups.reads.names)
+    return map_groups(inputs, reduce_groups.keys, reduce_groups, reduce_groups.writes)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from jinja2 import Environment
 
-from dbt_tangles.algorithms.record.graph import malformed_fields
+from dbt_tangles.algorithms.record.strategies import malformed_fields
 from dbt_tangles.cli.init import project_folder
 from dbt_tangles.formats.ssb.contents import parse_content
 

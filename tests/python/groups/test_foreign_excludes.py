@@ -2,19 +2,13 @@
 
 import random
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.algorithms.private_group.foreign_excludes import (
-    FOREIGN_INPUT_SCHEMA,
-    FOREIGN_OUTPUT_SCHEMA,
-    MAX_LISTED,
-    foreign_excludes,
-)
-from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
+from dbt_tangles.algorithms.private_group import foreign_excludes as kernel
+from dbt_tangles.algorithms.private_group.foreign_excludes import MAX_LISTED, foreign_excludes
 from foreign_oracle import naive_foreign
 
 DEFAULTS = {"group_id": "g", "previous": None, "is_member": True, "previous_epochs": None, "excluded_epoch": None}
@@ -40,16 +34,11 @@ def with_depths(rows: list[dict]) -> list[dict]:
     return found
 
 
-def batches_of(rows: list[dict], size: int) -> list[pa.RecordBatch]:
-    return [pa.RecordBatch.from_pylist(rows[at : at + size], FOREIGN_INPUT_SCHEMA) for at in range(0, len(rows), size)]
-
-
-def answers(batches: list[pa.RecordBatch]) -> dict:
+def answers(rows: list[dict], batch_rows: int = 7, **options) -> dict:
     """Return the listed excludes and their number, by group and epoch."""
     found = {}
-    for batch in batches:
+    for batch in foreign_excludes(pa.Table.from_pylist(rows, foreign_excludes.reads).to_batches(batch_rows), **options):
         batch.validate(full=True)
-        assert batch.schema == FOREIGN_OUTPUT_SCHEMA
         for row in batch.to_pylist():
             key = row["group_id"], row["epoch_id"]
             assert key not in found
@@ -57,13 +46,12 @@ def answers(batches: list[pa.RecordBatch]) -> dict:
     return found
 
 
-def foreign(rows: list[dict], batch_rows: int = 7, **options) -> dict:
-    """Return all foreign excludes by group and epoch; the oracle must agree."""
+def foreign(rows: list[dict]) -> dict:
+    """Return all foreign excludes by epoch; the oracle must agree."""
     rows = with_depths(rows)
     random.Random(1).shuffle(rows)
-    found = answers(run_on_partition(foreign_excludes, iter(batches_of(rows, batch_rows)), **options))
     expected = naive_foreign(rows)
-    assert found == {key: (names[:MAX_LISTED], len(names)) for key, names in expected.items()}
+    assert answers(rows) == {key: (names[:MAX_LISTED], len(names)) for key, names in expected.items()}
     return {epoch_id: names for (_, epoch_id), names in expected.items()}
 
 
@@ -92,8 +80,7 @@ def some_groups(draw) -> list[dict]:
 
 @given(some_groups(), st.integers(1, 50))
 def test_foreign_excludes_agree_with_an_oracle_on_sets(rows, batch_rows):
-    found = answers(run_on_partition(foreign_excludes, iter(batches_of(rows, batch_rows))))
-    assert found == {key: (names, len(names)) for key, names in naive_foreign(rows).items()}
+    assert answers(rows, batch_rows) == {key: (names, len(names)) for key, names in naive_foreign(rows).items()}
 
 
 def random_group(rng: random.Random, group_id: str, size: int, reach: int) -> list[dict]:
@@ -115,18 +102,13 @@ def random_group(rng: random.Random, group_id: str, size: int, reach: int) -> li
     return rows
 
 
+@pytest.mark.parametrize("bits", [kernel.BITS, 0])
 @pytest.mark.parametrize("reach", [1, 3, 20, 600])
-def test_many_epochs(reach):
+def test_many_epochs(reach, bits, monkeypatch):
+    """One sweep for all excludes, or one for each 64."""
+    monkeypatch.setattr(kernel, "BITS", bits)
     rng = random.Random(reach)
-    rows = [row for g in range(6) for row in random_group(rng, f"g{g}", rng.choice([40, 250, 600]), reach)]
-    whole = foreign(rows, batch_rows=100)
-    assert len(whole) > 64
-    table = pa.Table.from_batches(batches_of(with_depths(rows), 1000))
-    batches = list(foreign_excludes(table, chunk_rows=64))
-    assert all(0 < batch.num_rows <= 64 for batch in batches)
-    assert {epoch_id: len(names) for (_, epoch_id), (names, _) in answers(batches).items()} == {
-        epoch_id: min(len(names), MAX_LISTED) for epoch_id, names in whole.items()
-    }
+    assert len(foreign([row for g in range(6) for row in random_group(rng, f"g{g}", rng.choice([40, 250]), reach)])) > 9
 
 
 ROOT = message("root", previous_epochs=[])
@@ -139,65 +121,48 @@ FORK = [
 ]
 
 
-def test_more_excludes_than_a_machine_word_has_bits():
+def test_more_excludes_than_are_listed():
     many = [message(f"x{i:04}", ["root"], excluded_epoch="root") for i in range(1000)]
     inits = [message(f"e{i:04}", ["x0001", f"x{i:04}"], previous_epochs=["root"]) for i in range(130)]
-    rows = with_depths([ROOT, *many, *inits])
-    found = answers(run_on_partition(foreign_excludes, iter(batches_of(rows, 50_000))))
     assert foreign([ROOT, *many, *inits]).keys() == {row["message_id"] for row in inits}
+    found = answers(with_depths([ROOT, *many, *inits]))
     assert found["g", "e0001"] == (["x0000", *(f"x{i:04}" for i in range(2, 101))], 999)
 
 
 def test_a_group_that_takes_too_many_steps_is_passed_over():
-    # One sweep over 5 messages and 4 links, plus twice two excludes.
+    # One sweep over 5 messages, 4 links and 2 previous epochs.
     wide = [row | {"group_id": "h"} for row in [*FORK, message("e3", ["x1"], previous_epochs=["root"])]]
     rows = with_depths([*FORK, *wide, ROOT | {"group_id": "calm"}])
     small = {("g", "e1"): (["x2"], 1), ("g", "e2"): (["x1"], 1)}
-
-    def within(step_limit):
-        return answers(run_on_partition(foreign_excludes, iter(batches_of(rows, 4)), step_limit))
-
-    assert within(13) == small | {("h", None): (None, None)}
-    assert within(12) == {("g", None): (None, None), ("h", None): (None, None)}
-    assert len(within(17)) == 5
-
-
-def test_many_groups_are_passed_over():
-    rows = with_depths([row | {"group_id": f"{g}"} for g in range(150) for row in FORK])
-    batches = list(foreign_excludes(pa.Table.from_batches(batches_of(rows, 100)), 0, chunk_rows=64))
-    assert [batch.num_rows for batch in batches] == [64, 64, 22]
-    assert answers(batches) == {(f"{g}", None): (None, None) for g in range(150)}
+    assert answers(rows, step_limit=11) == small | {("h", None): (None, None)}
+    assert answers(rows, step_limit=10) == {("g", None): (None, None), ("h", None): (None, None)}
+    assert len(answers(rows, step_limit=14)) == 5
 
 
 def test_groups_without_forks_give_no_rows():
-    assert list(run_on_partition(foreign_excludes, iter([]))) == []
-    assert list(run_on_partition(foreign_excludes, iter(batches_of([ROOT | {"depth": 0}], 1)[:0]))) == []
-    assert list(foreign_excludes(FOREIGN_INPUT_SCHEMA.empty_table())) == []
+    assert list(foreign_excludes(iter([]))) == []
     assert foreign([ROOT]) == {}
-    with pytest.raises(ValueError, match="64"):
-        list(foreign_excludes(FOREIGN_INPUT_SCHEMA.empty_table(), chunk_rows=63))
 
 
 def test_unexpected_rows_are_ignored():
     """Absent and null ids, cycles, huge depths, repeated rows, unknown flags."""
-    rng = np.random.default_rng(3)
+    rng = random.Random(3)
     names = ["a", "b", "c", "d", "e", "f", "g", None]
 
     def some():
-        return None if rng.random() < 0.2 else [names[i] for i in rng.integers(0, 8, rng.integers(0, 4))]
+        return None if rng.random() < 0.2 else rng.choices(names, k=rng.randrange(4))
 
     for _ in range(300):
         rows = [
             {
-                "group_id": names[rng.integers(5, 8)],
-                "message_id": names[rng.integers(0, 8)],
+                "group_id": rng.choice("gh"),
+                "message_id": rng.choice(names[:7]),
                 "previous": some(),
-                "is_member": [True, True, False, None][rng.integers(0, 4)],
-                "depth": [None, 0, 1, 2, 2**31 - 1, -(2**31)][rng.integers(0, 6)],
+                "is_member": rng.choice([True, True, False, None]),
+                "depth": rng.choice([None, 0, 1, 2, 2**31 - 1, -(2**31)]),
                 "previous_epochs": some(),
-                "excluded_epoch": names[rng.integers(0, 8)],
+                "excluded_epoch": rng.choice(names),
             }
-            for _ in range(rng.integers(0, 20))
+            for _ in range(rng.randrange(20))
         ]
-        for batch in run_on_partition(foreign_excludes, iter(batches_of(rows, 6)), 1000):
-            batch.validate(full=True)
+        list(foreign_excludes(pa.Table.from_pylist(rows, foreign_excludes.reads)))

@@ -1,12 +1,10 @@
-"""Limits, ties, invalid input, and cases that define terms."""
+"""Limits, ties, hostile sizes, and cases that define terms."""
 
-import pyarrow as pa
 import pytest
 
-from dbt_tangles.algorithms.private_group.reduction import reduce_groups
-from dbt_tangles.algorithms.private_group.schemas import OUTPUT_SCHEMA
+from dbt_tangles.algorithms.private_group import members, preference
 from group_oracle import oracle
-from group_tables import add, exclude, init, reduced, table_of
+from group_tables import add, exclude, init, reduced
 
 
 def chain(count: int) -> list[dict]:
@@ -60,8 +58,9 @@ def test_circles_of_pairwise_choices_end():
     assert preferred(rows) == ("many_tips", ["S"])
 
 
-def test_the_preferred_epoch_may_come_after_many_beaten_ones():
-    """All tips of the first words include a small set in the last word."""
+def test_the_preferred_epoch_may_come_after_many_beaten_ones(monkeypatch):
+    """All tips of the first places include a small set in the last ones."""
+    monkeypatch.setattr(preference, "WIDTH", 64)
     rows = [init("g")]
     for number in range(150):
         rows.append(init(f"e{number:03}", ["g"], key=number))
@@ -71,9 +70,9 @@ def test_the_preferred_epoch_may_come_after_many_beaten_ones():
 
 def test_missing_members_beyond_the_limit_are_only_counted():
     rows = [*chain(5), add("m", "g", ["a", "b", "c", "d", "p"]), exclude("x", "e02", ["p"])]
-    epochs, members, _ = reduced(rows, missing_limit=18)
+    epochs, members, _ = reduced(rows, missing=18)
     assert (epochs, members) == oracle(rows)[:2] and len(members) == 23
-    epochs, members, _ = reduced(rows, missing_limit=17)
+    epochs, members, _ = reduced(rows, missing=17)
     assert [epochs["g", e]["missing_count"] for e in ("g", "e01", "e02", "e03", "e04")] == [0, 5, 5, 4, 4]
     assert not any(row["are_missing_listed"] for row in epochs.values())
     assert len(members) == 6
@@ -95,23 +94,18 @@ def is_unknown(found: tuple[dict, dict, dict]) -> bool:
     return None in values
 
 
-def test_groups_beyond_the_step_limit_keep_columns_without_ancestors():
-    # Four epochs and three edges; one word of feeds, one of adds, and for each of two feeds the excludes and one word.
-    steps = 7 * (1 + 1 + 2 + 2)
+@pytest.mark.parametrize(("limit", "value"), [("steps", 7), ("bits", 4 * 3), ("dropped", 2)])
+def test_groups_beyond_a_limit_keep_columns_without_ancestors(limit, value):
+    """Four epochs, three edges, one word; the widest feed has bits of its own, of an add and of an exclude."""
     expected = oracle(returned())
-    assert reduced(returned(), step_limit=steps) == expected
-    found = reduced(returned(), step_limit=steps - 1)
+    assert reduced(returned(), **{limit: value}) == expected
+    found = reduced(returned(), **{limit: value - 1})
     assert is_unknown(found)
     unknown = {"missing_count": None, "returned_count": None, "are_missing_listed": False}
     assert found[0] == {key: row | unknown for key, row in expected[0].items()}
     unknown = {"is_missing": None, "is_returned": None}
     named = {key: row | unknown for key, row in expected[1].items() if row["is_added"] or row["is_excluded"]}
     assert found[1] == named and len(named) == 5
-
-
-def test_too_many_dropped_members_count_as_beyond_the_step_limit():
-    assert reduced(returned(), dropped_limit=2) == oracle(returned())
-    assert is_unknown(reduced(returned(), dropped_limit=1))
 
 
 def elsewhere(rows: list[dict]) -> list[dict]:
@@ -130,59 +124,20 @@ def elsewhere(rows: list[dict]) -> list[dict]:
 
 
 def test_limits_are_those_of_each_group():
-    for limits in ({"step_limit": 3}, {"dropped_limit": 0}):
+    for limits in ({"steps": 1}, {"dropped": 0}, {"bits": 2}):
         for rows in (elsewhere(chain(2)) + returned(), returned() + elsewhere(chain(2))):
             epochs, _, dropped = reduced(rows, **limits)
             known = {key[0] for key, row in epochs.items() if row["missing_count"] is not None}
             assert known == {"h"} and not dropped
     both = returned() + elsewhere(returned())
-    assert reduced(both, dropped_limit=2) == oracle(both)
+    assert reduced(both, dropped=2) == oracle(both)
 
 
-@pytest.mark.parametrize("room", [1, 10_000])
-def test_more_missing_than_a_batch_holds(room):
-    feeds = [f"p{number:03}" for number in range(100)]
-    rows = [*chain(9), add("m", "g", feeds)]
-    assert reduced(rows, room) == oracle(rows)
-
-
-def test_long_strings_make_short_batches(monkeypatch):
-    monkeypatch.setattr("dbt_tangles.algorithms.private_group.group_rows.MAX_BATCH_BYTES", 1000)
-    rows = [*chain(5), add("m", "g", ["x" * 300, *"abcdefgh"])]
-    batches = list(reduce_groups(table_of(rows)))
-    assert max(batch.num_rows for batch in batches) <= 3
-    assert reduced(rows, 50_000) == oracle(rows)
-
-
-SECRET = b"in this test a secret of 32 byte"
-
-
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ([init("g"), init("e", ["g"]), init("e", ["g"])], "a group has a message twice"),
-        ([init("g"), add("m", "g", []), exclude("m", "g", [])], "a group has a message twice"),
-        ([init("g"), add(None, "g", [])], "has a null message_id"),
-        ([init("g") | {"epoch_key": None}], "is not of 32 bytes"),
-        ([init("g") | {"epoch_key": SECRET[:31]}], "is not of 32 bytes"),
-        ([init("g") | {"epoch_key": SECRET + b"."}], "is not of 32 bytes"),
-        ([init("g") | {"kind": None}], "a kind is null or unknown; use one of"),
-        ([init("g") | {"kind": SECRET.decode()}], "a kind is null or unknown; use one of"),
-        ([init("g") | {"epoch_id": "e"}], "is not its message_id"),
-        ([init("g") | {"epoch_id": None}], "is not its message_id"),
-    ],
-)
-def test_wrong_tables_are_refused_without_naming_secrets(rows, message):
-    with pytest.raises(ValueError, match=message) as error:
-        reduced(rows)
-    assert "secret" not in str(error.value)
-
-
-def test_wide_offsets_and_more_columns_are_accepted():
-    table = table_of(returned())
-    wide = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary(), pa.bool_(): pa.bool_()}
-    lists = pa.large_list(pa.large_string())
-    wide = pa.schema([(field.name, wide.get(field.type, lists)) for field in table.schema])
-    found = pa.Table.from_batches(reduce_groups(table.cast(wide).append_column("more", table["kind"])))
-    assert found.schema == OUTPUT_SCHEMA
-    assert found.to_pylist() == pa.Table.from_batches(reduce_groups(table)).to_pylist()
+def test_many_blocks(monkeypatch):
+    """Narrow blocks, and feeds that are wider than a block, have the same results."""
+    monkeypatch.setattr(members, "WIDTH", 5)
+    rows = [*chain(9), add("m", "g", [f"p{number}" for number in range(100)])]
+    rows += [
+        say(f"{say.__name__}{n}", f"e{n:02}", ["p1", "p2", f"p{n}"]) for n in range(1, 9) for say in (add, exclude)
+    ]
+    assert reduced(rows) == oracle(rows)

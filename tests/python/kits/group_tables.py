@@ -2,10 +2,10 @@
 
 import pyarrow as pa
 
+from dbt_tangles.algorithms.private_group.members import LIMITS
 from dbt_tangles.algorithms.private_group.reduction import reduce_groups
-from dbt_tangles.algorithms.private_group.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
-from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
 
+INPUT_SCHEMA, OUTPUT_SCHEMA = reduce_groups.reads, reduce_groups.writes
 EPOCH_COLUMNS = OUTPUT_SCHEMA.names[1 : OUTPUT_SCHEMA.names.index("feed_id")]
 MEMBER_COLUMNS = ["group_id", "epoch_id", *OUTPUT_SCHEMA.names[OUTPUT_SCHEMA.names.index("feed_id") :]]
 DROPPED_COLUMNS = ["group_id", "epoch_id", "feed_id", "added_by", "excluded_by"]
@@ -32,12 +32,6 @@ def exclude(message_id: str, epoch_id: str | None, feeds: list | None, group_id:
     return add(message_id, epoch_id, feeds, group_id, kind="exclude", **values)
 
 
-def table_of(rows: list[dict]) -> pa.Table:
-    """Build a table in several chunks."""
-    half = len(rows) // 2
-    return pa.concat_tables([pa.Table.from_pylist(part, INPUT_SCHEMA) for part in (rows[:half], rows[half:])])
-
-
 def sorted_out(batches) -> tuple[dict, dict, dict]:
     """Sort rows into epochs by group and id, and members and dropped feeds by group, epoch and feed."""
     out = {"epoch": {}, "member": {}, "dropped": {}}
@@ -54,13 +48,7 @@ def sorted_out(batches) -> tuple[dict, dict, dict]:
     return tuple(out.values())
 
 
-def reduced(rows: list[dict], chunk_rows: int = 7, **limits) -> tuple[dict, dict, dict]:
-    """Return the sorted results of `reduce_groups` for rows."""
-    return sorted_out(reduce_groups(table_of(rows), chunk_rows=chunk_rows, **limits))
-
-
-def reduced_batches(rows: list[dict], batch_rows: int) -> tuple[dict, dict, dict]:
+def reduced(rows: list[dict], batch_rows: int = 50_000, **limits) -> tuple[dict, dict, dict]:
     """Return the sorted results of `reduce_groups` for rows in batches of some size."""
-    return sorted_out(
-        run_on_partition(reduce_groups, iter(pa.Table.from_pylist(rows, INPUT_SCHEMA).to_batches(batch_rows)))
-    )
+    batches = pa.Table.from_pylist(rows, INPUT_SCHEMA).to_batches(batch_rows)
+    return sorted_out(reduce_groups(iter(batches), LIMITS._replace(**limits)))

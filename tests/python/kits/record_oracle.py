@@ -3,8 +3,7 @@
 import json
 from collections import Counter, deque
 
-from dbt_tangles.algorithms.record.graph import Member
-from dbt_tangles.algorithms.record.reduction import Record
+from dbt_tangles.algorithms.record.reduction import Member, Record
 
 IN_CONFLICT = object()
 

@@ -5,8 +5,7 @@ import json
 import orjson
 
 from conftest import DATA
-from dbt_tangles.algorithms.record.graph import Member
-from dbt_tangles.algorithms.record.reduction import reduce_record
+from dbt_tangles.algorithms.record.reduction import Member, reduce_record
 from dbt_tangles.lint.records import default_reducers
 from record_oracle import ids_left_out
 

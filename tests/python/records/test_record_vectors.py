@@ -9,8 +9,7 @@ from itertools import chain
 import pytest
 
 from conftest import DATA
-from dbt_tangles.algorithms.record.graph import Member
-from dbt_tangles.algorithms.record.reduction import MALFORMED_ROOT, REDUCED, Record, reduce_record
+from dbt_tangles.algorithms.record.reduction import MALFORMED_ROOT, REDUCED, Member, Record, reduce_record
 from record_oracle import ids_left_out
 
 MALFORMED_FIELD, UNRESOLVED_MERGE = "malformed_field", "unresolved_merge"

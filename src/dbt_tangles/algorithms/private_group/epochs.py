@@ -1,109 +1,99 @@
-"""Numbers the epochs of many private groups, and finds the adds and excludes of each.
+"""Finds the epochs of a private group, and the adds and excludes of each.
 
-An init is an epoch if it is the root of its group, or if all its previous epochs are epochs of the group.
+An init is an epoch if it is the root of its group, or if it lists previous epochs and all of them are epochs.
+Statements (adds and excludes) count for the epoch that they name, connected or not, as peers read them.
 
 Source: seed 000/001, "Epoch tangle"; private group specification, 4.
 """
 
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from dbt_tangles.algorithms.graph.dense_ids import group_rows, number_ids, number_nodes
-from dbt_tangles.algorithms.graph.links import link, look_up
-from dbt_tangles.algorithms.graph.orders import Dag, positions, renumber
-from dbt_tangles.algorithms.graph.strings import Lists, lists_of, strings_of
-from dbt_tangles.algorithms.graph.topological_generations import (
-    Candidates,
-    children,
-    member_depths,
-)
 from dbt_tangles.formats.ssb.group_claims import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT
 
-KEY_BYTES = 32
-_KINDS = (ROOT_INIT, EPOCH_INIT, ADD, EXCLUDE)
-_ROOT_INIT, _EPOCH_INIT, _ADD, _EXCLUDE = range(len(_KINDS))
+
+class Message(NamedTuple):
+    """A row of the input: a valid message of a group's type."""
+
+    group_id: str  # the group that an init claims, or the group of the named epoch
+    message_id: str  # unique in its group
+    epoch_id: str | None  # for an init its own id; for a statement the epoch that it names
+    kind: str  # `root_init` (the root if its id is the group's), `epoch_init`, `add` or `exclude`
+    previous_epochs: list[str | None] | None  # of an epoch init; a null within is an unknown epoch
+    is_connected: bool | None  # whether an add is connected in the members tangle of its epoch; null is no
+    feeds: list[str | None] | None  # that a statement names; a null within is ignored
+    epoch_key: bytes | None  # of an init, its secret
 
 
-class Epochs(NamedTuple):
-    """The epochs of many groups, and the statements about them."""
+class Epoch(NamedTuple):
+    """An epoch. Its number is its place by depth, then id; a feed is its number in `Group.feeds`."""
 
-    dag: Dag  # The epochs by group, depth and id, and their edges; `dag.node` is unused
-    row: np.ndarray  # int32[epochs], the input row of each epoch
-    depth: np.ndarray  # int32[epochs], the longest path from the root
-    key_order: np.ndarray  # int64[epochs], distinct; ascending by key, then id, within each group
-    statement_row: np.ndarray  # int32[statements], by group, then id
-    statement_epoch: np.ndarray  # int32[statements], the epoch that each statement names
-    is_add: np.ndarray  # bool[rows]
+    epoch_id: str
+    depth: int  # the longest path from the root
+    previous: list[int]  # the distinct epochs that it follows
+    key: bytes
+    added: dict[int, list[str]]  # the adds of each feed, by id
+    excluded: dict[int, list[str]]  # the excludes of each feed, by id
+    members: set[int]  # the feeds with a connected add
 
 
-def number_epochs(table: pa.Table) -> Epochs:
-    """Find the epochs and the statements about them.
+class Group(NamedTuple):
+    """The epochs of a group, and the names of its feeds."""
 
-    Args:
-        table: As for `reduce_groups`.
+    group_id: str
+    epochs: list[Epoch]
+    feeds: list[str]
 
-    Returns:
-        Both. Inits outside the epoch tangle are left out, as are statements about them.
 
-    Raises:
-        ValueError: See `reduce_groups`.
-        OverflowError: There are more than 2^31 - 1 rows or listed ids.
+def build_group(messages: Sequence[Message]) -> Group:
+    """Find the epochs of a group and their statements, from its messages sorted by id.
+
+    Other inits, and statements about others, are ignored.
     """
-    kind = _kinds(table)
-    is_init = kind <= _EPOCH_INIT
-    inits = table.filter(pa.array(is_init))
-    if not pc.all(pc.equal(inits["epoch_id"], inits["message_id"]).fill_null(False), min_count=0).as_py():
-        raise ValueError("the epoch_id of an init is not its message_id; set both to the id of the init")
-    ids = strings_of(table["message_id"])
-    if not ids.valid.all():
-        raise ValueError("a row of the group messages has a null message_id; fill it in")
-    group, group_count = group_rows(strings_of(table["group_id"]))
-    nodes = number_nodes(group, group_count, ids)
-    numbers = number_ids(nodes, ids)
-    if (numbers[1:] == numbers[:-1]).any():
-        raise ValueError("a group has a message twice; pass one row per group and message")
-
-    # The epoch tangle. Statements are nodes too, but not candidates for it.
-    is_root = (kind == _ROOT_INIT) & pc.equal(table["group_id"], table["message_id"]).fill_null(False).to_numpy()
-    candidate, root = is_init[nodes.row], is_root[nodes.row]
-    links = link(nodes, ids, lists_of(table["previous_epochs"]), candidate, root)
-    candidates = Candidates(nodes.graph_start, candidate, root, links)
-    depth = member_depths(candidates, children(links.start, links.previous), True)
-    dag = renumber(nodes.graph_start, links.start, links.previous, positions(nodes.graph_start, depth))
-    row = nodes.row[dag.node]
-
-    # The epoch of each statement, as a list of one id.
-    named = Lists(np.arange(len(table) + 1), strings_of(table["epoch_id"]))
-    found = look_up(nodes, ids, named, np.ones(len(table), np.bool_), candidate)
-    number = np.full(len(table) + 1, np.int32(-1))  # The last entry is for unknown ids.
-    number[dag.node] = np.arange(len(row))
-    epoch = number[found]
-    statement_row = nodes.row[epoch[nodes.row] >= 0]
-
-    words = _key_words(inits["epoch_key"])[(np.cumsum(is_init) - 1)[row]]
-    key_order = np.empty(len(row), np.int64)
-    key_order[np.lexsort((dag.node, *words.T[::-1]))] = np.arange(len(row))
-    return Epochs(dag, row, depth[dag.node], key_order, statement_row, epoch[statement_row], kind == _ADD)
+    group_id = messages[0].group_id
+    inits = {message.message_id: message for message in messages if message.kind in (ROOT_INIT, EPOCH_INIT)}
+    epochs: list[Epoch] = []
+    numbers: dict[str | None, int] = {}
+    for depth, level in enumerate(_levels(group_id, inits)):
+        for epoch_id in level:
+            init = inits[epoch_id]
+            previous = sorted({numbers[other] for other in init.previous_epochs or ()}) if depth else []
+            numbers[epoch_id] = len(epochs)
+            epochs.append(Epoch(epoch_id, depth, previous, init.epoch_key, {}, {}, set()))
+    feeds: dict[str, int] = {}
+    for message in messages:
+        if message.kind not in (ADD, EXCLUDE) or message.epoch_id not in numbers:
+            continue
+        epoch = epochs[numbers[message.epoch_id]]
+        named = [feeds.setdefault(feed, len(feeds)) for feed in dict.fromkeys(message.feeds or ()) if feed is not None]
+        said = epoch.added if message.kind == ADD else epoch.excluded
+        for feed in named:
+            said.setdefault(feed, []).append(message.message_id)
+        if message.kind == ADD and message.is_connected:
+            epoch.members.update(named)
+    return Group(group_id, epochs, list(feeds))
 
 
-def _kinds(table: pa.Table) -> np.ndarray:
-    kinds = pc.index_in(table["kind"], pa.array(_KINDS, table["kind"].type))
-    if kinds.null_count:
-        raise ValueError("a kind is null or unknown; use one of " + ", ".join(_KINDS))
-    return kinds.to_numpy()
-
-
-def _key_words(keys: pa.ChunkedArray) -> np.ndarray:
-    """Read keys as big-endian integers, which compare like the bytes: uint64[keys, 4]."""
-    lengths = pc.binary_length(keys)
-    if keys.null_count or not pc.all(pc.equal(lengths, KEY_BYTES), min_count=0).as_py():
-        raise ValueError(f"the epoch_key of an init is not of {KEY_BYTES} bytes; pass the decoded key")
-    parts = [np.empty(0, np.uint8)]
-    for chunk in keys.chunks:
-        fixed = chunk.cast(pa.binary(KEY_BYTES))
-        data = np.frombuffer(fixed.buffers()[1], np.uint8)
-        parts.append(data[fixed.offset * KEY_BYTES : (fixed.offset + len(fixed)) * KEY_BYTES])
-    return np.concatenate(parts).view(">u8").astype(np.uint64).reshape(-1, KEY_BYTES // 8)
+def _levels(group_id: str, inits: dict[str, Message]) -> list[list[str]]:
+    """List the epochs of each depth by id; an epoch is placed after the last of its previous (Kahn)."""
+    if group_id not in inits or inits[group_id].kind != ROOT_INIT:
+        return []
+    waiting, followers = {}, defaultdict(list)
+    for epoch_id, init in inits.items():
+        if epoch_id != group_id:
+            listed = {*(init.previous_epochs or ())}
+            waiting[epoch_id] = len(listed)
+            for other in listed:
+                followers[other].append(epoch_id)
+    levels, level = [], [group_id]
+    while level:
+        levels.append(level)
+        following = []
+        for epoch_id in level:
+            for follower in followers[epoch_id]:
+                waiting[follower] -= 1
+                if not waiting[follower]:
+                    following.append(follower)
+        level = sorted(following)
+    return levels

@@ -10,104 +10,58 @@ Source: ssb-tribes2, `getPreferredEpoch` and `tieBreak`; private group specifica
 two tips and for two disjoint ones is this project's.
 """
 
-import numpy as np
+from collections import defaultdict
+from collections.abc import Sequence
 
-from dbt_tangles.kernel_runtime.compiled import compiled, inner
+from dbt_tangles.algorithms.private_group.epochs import Epoch
 
-PREFERENCES = (None, "single_tip", "same_members", "subset", "overlap", "disjoint", "many_tips")
-NO_TIP, SINGLE_TIP, SAME_MEMBERS, SUBSET, OVERLAP, DISJOINT, MANY_TIPS = range(len(PREFERENCES))
-WORD = 64
+#: The tips that are compared at once with all others.
+WIDTH = 1024
 
 
-@compiled
-def choose_preferred(graph_start, is_tip, key_order, pairs, feed_count):
-    """Choose the preferred epoch of each group.
+def choose_preferred(epochs: Sequence[Epoch], tips: Sequence[int]) -> tuple[str, int]:
+    """Return the case by which the preferred epoch of a group is chosen, and its number.
 
-    Tips are tried in key order, 64 at a time as the bits of a word. Each feed has a word of the tips that add it; the
-    intersection of the words of a tip's feeds holds the tips that include it. The first tip that includes no smaller
-    one is chosen, most often among the first 64. At worst a group costs (tips / 64) * (pairs of all tips) steps.
-
-    Args:
-        graph_start: int64[groups + 1], into the epochs.
-        is_tip: bool[epochs].
-        key_order: int64[epochs], distinct; the least key comes first.
-        pairs: `epoch_feed_pairs.Pairs`.
-        feed_count: The number of feed codes.
-
-    Returns:
-        int8[groups] into `PREFERENCES`; int32[groups], the preferred tip, or -1 in a group without epochs.
+    Keys compare as unsigned bytes, like their lower-case hexadecimal forms; between equal keys the lesser epoch id
+    comes first. Most often one of the first `WIDTH` tips is chosen. At worst a group costs (tips / `WIDTH`) * (pairs of
+    a tip and a feed that it adds) steps.
     """
-    groups = len(graph_start) - 1
-    preference = np.zeros(groups, np.int8)
-    choice = np.full(groups, np.int32(-1))
-    adding = np.zeros(feed_count, np.uint64)
-    for g in range(groups):
-        tip = np.flatnonzero(is_tip[graph_start[g] : graph_start[g + 1]]) + graph_start[g]
-        if len(tip) < 2:
-            preference[g] = len(tip)  # `NO_TIP` or `SINGLE_TIP`.
-            if len(tip):
-                choice[g] = tip[0]
-            continue
-        tip = tip[np.argsort(key_order[tip])]
-        size = np.zeros(len(tip), np.int64)
-        for t in range(len(tip)):
-            for pair in range(pairs.start[tip[t]], pairs.start[tip[t] + 1]):
-                size[t] += pairs.is_added[pair]
-        by_size = np.argsort(size)
-        for lowest in range(0, len(tip), WORD):
-            highest = min(lowest + WORD, len(tip))
-            for t in range(lowest, highest):
-                _mark_feeds(tip[t], np.uint64(1) << np.uint64(t - lowest), pairs, adding)
-            in_word = lowest + np.argsort(size[lowest:highest])
-            beaten = _find_beaten(lowest, in_word, by_size, size, tip, pairs, adding)
-            preference[g] = MANY_TIPS if len(tip) > 2 else _compare_two(tip[1], size, pairs, adding)
-            for t in range(lowest, highest):
-                _mark_feeds(tip[t], np.uint64(0), pairs, adding)
-                if choice[g] < 0 and beaten >> np.uint64(t - lowest) & np.uint64(1) == 0:
-                    choice[g] = tip[t]
-            if choice[g] >= 0:
-                break
-    return preference, choice
-
-
-@inner
-def _mark_feeds(epoch, bit, pairs, adding):
-    """Set a bit in the words of the feeds that an epoch adds, or clear these words if the bit is 0."""
-    for pair in range(pairs.start[epoch], pairs.start[epoch + 1]):
-        if pairs.is_added[pair]:
-            adding[pairs.feed[pair]] = adding[pairs.feed[pair]] | bit if bit else np.uint64(0)
-
-
-@inner
-def _find_beaten(lowest, in_word, by_size, size, tip, pairs, adding):
-    """Find the tips of a word that properly include another tip."""
-    beaten = np.uint64(0)
-    larger = ~np.uint64(0) >> np.uint64(WORD - len(in_word))
-    passed = 0
-    for other in by_size:
-        while passed < len(in_word) and size[in_word[passed]] <= size[other]:
-            larger &= ~(np.uint64(1) << np.uint64(in_word[passed] - lowest))
-            passed += 1
-        including = larger & ~beaten
-        if including == 0:
+    by_key = sorted(tips, key=lambda tip: (epochs[tip].key, epochs[tip].epoch_id))
+    first: dict[frozenset[int], int] = {}
+    for tip in by_key:
+        first.setdefault(frozenset(epochs[tip].added), tip)
+    distinct = [*first]
+    for begin in range(0, len(distinct), WIDTH):
+        least = ~_including(distinct, begin) & (1 << len(distinct[begin : begin + WIDTH])) - 1
+        if least:
             break
-        pair = pairs.start[tip[other]]
-        while including != 0 and pair < pairs.start[tip[other] + 1]:
-            if pairs.is_added[pair]:
-                including &= adding[pairs.feed[pair]]
-            pair += 1
-        beaten |= including
-    return beaten
+    lowest = (least & -least).bit_length() - 1
+    return _case(len(tips), distinct), first[distinct[begin + lowest]]
 
 
-@inner
-def _compare_two(second, size, pairs, adding):
-    """Compare the feeds of two tips: an index into `PREFERENCES`."""
-    shared = 0
-    for pair in range(pairs.start[second], pairs.start[second + 1]):
-        shared += pairs.is_added[pair] and adding[pairs.feed[pair]] == 3
-    if shared == size[0] and shared == size[1]:
-        return SAME_MEMBERS
-    if shared == size[0] or shared == size[1]:
-        return SUBSET
-    return OVERLAP if shared else DISJOINT
+def _including(distinct: Sequence[frozenset[int]], begin: int) -> int:
+    """Find the sets from `begin` on that properly include any other set: the bits of an integer."""
+    holders: dict[int, int] = defaultdict(int)
+    for place, feeds in enumerate(distinct[begin : begin + WIDTH]):
+        for feed in feeds:
+            holders[feed] |= 1 << place
+    found = 0
+    for place, feeds in enumerate(distinct, -begin):
+        including = (1 << WIDTH) - 1
+        for feed in feeds:
+            including &= holders.get(feed, 0)
+            if not including:
+                break
+        found |= including & ~(1 << place) if 0 <= place < WIDTH else including
+    return found
+
+
+def _case(tip_count: int, distinct: Sequence[frozenset[int]]) -> str:
+    if tip_count != 2:
+        return "single_tip" if tip_count == 1 else "many_tips"
+    if len(distinct) == 1:
+        return "same_members"
+    one, other = distinct
+    if one < other or other < one:
+        return "subset"
+    return "overlap" if one & other else "disjoint"

@@ -8,7 +8,7 @@ Source: @tangle/overwrite 3.0.1, with is-my-json-valid 2.20.6 and lodash.isequal
 
 import json
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import orjson
@@ -34,6 +34,11 @@ def is_valid(strategy: str, transformation: Any) -> bool:
     if strategy == OVERWRITE:
         return transformation.keys() <= {"set"} and type(transformation.get("set")) is not list
     return is_simple_set(transformation) if strategy == SIMPLE_SET else is_complex_set(transformation)
+
+
+def malformed_fields(content: Mapping[str, Any], strategies: Mapping[str, str]) -> list[str]:
+    """List the fields of a content that are no transformation of their strategy, by name."""
+    return sorted(f for f, strategy in strategies.items() if f in content and not is_valid(strategy, content[f]))
 
 
 def _is_shallow(value: Any) -> bool:

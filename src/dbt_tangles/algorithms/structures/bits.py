@@ -20,14 +20,3 @@ def popcount(word):
 def lowest_bit(word):
     """Return the index of the lowest set bit of a uint64; at least one bit is set."""
     return popcount(~word & (word - np.uint64(1)))
-
-
-@inner
-def highest_bit(word):
-    """Return the index of the highest set bit of a uint64; 0 for a word of zeros."""
-    place = 0
-    for width in (32, 16, 8, 4, 2, 1):
-        if word >> np.uint64(width):
-            word >>= np.uint64(width)
-            place += width
-    return place
