@@ -27,8 +27,8 @@ from bench.cpu import Watch
 from bench.limit import WARM_UPS
 from bench.report import Part, at_least, say, summary
 from bench.turns import seconds_of
+from dbt_tangles.formats.json.printing import canonical_text
 from dbt_tangles.formats.ssb import verify_lines as ssb
-from dbt_tangles.formats.ssb.canonical import canonical_text
 from dbt_tangles.formats.ssb.shapes import unwrap
 from dbt_tangles.formats.ssb.signature import public_key
 from dbt_tangles.ingest.line_checks import INPUT_SCHEMA

@@ -8,10 +8,10 @@ import pytest
 from conftest import DATA
 from dbt_tangles.formats.autobase import verify_lines as autobase
 from dbt_tangles.formats.events import verify_lines as events
+from dbt_tangles.formats.json.framing import framing_mistake
+from dbt_tangles.formats.json.numbers import int32, int64, safe_integer, whole_number
 from dbt_tangles.formats.pzp import verify_lines as pzp
 from dbt_tangles.formats.ssb import verify_lines as ssb
-from dbt_tangles.ingest.json_numbers import int32, int64, safe_integer, whole_number
-from dbt_tangles.ingest.line_framing import framing_mistake
 from log_lines import batch_of
 
 MOST = 2_000
@@ -119,7 +119,7 @@ def test_valid_lines_skip_the_framing_check(monkeypatch):
     def fail(_raw):
         raise AssertionError
 
-    monkeypatch.setattr("dbt_tangles.ingest.line_framing.framing_mistake", fail)
+    monkeypatch.setattr("dbt_tangles.formats.json.parse.framing_mistake", fail)
     lines = (DATA / "ssb" / "small.jsonl").read_bytes().split(b"\n")
     good = [line for line in lines if line.startswith(b'{"key"') and line.endswith(b"}")]
     rows = pa.Table.from_batches(KERNELS["ssb"](iter([batch_of(good[:20])]))).to_pylist()

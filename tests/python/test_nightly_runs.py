@@ -10,7 +10,7 @@ import pytest
 
 from dbt_spark_python.table_store import manifest
 from dbt_spark_python.table_store.integrity import digest_content, digest_files, list_files
-from dbt_tangles.formats.ssb.canonical import canonical_text
+from dbt_tangles.formats.json.printing import canonical_text
 from dbt_tangles.formats.ssb.ids import message_id
 from fixtures.ssb.author import Author
 from mutations import KINDS, mutated

@@ -6,6 +6,5 @@ The Python models `stg_*__lines` call `log_lines.check_lines`. It finds the file
 (`file_faults`). `line_format` has the schema of the lines. `shuffle_key` extracts the key that brings copies of a
 message together.
 
-The verifiers in `dbt_tangles.formats` call the other modules: `line_framing` finds framing mistakes, `json_numbers`
-reads numbers, and `line_checks` runs a check over batches of lines.
+The verifiers in `dbt_tangles.formats` call `line_checks`, which runs a check over batches of lines.
 """

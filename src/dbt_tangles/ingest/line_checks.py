@@ -1,7 +1,6 @@
-"""Runs a check over batches of a log's lines: input and output schemas, slices, and rows about files."""
+"""Runs a check over batches of a log's lines: input and output schemas, turns, and rows about files."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -27,19 +26,13 @@ DIGEST = pa.field("line_digest", pa.binary())
 #: The required input. The caller may cut `raw` if `raw_length`, in bytes, exceeds the longest line that is read.
 INPUT_SCHEMA = pa.schema([*PLACE, pa.field("raw", pa.binary()), pa.field("raw_length", pa.int64())])
 
-#: Optional input columns. A row with a `fault` is about a file instead of a line, and states the fault.
-FAULT = (pa.field("fault", pa.string()), pa.field("fault_detail", pa.string()))
+# The turns of a larger batch have few rows, so that columns stay within Arrow's 32-bit offsets.
+LARGE_BYTES = 2**26
+LARGE_ROWS = 32
 
-# A larger batch is processed in slices of few rows, so that columns stay within Arrow's 32-bit offsets.
-SLICE_BYTES = 2**26
-SLICE_ROWS = 32
-
-
-@dataclass(frozen=True, kw_only=True)
-class LineOptions:
-    """Options for checking the lines of any log."""
-
-    max_line_bytes: int = MAX_LINE_BYTES  # Longer lines are rejected unread
+#: Checks some lines, given their lengths: returns columns by name, as arrays or as inputs of `array_of`. Missing
+#: columns are null.
+CheckTurn = Callable[[list[bytes | None], list[int | None]], Mapping[str, pa.Array | Sequence[Any]]]
 
 
 def schema_of(row: type) -> pa.Schema:
@@ -49,7 +42,7 @@ def schema_of(row: type) -> pa.Schema:
 
 def check_in_turns(
     batches: Iterator[pa.RecordBatch],
-    check_turn: Callable[[pa.Array, pa.Array], Mapping[str, pa.Array | Sequence[Any]]],
+    check_turn: CheckTurn,
     turn_rows: int,
     schema: pa.Schema,
     reason: str = "reject_reason",
@@ -57,64 +50,47 @@ def check_in_turns(
     """Check the lines of a log, a limited number at a time.
 
     Args:
-        batches: Record batches with the columns of `INPUT_SCHEMA`, and optionally `DIGEST` and those of `FAULT`. A byte
-            order mark before a line, as where files were joined, is taken off.
-        check_turn: Takes some lines and their lengths, and returns columns by name, as arrays or as inputs of
-            `array_of`. Missing columns are null.
+        batches: Record batches with the columns of `INPUT_SCHEMA`, and optionally `DIGEST`, `fault` and `fault_detail`.
+            A row with a `fault` is about a file instead of a line, and states the fault. A byte order mark before a
+            line, as where files were joined, is taken off.
+        check_turn: See `CheckTurn`.
         turn_rows: The most lines per call.
         schema: The schema of the result, see `schema_of`.
         reason: The column of the result with the reason why a line is rejected.
 
     Yields:
-        Record batches of `schema`: one row per input row, in the same order; a very large batch is divided. A row about
-            a file equals that of an empty line, except that `reason` is the fault, and `detail`, if the result has this
-            column, its detail.
+        A record batch of `schema` for each turn: one row per input row, in the same order. A row about a file equals
+            that of an empty line, except that `reason` is the fault, and `detail` its detail.
     """
-    results = list(schema)[len(PLACE) + 1 :]
     for batch in batches:
-        rows = SLICE_ROWS if batch.nbytes > SLICE_BYTES else max(batch.num_rows, 1)
+        rows = LARGE_ROWS if batch.nbytes > LARGE_BYTES else turn_rows
         for start in range(0, max(batch.num_rows, 1), rows):
-            part = batch.slice(start, rows)
-            places = [_cast(part.column(field.name), field.type) for field in PLACE]
-            digests = part.column(DIGEST.name) if DIGEST.name in part.schema.names else pa.nulls(len(part))
-            places.append(_cast(digests, DIGEST.type))
-            lines, lengths = _without_marks(part.column("raw")), part.column("raw_length")
-            turns = []
-            for first in range(0, max(len(lines), 1), turn_rows):
-                turn = lines.slice(first, turn_rows)
-                turns.append(_arrays(check_turn(turn, lengths.slice(first, turn_rows)), results, len(turn)))
-            joined = [pa.concat_arrays(column) for column in zip(*turns, strict=True)]
-            checked = pa.RecordBatch.from_arrays(places + joined, schema=schema)
-            yield _with_faults(checked, part, {reason: "fault", "detail": "fault_detail"})
+            yield _check(batch.slice(start, rows), check_turn, schema, reason)
 
 
-def _without_marks(lines: pa.Array) -> pa.Array:
-    if not pc.any(pc.starts_with(lines, BYTE_ORDER_MARK)).as_py():
-        return lines
-    # A mark alone stays, so that the detail of its rejection names it.
-    rests = ((line, line and line.removeprefix(BYTE_ORDER_MARK)) for line in lines.to_pylist())
-    return pa.array([rest or line for line, rest in rests], lines.type)
+def _check(turn: pa.RecordBatch, check_turn: CheckTurn, schema: pa.Schema, reason: str) -> pa.RecordBatch:
+    given = dict(zip(turn.schema.names, turn.columns, strict=True))
+    lines = _without_marks(given["raw"])
+    columns = check_turn(lines, given["raw_length"].to_pylist()) | {field.name: given[field.name] for field in PLACE}
+    columns[DIGEST.name] = given.get(DIGEST.name)
+    arrays = {field.name: _array(columns.get(field.name), field.type, len(lines)) for field in schema}
+    if "fault" in given and given["fault"].null_count < len(lines):
+        for name, fault in ((reason, "fault"), ("detail", "fault_detail")):
+            arrays[name] = pc.coalesce(given[fault].cast(pa.string()), arrays[name])
+    return pa.RecordBatch.from_arrays(list(arrays.values()), schema=schema)
 
 
-def _arrays(columns: Mapping[str, pa.Array | Sequence[Any]], fields: Sequence[pa.Field], count: int) -> list[pa.Array]:
-    arrays = []
-    for field in fields:
-        values = columns.get(field.name)
-        if values is None:
-            arrays.append(pa.nulls(count, field.type))
-        else:
-            arrays.append(values if isinstance(values, pa.Array) else array_of(values, field.type))
-    return arrays
+def _without_marks(lines: pa.Array) -> list[bytes | None]:
+    raws = lines.to_pylist()
+    if pc.any(pc.starts_with(lines, BYTE_ORDER_MARK)).as_py():
+        # A mark alone stays, so that the detail of its rejection names it.
+        raws = [(raw and raw.removeprefix(BYTE_ORDER_MARK)) or raw for raw in raws]
+    return raws
 
 
-def _with_faults(checked: pa.RecordBatch, part: pa.RecordBatch, columns: dict[str, str]) -> pa.RecordBatch:
-    if "fault" not in part.schema.names or part.column("fault").null_count == part.num_rows:
-        return checked
-    arrays = dict(zip(checked.schema.names, checked.columns, strict=True))
-    for name in columns.keys() & arrays.keys():
-        arrays[name] = pc.coalesce(_cast(part.column(columns[name]), pa.string()), arrays[name])
-    return pa.RecordBatch.from_arrays(list(arrays.values()), schema=checked.schema)
-
-
-def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
-    return column if column.type == kind else column.cast(kind)
+def _array(values: pa.Array | Sequence[Any] | None, kind: pa.DataType, count: int) -> pa.Array:
+    if values is None:
+        return pa.nulls(count, kind)
+    if isinstance(values, pa.Array):
+        return values if values.type == kind else values.cast(kind)
+    return array_of(values, kind)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import duckdb
 import pyarrow as pa
 
-from dbt_tangles.formats.json_line import LineError, LineReasons, parse_object, parse_with_types
+from dbt_tangles.formats.json.parse import LineError, LineReasons, parse_object
 from dbt_tangles.ingest.line_checks import MAX_LINE_BYTES
 from dbt_tangles.ingest.line_format import Reading
 from dbt_tangles.lint import log_files
@@ -82,7 +82,7 @@ def _unknown_kind(files: Sequence[LogFile], reading: Reading) -> UnknownKindErro
     fault = None
     if line := log_files.first_line(file, reading):
         try:
-            parse_object(line, len(line), reading.max_bytes, LineReasons("", "", "", "", None), parse_with_types)
+            parse_object(line, len(line), reading.max_bytes, LineReasons("", "", "", "", None))
         except LineError as error:
             fault = error.args[1]
     cause = f" (the first: {fault})" if fault else ""

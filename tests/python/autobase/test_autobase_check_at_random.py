@@ -1,15 +1,15 @@
 """The Arrow kernel of Autobase logs: random bytes, random JSON, and agreement of its readers."""
 
 import json
-import random
 
 import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autobase_lines import MAX, ODD_WRITERS, A, B, C, D, check, random_nodes, to_pairs
-from dbt_tangles.formats.autobase import verify_lines as kernel
-from dbt_tangles.formats.json_line import parse_with_types
+from autobase_lines import MAX, ODD_WRITERS, A, B, C, D, check, to_pairs
+from dbt_tangles.formats.autobase.verify_lines import _VALUE_STYLE
+from dbt_tangles.formats.json.parse import parse_exact
+from dbt_tangles.formats.json.printing import print_json, sorted_bytes
 
 
 @given(lines=st.lists(st.none() | st.binary(max_size=60), max_size=5))
@@ -181,18 +181,8 @@ def test_the_exact_parser_and_printer_agree_with_orjson(value, is_raw, indent):
         parsed = orjson.loads(line)
     except orjson.JSONDecodeError:
         return
-    exact = parse_with_types(line)
+    exact = parse_exact(line)
     assert repr(exact) == repr(parsed)
-    text = kernel._text_of(parsed, False)
-    assert text == kernel._text_of(exact, True) == kernel._text_of(to_doubles(parsed), False)
+    text = sorted_bytes(parsed, _VALUE_STYLE)
+    assert text == print_json(exact, _VALUE_STYLE).encode() == sorted_bytes(to_doubles(parsed), _VALUE_STYLE)
     assert repr(to_doubles(orjson.loads(text))) == repr(sorted_all(to_doubles(parsed)))
-
-
-def test_sound_lines_take_the_fast_reader(monkeypatch):
-    lines = random_nodes(random.Random(3), 4000)
-    assert sum(kernel._read_node_columns(lines[at : at + 10]) is not None for at in range(0, 4000, 10)) > 300
-    monkeypatch.setattr(kernel, "_TURN_ROWS", 10)
-    short = check(lines)
-    assert {row["reject_reason"] for row in short} == {None, "bad_heads"}
-    monkeypatch.setattr(kernel, "_read_node_columns", lambda raws: None)
-    assert check(lines) == short

@@ -11,7 +11,6 @@ import pytest
 from autobase_lines import BASE, NODE, random_nodes, to_line
 from dbt_tangles.formats.autobase import verify_lines as autobase
 from dbt_tangles.formats.events import verify_lines as events
-from dbt_tangles.ingest import line_checks
 from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 from log_lines import batch_of
 
@@ -55,24 +54,19 @@ def test_no_lines(log):
     assert list(log.kernel.verify_batches(iter([]))) == []
 
 
-def test_turns_and_slices_keep_the_order(log, monkeypatch):
+def test_turns_keep_the_order(log, monkeypatch):
     whole = log.check(batch_of(log.lines))
     assert [row["line"] for row in whole] == list(range(1, 701))
     assert [row["detail"] for row in whole].count(None) >= 690 and whole[300]["detail"] and whole[699]["detail"]
+    assert log.check(batch_of(log.lines).slice(80, 250)) == whole[80:330]
     monkeypatch.setattr(log.kernel, "_TURN_ROWS", 1)
     assert log.check(batch_of(log.lines)) == whole
-    monkeypatch.setattr(line_checks, "SLICE_BYTES", 10_000)
-    batches = list(log.kernel.verify_batches(iter([batch_of(log.lines)])))
-    assert [batch.num_rows for batch in batches] == [32] * 21 + [28]
-    assert log.check(batch_of(log.lines)) == whole
-    assert log.check(batch_of(log.lines).slice(80, 250)) == whole[80:330]
 
 
-def test_large_batch_comes_back_in_slices(log):
-    """A batch with more bytes than one slice may hold: the columns stay far below Arrow's offset limit."""
+def test_large_batch_is_read_in_small_turns(log):
+    """A batch with more bytes than one turn may hold: the columns stay far below Arrow's offset limit."""
     batches = list(log.kernel.verify_batches(iter([batch_of([log.large] * 100)])))
     assert [batch.num_rows for batch in batches] == [32, 32, 32, 4]
-    assert max(batch.nbytes for batch in batches) < 2**26
     rows = pa.Table.from_batches(batches)
     assert rows["line"].to_pylist() == list(range(1, 101))
     assert rows["detail"].null_count == 100

@@ -4,8 +4,8 @@ import json
 from functools import partial
 
 from dbt_tangles.formats.autobase.verify_lines import OUTPUT_SCHEMA, Reason, verify_batches
+from dbt_tangles.formats.json.framing import Framing
 from dbt_tangles.ingest.line_checks import PLACE
-from dbt_tangles.ingest.line_framing import Framing
 from log_lines import verified
 
 CODES = {reason.value for reason in (*Framing, *Reason)}

@@ -15,7 +15,7 @@ import random
 import re
 from typing import Any
 
-from dbt_tangles.formats.pzp.canonical import NoCanonicalFormError, canonical_bytes
+from dbt_tangles.formats.json.printing import CANON, NoCanonicalFormError, sorted_bytes
 from fixtures.pzp.author import Device, hash_of, id_of
 from fixtures.ssb.author import Author
 from mutation_documents import Documents
@@ -174,7 +174,7 @@ class _Log:
         metadata, data = named["metadata"], named["data"]
         if self.rng.random() < 0.97:
             if data is not None:
-                metadata |= {"dataHash": hash_of(data), "dataSize": len(canonical_bytes(data))}
+                metadata |= {"dataHash": hash_of(data), "dataSize": len(sorted_bytes(data, CANON))}
             for entry in metadata["tangles"].values():
                 entry["prev"].sort()
         device = self.writers.get(message["sigkey"])

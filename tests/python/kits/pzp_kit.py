@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from dbt_tangles.formats.json.framing import Framing
 from dbt_tangles.formats.pzp.rules import Reason
 from dbt_tangles.formats.pzp.validity import VALIDITY_INPUT_SCHEMA, validity
 from dbt_tangles.formats.pzp.verify_lines import OUTPUT_SCHEMA, VerifyOptions, verify_batches
-from dbt_tangles.ingest.line_framing import Framing
 from fixtures.pzp import author
 from log_lines import verified
 

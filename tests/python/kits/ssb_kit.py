@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from dbt_tangles.formats.ssb.canonical import canonical_text
+from dbt_tangles.formats.json.printing import canonical_text
 from dbt_tangles.formats.ssb.verify_lines import OUTPUT_SCHEMA, VerifyOptions, verify_batches
 from fixtures.ssb.author import Author
 from log_lines import verified

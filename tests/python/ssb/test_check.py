@@ -7,8 +7,8 @@ import orjson
 import pyarrow as pa
 import pytest
 
+from dbt_tangles.formats.json.printing import canonical_text
 from dbt_tangles.formats.ssb import verify_lines as kernel
-from dbt_tangles.formats.ssb.canonical import canonical_text
 from dbt_tangles.formats.ssb.verify_lines import OUTPUT_SCHEMA, VerifyOptions, verify_batches
 from dbt_tangles.ingest.line_checks import INPUT_SCHEMA
 from fixtures.ssb.author import to_line, to_uri
@@ -165,12 +165,11 @@ def test_identical_texts_are_verified_once(monkeypatch):
 
 def test_memory_of_verdicts_is_bounded(monkeypatch):
     monkeypatch.setattr(kernel._Verifier, "_GENERATION", 10)
-    monkeypatch.setattr(kernel, "_TURN_ROWS", 5)
     lines = [orjson.dumps(value_of(sequence=sequence)) for sequence in range(40)]
     verifier = kernel._Verifier(VerifyOptions())
     for _ in range(2):
         for start in range(0, 40, 5):
-            verifier.verify(pa.array(lines[start : start + 5]), pa.array([1] * 5))
+            verifier.verify(lines[start : start + 5], [1] * 5)
             assert len(verifier._verdicts) <= 25
 
 

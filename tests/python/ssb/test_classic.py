@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from dbt_tangles.formats.ssb.canonical import canonical_text
+from dbt_tangles.formats.json.printing import canonical_text
 from dbt_tangles.formats.ssb.classic import (
     ORDER,
     ORDER_AUTHOR_FIRST,

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.formats.ssb.canonical import FAST_LINE_BYTES, parse
+from dbt_tangles.formats.json.framing import Framing
+from dbt_tangles.formats.json.parse import parse
+from dbt_tangles.formats.json.printing import FAST_LINE_BYTES
 from dbt_tangles.formats.ssb.classic import ORDER, Reason
 from dbt_tangles.formats.ssb.verify_lines import VerifyOptions, _Verifier
-from dbt_tangles.ingest.line_framing import Framing
 from fixtures.ssb.author import box
 from log_lines import mutated
 from ssb_kit import ALICE, POST, check, json_objects, json_values, names, read_lines, value_of

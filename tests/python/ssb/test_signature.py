@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from dbt_tangles.formats.ssb.canonical import canonical_text
+from dbt_tangles.formats.json.printing import canonical_text
 from dbt_tangles.formats.ssb.signature import decode_signature, is_valid, public_key
 from fixtures.ssb.author import Author
 from ssb_kit import ALICE, GROUP_ORDER, check_one, value_of

@@ -16,10 +16,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from dbt_tangles.ingest.json_numbers import MAX_INT32
-
 #: The most sides of a window that are tried, besides the one of everything.
 SIDES = 10
+MAX_INT32 = 2**31 - 1
 
 
 class Writer(NamedTuple):

@@ -26,11 +26,10 @@ from dbt_tangles.algorithms.autobase.bases import (
 from dbt_tangles.algorithms.autobase.clocks import causal_order, depths
 from dbt_tangles.algorithms.autobase.fewest_nodes import Searched, search
 from dbt_tangles.algorithms.autobase.heads import heads
-from dbt_tangles.algorithms.autobase.next_nodes import Sequence, Window, WindowNodes, Writer
+from dbt_tangles.algorithms.autobase.next_nodes import MAX_INT32, Sequence, Window, WindowNodes, Writer
 from dbt_tangles.algorithms.autobase.views import ViewArrays
 from dbt_tangles.algorithms.autobase.waiting import waiting
 from dbt_tangles.algorithms.autobase.windows import Order, cut_windows, settled_nodes
-from dbt_tangles.ingest.json_numbers import MAX_INT32
 from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH
 
 #: `bases.INPUT_SCHEMA`, and the writers that cannot continue, on any row of the base.

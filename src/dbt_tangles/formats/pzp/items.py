@@ -13,7 +13,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.formats.ssb.canonical import TextTooLongError, compact_bytes
+from dbt_tangles.formats.json.printing import compact_bytes
 
 MARK = "\0"
 _UNIQUE_MARKS = (MARK + "{", MARK + "[")
@@ -31,10 +31,7 @@ def token_of(entry: Any) -> str:
             pass
     if type(entry) is float and entry in _INFINITIES:
         return MARK + _INFINITIES[entry]
-    try:
-        return MARK + compact_bytes(entry).decode()
-    except TextTooLongError:
-        return MARK + "{}"
+    return MARK + compact_bytes(entry).decode()
 
 
 def tokens_of(entries: list[Any]) -> list[str]:

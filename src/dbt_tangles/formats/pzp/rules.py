@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from dbt_tangles.ingest.json_numbers import safe_integer
+from dbt_tangles.formats.json.numbers import safe_integer
 from dbt_tangles.reasons import PzpReason as Reason
 
 SET_DOMAIN = "set_v1__"

@@ -12,9 +12,11 @@ import pyarrow as pa
 from nacl.bindings import crypto_sign_open
 from nacl.exceptions import BadSignatureError
 
-from dbt_tangles.formats.json_line import LineError, LineReasons, parse_object
+from dbt_tangles.formats.json.numbers import safe_integer
+from dbt_tangles.formats.json.parse import LineError, LineReasons, parse_object
+from dbt_tangles.formats.json.printing import CANON, NoCanonicalFormError, sorted_bytes
+from dbt_tangles.formats.json.strings import first_of_each, storable
 from dbt_tangles.formats.pzp import base58
-from dbt_tangles.formats.pzp.canonical import NoCanonicalFormError, canonical_bytes
 from dbt_tangles.formats.pzp.items import tokens_of
 from dbt_tangles.formats.pzp.rules import (
     SELF,
@@ -25,10 +27,8 @@ from dbt_tangles.formats.pzp.rules import (
     read_tangle,
     shape_reason,
 )
-from dbt_tangles.formats.ssb.canonical import replace_surrogates
 from dbt_tangles.formats.verdict_cache import VerdictCache
-from dbt_tangles.ingest.json_numbers import safe_integer
-from dbt_tangles.ingest.line_checks import LineOptions, check_in_turns, schema_of
+from dbt_tangles.ingest.line_checks import MAX_LINE_BYTES, check_in_turns, schema_of
 from dbt_tangles.kernel_runtime.row_schema import Int32, Int64, columns_of
 from dbt_tangles.reasons import Reasons
 
@@ -84,14 +84,16 @@ OUTPUT_SCHEMA = schema_of(Row)
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerifyOptions(LineOptions):
+class VerifyOptions:
     """Options of the verification.
 
     Attributes:
+        max_line_bytes: Longer lines are rejected unread.
         verify_signatures: Whether the full rules apply. If not (for logs whose signed bytes are lost), the claimed id
             is the id, and a message needs only an account, a domain, data of a legal kind and readable tangles.
     """
 
+    max_line_bytes: int = MAX_LINE_BYTES
     verify_signatures: bool = True
 
 
@@ -103,7 +105,7 @@ def verify_batches(batches: Iterator[pa.RecordBatch], options: VerifyOptions) ->
         options: See `VerifyOptions`.
 
     Returns:
-        Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch is split.
+        Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order.
         The columns:
             `message_id`: computed, or as claimed if signatures are not verified; null if neither is available;
             `claimed_id`: the envelope's `id`, unverified;
@@ -164,9 +166,9 @@ class _Verifier:
         self._keys: dict[str, bytes | None] = {}
         self._verdicts = VerdictCache(self._GENERATION)
 
-    def verify(self, lines: pa.Array, lengths: pa.Array) -> dict[str, pa.Array | Sequence[Any]]:
+    def verify(self, lines: list[bytes | None], lengths: list[int | None]) -> dict[str, pa.Array | Sequence[Any]]:
         """Verify some lines and return the columns of `Row`."""
-        rows = list(map(self._read, lines.to_pylist(), lengths.to_pylist()))
+        rows = list(map(self._read, lines, lengths))
         ids = base58.encode([row.digest for row in rows])
         if self._is_trusted:
             computed = ids.to_pylist()
@@ -206,7 +208,7 @@ class _Verifier:
             row.reject_reason = Reason.NOT_A_MESSAGE
             return row
         try:
-            row.text = canonical_bytes(metadata)
+            row.text = sorted_bytes(metadata, CANON)
         except NoCanonicalFormError:
             if row.claimed_id is None or not self._is_trusted:
                 row.reject_reason = Reason.NO_ID
@@ -293,7 +295,7 @@ class _Verifier:
         row.is_data_sized = True
         row.data_hash = _string(metadata["dataHash"])
         try:
-            text = canonical_bytes(data)
+            text = sorted_bytes(data, CANON)
         except NoCanonicalFormError:
             return None
         row.data_digest = sha512(text).digest()[:_HASH_BYTES]
@@ -368,18 +370,7 @@ def _strings(values: Any) -> list[str] | None:
 
 def _storable(row: _Line) -> _Line:
     """Replace lone surrogates, which Arrow cannot store. Only rejected or trusted messages can have them."""
-    for name in ("claimed_id", "account", "domain", "sigkey", "sig", "data_hash", "key"):
-        value = getattr(row, name)
-        if value is not None:
-            setattr(row, name, replace_surrogates(value))
-    for name in ("account_tips", "supersedes"):
-        values = getattr(row, name)
-        if values is not None:
-            setattr(row, name, list(map(replace_surrogates, values)))
-    # Names that differed only in surrogates are now equal: the first is kept.
-    tangles: dict[str, Tangle] = {}
-    for root, depth, prev, defect in row.tangles:
-        root = replace_surrogates(root)
-        tangles.setdefault(root, Tangle(root, depth, list(map(replace_surrogates, prev)), defect))
-    row.tangles = list(tangles.values())
+    for name in ("claimed_id", "account", "domain", "sigkey", "sig", "data_hash", "key", "account_tips", "supersedes"):
+        setattr(row, name, storable(getattr(row, name)))
+    row.tangles = first_of_each(map(storable, row.tangles))
     return row

@@ -9,9 +9,9 @@ Source: SSB protocol guide, "message format"; ssb-validate, out-of-order check.
 import re
 from typing import Any
 
-from dbt_tangles.formats.ssb.canonical import utf16_length
+from dbt_tangles.formats.json.numbers import int32
+from dbt_tangles.formats.json.strings import utf16_length
 from dbt_tangles.formats.ssb.signature import decode_signature, public_key
-from dbt_tangles.ingest.json_numbers import int32
 from dbt_tangles.reasons import SsbReason as Reason
 
 #: Maximum length of a canonical text with its signature, in UTF-16 code units.

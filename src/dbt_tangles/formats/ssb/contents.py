@@ -2,9 +2,7 @@
 
 from typing import Any
 
-import orjson
-
-from dbt_tangles.formats.ssb.canonical import InvalidUtf8Error, MalformedJsonError, parse_exact
+from dbt_tangles.formats.json.parse import InvalidUtf8Error, MalformedJsonError, parse
 
 #: Characters of a preview, and of the text that is read for it.
 _SHOWN, _READ = 80, 320
@@ -23,10 +21,7 @@ def preview(text: Any) -> str | None:
 def parse_content(text: str | None) -> dict[str, Any] | None:
     """Parse the JSON text of a content as JavaScript does; None for other values than objects."""
     try:
-        content = orjson.loads(text or "null")
-    except orjson.JSONDecodeError:
-        try:
-            content = parse_exact((text or "").encode())
-        except (InvalidUtf8Error, MalformedJsonError):
-            return None
+        content, _ = parse((text or "null").encode())
+    except (InvalidUtf8Error, MalformedJsonError):
+        return None
     return content if type(content) is dict else None

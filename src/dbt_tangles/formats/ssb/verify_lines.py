@@ -14,8 +14,10 @@ from typing import Annotated, Any
 import orjson
 import pyarrow as pa
 
-from dbt_tangles.formats.json_line import LineError, LineReasons, parse_object
-from dbt_tangles.formats.ssb.canonical import TextTooLongError, canonical_bytes, compact_bytes, replace_surrogates
+from dbt_tangles.formats.json.numbers import int32
+from dbt_tangles.formats.json.parse import LineError, LineReasons, parse_object
+from dbt_tangles.formats.json.printing import TextTooLongError, canonical_bytes, compact_bytes
+from dbt_tangles.formats.json.strings import first_of_each, replace_surrogates, storable
 from dbt_tangles.formats.ssb.claims import Claim, tangle_claims
 from dbt_tangles.formats.ssb.classic import MAX_UNITS, Reason, check_form, check_trusted
 from dbt_tangles.formats.ssb.contents import preview
@@ -25,8 +27,7 @@ from dbt_tangles.formats.ssb.redact import Redaction, has_secrets
 from dbt_tangles.formats.ssb.shapes import unwrap
 from dbt_tangles.formats.ssb.signature import HMAC_KEY_BYTES, is_valid
 from dbt_tangles.formats.verdict_cache import VerdictCache
-from dbt_tangles.ingest.json_numbers import int32
-from dbt_tangles.ingest.line_checks import LineOptions, check_in_turns, schema_of
+from dbt_tangles.ingest.line_checks import MAX_LINE_BYTES, check_in_turns, schema_of
 from dbt_tangles.kernel_runtime.row_schema import Int32, columns_of
 from dbt_tangles.reasons import Reasons
 
@@ -71,15 +72,17 @@ OUTPUT_SCHEMA = schema_of(Row)
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerifyOptions(LineOptions):
+class VerifyOptions:
     """Options of the verification.
 
     Attributes:
+        max_line_bytes: Longer lines are rejected unread.
         verify_signatures: Whether the full rules apply. If not (for logs whose signed bytes are lost), the claimed key
             is the id, every feed format is allowed, and a message needs only an author, a sequence and a content.
         hmac_key: The 32 bytes of a private network's key; null on the public network.
     """
 
+    max_line_bytes: int = MAX_LINE_BYTES
     verify_signatures: bool = True
     hmac_key: bytes | None = None
 
@@ -99,7 +102,7 @@ def verify_batches(batches: Iterator[pa.RecordBatch], options: VerifyOptions) ->
         options: See `VerifyOptions`.
 
     Returns:
-        Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order. A very large batch is split.
+        Record batches of `OUTPUT_SCHEMA`: one row for each input row, in the same order.
         The columns:
             `message_id`: computed, or as claimed if signatures are not verified; null if neither is available;
             `claimed_id`: the envelope's key, unverified;
@@ -147,9 +150,9 @@ class _Verifier:
         self._id_of = referenced_id if options.verify_signatures else normalise
         self._verdicts = VerdictCache(self._GENERATION)
 
-    def verify(self, lines: pa.Array, lengths: pa.Array) -> dict[str, pa.Array | Sequence[Any]]:
+    def verify(self, lines: list[bytes | None], lengths: list[int | None]) -> dict[str, pa.Array | Sequence[Any]]:
         """Verify some lines and return the columns of `Row`."""
-        rows = list(map(self.read, lines.to_pylist(), lengths.to_pylist()))
+        rows = list(map(self.read, lines, lengths))
         self._verify_signatures(rows)
         columns = columns_of(Row, rows)
         if self._is_verifying:
@@ -186,13 +189,13 @@ class _Verifier:
         # A previous other than null or a string is stored as its JSON text, so that no feed treats it as the null of a
         # first message.
         if previous is not None and type(previous) is not str:
-            previous = (_compact_bytes(previous) or b"").decode() or None
+            previous = compact_bytes(previous).decode()
         if previous is not None:
             row.previous_id = normalise(previous)
         row.asserted_ms = _number(value.get("timestamp"))
         row.received_ms = _number(received)
         if "content" in value:
-            row.content = orjson.dumps(content) if is_plain_text else _compact_bytes(content)
+            row.content = orjson.dumps(content) if is_plain_text else compact_bytes(content)
         if type(content) is dict:
             row.content_type = _string(content.get("type"))
             row.first_words = preview(content.get("text"))
@@ -282,13 +285,6 @@ def _read_content(row: _Line, value: dict[str, Any], decrypted: Any) -> tuple[An
     return redaction.value(content), previous if is_id else redaction.value(previous)
 
 
-def _compact_bytes(value: Any) -> bytes | None:
-    try:
-        return compact_bytes(value)
-    except TextTooLongError:
-        return None
-
-
 def _string(value: Any) -> str | None:
     return value if type(value) is str else None
 
@@ -301,19 +297,9 @@ def _number(number: Any) -> float | None:
 def _storable(row: _Line) -> _Line:
     """Replace lone surrogates, which UTF-8 and thus Arrow cannot store. The content is JSON and escapes them."""
     for name in ("message_id", "claimed_id", "author", "previous_id", "content_type"):
-        setattr(row, name, _storable_value(getattr(row, name)))
-    # Names that differed only in surrogates are now equal, and a message makes one claim per tangle: the first is kept.
-    claims: dict[str | None, Claim] = {}
-    for claim in row.claims:
-        claim = Claim(*map(_storable_value, claim))
-        claims.setdefault(claim.tangle_name, claim)
-    row.claims = list(claims.values())
+        setattr(row, name, storable(getattr(row, name)))
+    # A message makes one claim per tangle.
+    row.claims = first_of_each(map(storable, row.claims))
     if row.group_claim is not None:
         row.group_claim = row.group_claim.with_strings(replace_surrogates)
     return row
-
-
-def _storable_value(value: Any) -> Any:
-    if type(value) is str:
-        return replace_surrogates(value)
-    return list(map(replace_surrogates, value)) if type(value) is list else value

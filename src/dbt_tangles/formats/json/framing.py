@@ -78,16 +78,6 @@ def array_mistake(document: Any) -> Mistake | None:
     return Framing.JSON_ARRAY, _array_detail(f"{len(document):,} values")
 
 
-def refusal(raw: bytes, reason: Any, detail: str) -> tuple[Any, str]:
-    """Return why a line cannot be read: its framing mistake if there is one, else the given reason and detail."""
-    return framing_mistake(raw) or (reason, detail)
-
-
-def too_long(raw: bytes, reason: Any, max_bytes: int) -> tuple[Any, str]:
-    """Return why a line longer than `max_bytes` is rejected; `raw` has at least its first bytes. See `refusal`."""
-    return refusal(raw[:max_bytes], reason, f"line longer than {max_bytes} bytes")
-
-
 def _is_utf16(raw: bytes) -> bool:
     """Whether bytes begin with the mark of UTF-16, or have NUL in nearly every other place like JSON in UTF-16."""
     head = raw[:_SOUGHT_BYTES]

@@ -1,0 +1,1 @@
+"""JSON as JavaScript reads and prints it: parsing of lines (`parse`), the faults of lines (`framing`), and texts."""
