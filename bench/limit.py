@@ -26,7 +26,7 @@ from bench.report import RESULTS, Goal, at_most, say, summary
 from bench.turns import ratio
 from dbt_spark_python.engines.sail import gather
 from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA as MEMBERS
-from dbt_tangles.algorithms.set.set_batches import INPUT_SCHEMA as ENTRIES
+from dbt_tangles.algorithms.set import INPUT_SCHEMA as ENTRIES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.algorithms.set.set_batches import INPUT_SCHEMA
+from dbt_tangles.algorithms.set import INPUT_SCHEMA
 from dbt_tangles.formats.pzp import base58
 
 DOMAIN = "set_v1__follows"

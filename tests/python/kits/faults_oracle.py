@@ -82,7 +82,7 @@ class NaiveFaults:
             {
                 y
                 for y in named
-                if y > x and self.messages[y]["is_entry"]
+                if x < y < count and self.messages[y]["is_entry"]
                 if not any(y in self.superseded(z) for z in range(y + 1, count))
             }
         )

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from dbt_tangles.algorithms.set import INPUT_SCHEMA
 from dbt_tangles.formats.json.framing import Framing
 from dbt_tangles.formats.pzp.rules import Reason
-from dbt_tangles.formats.pzp.validity import VALIDITY_INPUT_SCHEMA, validity
+from dbt_tangles.formats.pzp.validity import validity
 from dbt_tangles.formats.pzp.verify_lines import OUTPUT_SCHEMA, VerifyOptions, verify_batches
 from fixtures.pzp import author
 from log_lines import verified
@@ -112,8 +113,10 @@ def candidates(rows, authorised=None):
         places = [{"root_id": row["message_id"], "depth": None, "prev": None, "defect": None}] if row["is_moot"] else []
         for place in places or row["tangles"]:
             is_authorised = None if authorised is None or row["account"] == "any" else row["sigkey"] in authorised
-            entries.append({**row, **place, "is_key_authorised": is_authorised, "awaited_ids": None})
-    return pa.Table.from_pylist([{name: entry[name] for name in VALIDITY_INPUT_SCHEMA.names} for entry in entries])
+            entries.append({**row, **place, "set_id": place["root_id"], "is_key_authorised": is_authorised})
+    named = {*INPUT_SCHEMA.names} - {"add", "del", "supersedes", "awaited_ids"}
+    rows = [{name: value for name, value in entry.items() if name in named} for entry in entries]
+    return pa.Table.from_pylist(rows, INPUT_SCHEMA)
 
 
 def judge(rows, authorised=None):
@@ -121,10 +124,9 @@ def judge(rows, authorised=None):
     table = candidates(rows, authorised)
     if not table.num_rows:
         return {}
-    table = table.select(VALIDITY_INPUT_SCHEMA.names).cast(VALIDITY_INPUT_SCHEMA)
     answers = validity(table)
     answers.validate(full=True)
     return {
-        (place["root_id"], place["message_id"]): (answer["is_valid"], answer["reject_reason"], answer["is_held"])
+        (place["set_id"], place["message_id"]): (answer["is_valid"], answer["reject_reason"], answer["is_held"])
         for place, answer in zip(table.to_pylist(), answers.to_pylist(), strict=True)
     }

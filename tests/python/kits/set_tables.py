@@ -1,8 +1,10 @@
 """`reduce_sets` on rows, as the tests call it."""
 
+from collections.abc import Iterable
+
 import pyarrow as pa
 
-from dbt_tangles.algorithms.set import INPUT_SCHEMA, OUTPUT_SCHEMA, reduce_sets
+from dbt_tangles.algorithms.set import INPUT_SCHEMA, reduce_sets
 from set_oracle import DEFAULTS, NaiveSet
 
 
@@ -18,16 +20,42 @@ def moot(message_id: str = "root", **values) -> dict:
     return row(message_id, is_moot=True, has_data=False, is_set_shape=False, depth=0, **values)
 
 
+def rows_by_place(messages: list[dict], set_id: str = "root") -> list[dict]:
+    """Build a set of messages, the root first, that name each other by place; their ids sort in that order."""
+    rows = [moot("m00000", set_id=set_id)]
+    for x, message in enumerate(messages[1:], 1):
+        names = {name: [f"m{p:05}" for p in message.get(name, [])] for name in ("prev", "supersedes")}
+        has_data = message.get("is_entry", True)
+        items = {"add": message.get("add", []), "del": message.get("del", [])} if has_data else {}
+        shape = {"has_data": has_data, "is_set_shape": has_data, "depth": message["depth"], "set_id": set_id}
+        rows.append(row(f"m{x:05}", **shape, **names, **items))
+    return rows
+
+
+def faults_of(rows: list[dict], answers: list[dict]) -> list[tuple[int, str, str, list[int]]]:
+    """Return the writer faults of a set of `rows_by_place` as `faults_oracle` does, sorted."""
+    return sorted_faults(
+        (int(row["message_id"][1:]), fault["rule"], fault["item"], [int(left[1:]) for left in fault["left_out_ids"]])
+        for row, answer in zip(rows, answers, strict=True)
+        for fault in answer["writer_faults"]
+    )
+
+
+def sorted_faults(faults: Iterable[tuple]) -> list[tuple]:
+    """Sort faults by message, rule and item."""
+    return sorted(faults, key=lambda fault: (*fault[:2], fault[2] or ""))
+
+
 def table_of(rows: list[dict]) -> pa.Table:
     """Build a table in several chunks."""
     half = len(rows) // 2
     return pa.concat_tables([pa.Table.from_pylist(part, INPUT_SCHEMA) for part in (rows[:half], rows[half:])])
 
 
-def reduced(rows: list[dict], ghost_span: int = 32, **options) -> dict[str, tuple[dict, dict, dict]]:
+def reduced(rows: list[dict], ghost_span: int = 32) -> dict[str, tuple[dict, dict, dict]]:
     """Return for each set its own row, its messages by id, and its items in order, each with its inserting message."""
     table = table_of(rows)
-    found = reduce_sets(table, ghost_span, **options).cast(OUTPUT_SCHEMA)
+    found = reduce_sets(table, ghost_span)
     found.validate(full=True)
     by_set: dict[str, list[dict]] = {}
     for row, answer in zip(rows, found.to_pylist(), strict=True):

@@ -2,10 +2,9 @@
 
 import pyarrow as pa
 
-from dbt_tangles.formats.pzp.awaited import MOST_GAPS
-from dbt_tangles.formats.pzp.signers import FOREIGN_SCHEMA, SIGNERS_INPUT_SCHEMA, key_authority
+from dbt_tangles.formats.pzp.signers import MOST_GAPS, key_authority
 
-BLANK = dict.fromkeys(SIGNERS_INPUT_SCHEMA.names)
+BLANK = dict.fromkeys(key_authority.reads.names)
 #: Ids that are in the log but are no account: they are ignored.
 FOREIGN = ("?", "??", "")
 
@@ -35,20 +34,24 @@ def question(sigkey, tips, account="A"):
 
 
 def table_of(rows):
-    """Build a table of rows."""
-    return pa.Table.from_pylist(rows, SIGNERS_INPUT_SCHEMA)
+    """Build a table of rows, and of the foreign ids of every account."""
+    accounts = dict.fromkeys(row["account_id"] for row in rows)
+    foreign = [BLANK | {"account_id": a, "message_id": m, "is_foreign": True} for a in accounts for m in FOREIGN]
+    return pa.Table.from_pylist([*rows, *foreign], key_authority.reads)
 
 
-def foreign_of(rows):
-    """Return the foreign ids of every account."""
-    accounts = {row["account_id"] for row in rows}
-    return pa.Table.from_pylist([{"account_id": a, "message_id": m} for a in accounts for m in FOREIGN], FOREIGN_SCHEMA)
+def name_of(asked):
+    """Return the columns that name a question."""
+    tips = asked["account_tips"]
+    return asked["account_id"], tips if tips is None else tuple(tips), asked["sigkey"]
 
 
 def verdicts_of(rows):
-    """Return the kernel's result for each row: the answer, and the awaited ids."""
-    answers = key_authority(table_of(rows), foreign_of(rows))
-    return [tuple(answer.values()) for answer in answers.to_pylist()]
+    """Return the kernel's result for each row: the answer, and the awaited ids; both are null for a message."""
+    found = pa.Table.from_batches(key_authority(table_of(rows)), key_authority.writes).to_pylist()
+    answers = {name_of(answer): (answer["is_key_authorised"], answer["awaited_ids"]) for answer in found}
+    assert len(found) == sum(row["message_id"] is None for row in rows)
+    return [answers[name_of(row)] if row["message_id"] is None else (None, None) for row in rows]
 
 
 def answers_of(rows):

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.formats.pzp.validity import VALIDITY_INPUT_SCHEMA, validity
+from dbt_tangles.algorithms.set import INPUT_SCHEMA
+from dbt_tangles.formats.pzp.validity import validity
 from pzp_kit import RANKS
 
 BLANK = {"account": "A", "domain": "D", "depth": None, "prev": None, "defect": None, "reject_reason": None}
@@ -15,7 +16,7 @@ BLANK = {"account": "A", "domain": "D", "depth": None, "prev": None, "defect": N
 
 def row_of(root, message, **fields):
     key = {"is_key_authorised": None, "awaited_ids": None}
-    return BLANK | {"root_id": root, "message_id": message, "is_moot": root == message} | key | fields
+    return BLANK | {"set_id": root, "message_id": message, "is_moot": root == message} | key | fields
 
 
 def name_of(number):
@@ -24,9 +25,9 @@ def name_of(number):
 
 
 def answers_of(rows):
-    table = pa.Table.from_pylist(rows, VALIDITY_INPUT_SCHEMA)
+    table = pa.Table.from_pylist(rows, INPUT_SCHEMA)
     return {
-        (row["root_id"], row["message_id"]): tuple(answer.values())
+        (row["set_id"], row["message_id"]): tuple(answer.values())
         for row, answer in zip(rows, validity(table).to_pylist(), strict=True)
     }
 
@@ -34,8 +35,8 @@ def answers_of(rows):
 def expected_of(rows):
     """Judge a tangle without cycles by recursion: find all reasons and return the first."""
     answers = {}
-    for root in {row["root_id"] for row in rows}:
-        members = {row["message_id"]: row for row in rows if row["root_id"] == root}
+    for root in {row["set_id"] for row in rows}:
+        members = {row["message_id"]: row for row in rows if row["set_id"] == root}
         moot = members.get(root)
         if moot is None or not moot["is_moot"] or moot["reject_reason"]:
             moot = None
@@ -180,6 +181,6 @@ def test_long_chain(length):
 
 
 def test_empty():
-    assert validity(VALIDITY_INPUT_SCHEMA.empty_table()).num_rows == 0
+    assert validity(INPUT_SCHEMA.empty_table()).num_rows == 0
     with pytest.raises(ValueError, match="message_id is null"):
         answers_of([row_of("r", None)])

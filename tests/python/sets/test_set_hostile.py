@@ -93,8 +93,6 @@ def test_null_lists_flags_and_wide_types():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ([row(None)], "null"),
-        ([row("a", set_id=None)], "null"),
         ([moot("root"), row("a"), row("b"), row("a")], "twice"),
         ([moot("root"), row("a", depth=None)], "no depth"),
         ([moot("root"), moot("a")], "two roots"),

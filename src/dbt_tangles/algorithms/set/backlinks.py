@@ -8,15 +8,12 @@ Source: protospec.md, "Feed tangle" (backlinks should exist); pzp-db 1.0.4 (thei
 
 import numpy as np
 
-from dbt_tangles.kernel_runtime.compiled import compiled
-
 NO_BACKLINK = -1
-# More than a message may declare; below it the powers of three fit into 64 bits.
-TOO_DEEP = 2**60
+# More than a message may declare.
+_TOO_DEEP = 2**60
 
 
-@compiled
-def backlink_depths(depth):
+def backlink_depths(depth: np.ndarray) -> np.ndarray:
     """Find the backlink depth of messages of given depths.
 
     A number is a sum of complete ternary trees of 1, 4, 13, 40, … nodes, each as large as fits; its link skips the last
@@ -29,26 +26,15 @@ def backlink_depths(depth):
         int64[...]: less than the depth, often by one; `NO_BACKLINK` for depths below 1, which only the root has, and
         for depths above the allowed ones.
     """
-    found = np.empty(len(depth), np.int64)
-    for k in range(len(depth)):
-        if k > 0 and depth[k] == depth[k - 1]:
-            found[k] = found[k - 1]
-            continue
-        number = depth[k] + 1
-        if number < 2 or number > TOO_DEEP:
-            found[k] = NO_BACKLINK
-            continue
-        tree = np.int64(1)
-        while 3 * tree + 1 <= number:
-            tree = 3 * tree + 1
-        if tree == number:
-            # Three smaller trees and the node itself.
-            found[k] = (tree - 1) // 3 - 1
-            continue
-        rest = number
-        while rest > 0:
-            rest %= tree
-            if rest > 0:
-                tree = (tree - 1) // 3
-        found[k] = number - tree - 1
-    return found
+    has_link = (depth >= 1) & (depth < _TOO_DEEP)
+    number = np.where(has_link, depth + 1, 1)
+    trees = [1]
+    while trees[-1] <= number.max(initial=0):
+        trees.append(3 * trees[-1] + 1)
+    skipped, rest = np.ones_like(number), number
+    for tree in reversed(trees):
+        left = rest % tree
+        skipped[(left == 0) & (rest > 0)] = tree
+        rest = left
+    link = np.where(skipped == number, (number - 1) // 3, number - skipped)
+    return np.where(has_link, link - 1, NO_BACKLINK)

@@ -1,7 +1,8 @@
 """Chain clocks of one set: ancestor queries by a greedy chain decomposition.
 
 The messages are covered with chains; on a chain, each message descends from the one before. The clock of a message
-holds, for each chain, its latest ancestor there. The number of chains is about that of concurrent writers.
+holds, for each chain, its latest ancestor there. The number of chains is about that of concurrent writers. A row of
+bits for each message would be simpler, but its size and time grow with the square of a set's messages.
 """
 
 from typing import NamedTuple
@@ -16,97 +17,79 @@ STEPS_PER_ENTRY = 16
 
 
 class Clocks(NamedTuple):
-    """The clocks of one set. Messages count from the first of the set."""
+    """The clocks of the messages; `entry`, `last` and `own` are those of one set at a time."""
 
-    chain: np.ndarray  # int32[messages], the chain of each message
+    chain: np.ndarray  # int32[messages], the chain of each message in its set
     at: np.ndarray  # int64[messages], the start of its clock in `entry`
     width: np.ndarray  # int32[messages], the number of chains, from the first, that its clock covers
     entry: np.ndarray  # int32[room], the latest ancestor on a chain, or -1
-    last: np.ndarray  # int32[messages], scratch
-    own: np.ndarray  # int32[messages], scratch
+    last: np.ndarray  # int32[messages], the last message of each chain
+    own: np.ndarray  # int32[messages], the clock in the making
 
 
 @compiled
-def allocate_clocks(set_start, room):
-    """Allocate `Clocks` for the largest of some sets.
-
-    Args:
-        set_start: int64[sets + 1], into the messages.
-        room: The most entries.
-
-    Returns:
-        `Clocks`.
-    """
-    most = np.int64(0)
-    for s in range(len(set_start) - 1):
-        most = max(most, set_start[s + 1] - set_start[s])
+def allocate_clocks(messages, room):
+    """Allocate `Clocks` for so many messages and entries."""
     return Clocks(
-        np.empty(most, np.int32),
-        np.empty(most, np.int64),
-        np.empty(most, np.int32),
+        np.empty(messages, np.int32),
+        np.empty(messages, np.int64),
+        np.empty(messages, np.int32),
         np.empty(room, np.int32),
-        np.empty(most, np.int32),
-        np.empty(most, np.int32),
+        np.empty(messages, np.int32),
+        np.empty(messages, np.int32),
     )
 
 
 @inner
-def build_chain_clocks(begin, end, start, previous, clocks, limit):
-    """Cover the messages of a set with chains, and compute their clocks."""
-    chain, clock_at, width, clock, last, own = clocks
+def build_chain_clocks(begin, end, tangles, clocks, limit):
+    """Compute the clocks of a set; return the steps taken, or -1 if the set exceeds a bound."""
+    start, previous = tangles.start, tangles.previous
+    chain, width, entry, last, own = clocks.chain, clocks.width, clocks.entry, clocks.last, clocks.own
     chains = 0
     used = 0
     steps = 0
     for m in range(begin, end):
-        here = m - begin
-        wide = 0
         if start[m + 1] == start[m] + 1:
-            p = previous[start[m]] - begin
-            if last[chain[p]] == p + begin:
-                chain[here] = chain[p]
-                clock_at[here] = clock_at[p]
-                width[here] = width[p]
-                last[chain[here]] = m
+            p = previous[start[m]]
+            if last[chain[p]] == p:
+                chain[m] = chain[p]
+                clocks.at[m] = clocks.at[p]
+                width[m] = width[p]
+                last[chain[m]] = m
                 continue
+        wide = 0
         for e in range(start[m], start[m + 1]):
-            p = previous[e] - begin
+            p = previous[e]
             wide = max(wide, chain[p] + 1, width[p])
             steps += width[p]
         steps += wide
-        if used + wide > len(clock) or steps > limit:
+        if used + wide > len(entry) or steps > limit:
             return -1
         own[:wide] = -1
         for e in range(start[m], start[m + 1]):
-            p = previous[e] - begin
-            own[chain[p]] = max(own[chain[p]], previous[e])
+            p = previous[e]
+            own[chain[p]] = max(own[chain[p]], p)
             for c in range(width[p]):
-                own[c] = max(own[c], clock[clock_at[p] + c])
-        best = _latest_end(own, last, wide)
+                own[c] = max(own[c], entry[clocks.at[p] + c])
+        # The message continues the chain with the latest end among its ancestors.
+        best = -1
+        for c in range(wide):
+            if own[c] >= 0 and own[c] == last[c] and (best < 0 or own[c] > own[best]):
+                best = c
         if best < 0:
             best = chains
             chains += 1
-        chain[here] = best
+        chain[m] = best
         last[best] = m
-        clock_at[here] = used
-        width[here] = wide
-        clock[used : used + wide] = own[:wide]
+        clocks.at[m] = used
+        width[m] = wide
+        entry[used : used + wide] = own[:wide]
         used += wide
     return steps
 
 
 @inner
-def _latest_end(own, last, wide):
-    """Return the chain with the latest end among the ancestors, or -1 if no ancestor ends a chain."""
-    best = -1
-    for c in range(wide):
-        if own[c] >= 0 and own[c] == last[c] and (best < 0 or own[c] > own[best]):
-            best = c
-    return best
-
-
-@inner
-def reaches(m, x, begin, clocks):
+def reaches(m, x, clocks):
     """Say whether an earlier message is an ancestor of a message."""
-    c = clocks.chain[x - begin]
-    here = m - begin
-    return c == clocks.chain[here] or (c < clocks.width[here] and clocks.entry[clocks.at[here] + c] >= x)
+    c = clocks.chain[x]
+    return c == clocks.chain[m] or (c < clocks.width[m] and clocks.entry[clocks.at[m] + c] >= x)

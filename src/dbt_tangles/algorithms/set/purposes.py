@@ -6,13 +6,11 @@ Source: pzp-goals 1.0.1 and pzp-set 1.0.1, minRequiredDepth and minGhostDepth (p
 import numpy as np
 
 from dbt_tangles.algorithms.graph.arrays import sums
+from dbt_tangles.algorithms.set.set_messages import SetMessages, SetTangles
 from dbt_tangles.kernel_runtime.compiled import compiled
 
 PURPOSES = ("none", "ghost", "trail", "goal")
 NONE, GHOST, TRAIL, GOAL = range(4)
-NOTHING_REQUIRED = -(2**63)
-
-
 ACTIONS = ("keep", "erase", "delete")
 KEEP, ERASE, DELETE = range(3)
 
@@ -26,7 +24,7 @@ def pruning_actions(is_kept: np.ndarray, is_bridged: np.ndarray, start: np.ndarr
 
     Args:
         is_kept: bool[messages], whether the message decides an item, is a root, or is in a set without root.
-        is_bridged: bool[messages], see `reachability`.
+        is_bridged: bool[messages], see `set_search.Findings`.
         start: int64[messages + 1].
         previous: int32[edges].
 
@@ -36,80 +34,47 @@ def pruning_actions(is_kept: np.ndarray, is_bridged: np.ndarray, start: np.ndarr
     may_go = is_bridged & ~is_kept
     is_sound = sums(~may_go[previous], start) > 0
     may_go[previous[~np.repeat(is_sound, np.diff(start))]] = False
-    action = np.full(len(is_kept), ERASE, np.int8)
-    action[is_kept] = KEEP
-    action[may_go] = DELETE
-    return action
+    return np.where(is_kept, KEEP, np.where(may_go, DELETE, ERASE)).astype(np.int8)
 
 
-@compiled
-def required_depths(set_start, root, is_item_root, depth):
-    """Find the required depth of each set: the least depth of an item root.
-
-    Args:
-        set_start: int64[sets + 1], into the messages.
-        root: int32[sets], the root of each set, or -1.
-        is_item_root: bool[messages].
-        depth: int64[messages].
-
-    Returns:
-        int64[sets]: 0 for a set without its root, which keeps all messages; `NOTHING_REQUIRED` without item roots.
-    """
-    required = np.zeros(len(root), np.int64)
-    for s in range(len(root)):
-        if root[s] >= 0:
-            required[s] = NOTHING_REQUIRED
-            # Messages ascend by depth.
-            for m in range(set_start[s], set_start[s + 1]):
-                if is_item_root[m]:
-                    required[s] = depth[m]
-                    break
-    return required
-
-
-@compiled
-def purposes(tangles, root, required, ghost_span):
+def find_purposes(messages: SetMessages, tangles: SetTangles, is_item_root: np.ndarray, ghost_span: int) -> np.ndarray:
     """Find the purpose of each message.
 
-    A message at or above the required depth is a goal. Below it, the root and the messages on the shortest paths from
-    the messages at the required depth to the root are trails; of the rest, messages at most `ghost_span` below it are
-    ghosts.
+    The required depth of a set is the least depth of an item root. A message at or above it is a goal, as is every
+    message of a set without its root. Below it, the root and the messages on the shortest paths from the messages at
+    the required depth to the root are trails; of the rest, messages at most `ghost_span` below it are ghosts. A set
+    without item roots requires no message.
 
     Args:
-        tangles: A `set_arrays.SetTangles`. A shortest path goes from each message to its earliest previous one.
-        root: int32[sets], the root of each set, or -1.
-        required: int64[sets], from `required_depths`.
+        messages: The messages.
+        tangles: Their links. A shortest path goes from each message to its earliest previous one.
+        is_item_root: bool[messages].
         ghost_span: The number of depths below the required depth at which messages are ghosts.
 
     Returns:
         int8[messages], into `PURPOSES`.
     """
-    set_start, start, previous, depth = tangles
-    purpose = np.zeros(len(depth), np.int8)
-    is_walked = np.zeros(len(depth), np.bool_)
-    for s in range(len(root)):
-        needed = required[s]
-        if needed == NOTHING_REQUIRED:
-            continue
-        for m in range(set_start[s], set_start[s + 1]):
-            if root[s] < 0 or depth[m] >= needed:
-                purpose[m] = GOAL
-            elif depth[m] >= needed - ghost_span:
-                purpose[m] = GHOST
-        if root[s] < 0:
-            continue
-        if purpose[root[s]] != GOAL:
-            purpose[root[s]] = TRAIL
-        for m in range(set_start[s], set_start[s + 1]):
-            if depth[m] < needed:
-                continue
-            if depth[m] > needed:
-                break
-            at = m
-            # An earlier path covers the rest.
-            while start[at] < start[at + 1] and not is_walked[at]:
-                is_walked[at] = True
-                at = previous[start[at] : start[at + 1]].min()
-                if purpose[at] != GOAL:
-                    purpose[at] = TRAIL
-    return purpose
+    item_roots = np.flatnonzero(is_item_root)
+    sets, first = np.unique(messages.set_of[item_roots], return_index=True)
+    required = np.zeros(len(messages.root), np.int64)
+    required[sets] = messages.depth[item_roots[first]]
+    is_required = np.zeros(len(messages.root), np.bool_)
+    is_required[sets] = True
+    needed, is_required = required[messages.set_of], is_required[messages.set_of]
+    is_trail = is_required & (messages.depth == needed)
+    _mark_paths(tangles.start, tangles.previous, is_trail)
+    is_trail |= messages.flags_at(messages.root)
+    cases = [
+        ~messages.is_rooted | (is_required & (messages.depth >= needed)),
+        is_required & is_trail,
+        is_required & (messages.depth >= needed - ghost_span),
+    ]
+    return np.select(cases, [GOAL, TRAIL, GHOST], NONE).astype(np.int8)
+
+
+@compiled
+def _mark_paths(start, previous, is_marked):
+    """Mark the messages on the shortest paths from marked messages to the root."""
+    for m in range(len(is_marked) - 1, -1, -1):
+        if is_marked[m] and start[m] < start[m + 1]:
+            is_marked[previous[start[m] : start[m + 1]].min()] = True

@@ -3,260 +3,175 @@
 Source: protospec.md ("Feed tangle", "Msg content"); pzp-set 1.0.1, pzp-db 1.0.4 and pzp-goals 1.0.1 for what it omits.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.graph.arrays import first_rows, flags, keep_entries, runs
-from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_ids, number_nodes
-from dbt_tangles.algorithms.graph.links import link, look_up
-from dbt_tangles.algorithms.graph.members import single_chunk
-from dbt_tangles.algorithms.graph.orders import in_order
-from dbt_tangles.algorithms.graph.strings import Lists, Strings, lists_of, strings_of
+from dbt_tangles.algorithms.graph.arrays import flags, runs, starts
+from dbt_tangles.algorithms.graph.dense_ids import group_rows
+from dbt_tangles.algorithms.graph.strings import strings_of
 from dbt_tangles.algorithms.set.backlinks import NO_BACKLINK, backlink_depths
 from dbt_tangles.algorithms.set.chain_clocks import CLOCK_ENTRIES_PER_SET
-from dbt_tangles.algorithms.set.deciding_messages import (
-    DecidingMessages,
-    find_deciding_messages,
-    positions_after_pruning,
-)
-from dbt_tangles.algorithms.set.item_touches import Touches
-from dbt_tangles.algorithms.set.live_items import LiveItems, item_roots, list_live_items
-from dbt_tangles.algorithms.set.oldest_live_message import CLOCK_ENTRIES, find_oldest_live
-from dbt_tangles.algorithms.set.purposes import ACTIONS, PURPOSES, pruning_actions, purposes, required_depths
-from dbt_tangles.algorithms.set.reachability import Backlinks, Reachability, find_reachability
+from dbt_tangles.algorithms.set.oldest_live_message import find_oldest_live
+from dbt_tangles.algorithms.set.purposes import ACTIONS, PURPOSES, find_purposes, pruning_actions
 from dbt_tangles.algorithms.set.schemas import OUTPUT_SCHEMA
-from dbt_tangles.algorithms.set.set_arrays import SetEntries, SetTangles
-from dbt_tangles.algorithms.set.set_rows import PlacedItems, fault_column, item_column, next_column, output_texts
-from dbt_tangles.algorithms.set.writer_faults import superseding_pairs, with_backlinks, with_later, writer_faults
-from dbt_tangles.formats.pzp.collation import collation_keys
+from dbt_tangles.algorithms.set.set_columns import fault_column, item_column, make_output, next_column
+from dbt_tangles.algorithms.set.set_messages import (
+    SetMessages,
+    SetTangles,
+    Superseding,
+    find_superseded,
+    link_messages,
+    number_messages,
+)
+from dbt_tangles.algorithms.set.set_search import Backlinks, Findings, search_sets
+from dbt_tangles.algorithms.set.touches import Touches, insertions, list_touches
+from dbt_tangles.algorithms.set.writer_rules import LATER, NO_ITEM, Supersedes
 from dbt_tangles.formats.pzp.items import are_unique
 from dbt_tangles.formats.pzp.rules import SET_DOMAIN
+from dbt_tangles.kernel_runtime.output import Texts, batches_of
 
 GHOST_SPAN = 32
 
 
-class SetMessages(NamedTuple):
-    """The messages of many sets, numbered by set, then reduction order."""
-
-    start: np.ndarray  # int64[sets + 1], into the messages
-    row: np.ndarray  # int32[messages], the input row of each message
-    set_of: np.ndarray  # int32[messages]
-    root: np.ndarray  # int32[sets], the root of each set, or -1
-    is_rooted: np.ndarray  # bool[messages], whether the set has a root
-    depth: np.ndarray  # int64[messages], as declared; 0 for roots
-    ids: Strings  # The id of each input row
-
-    @property
-    def nodes(self) -> Nodes:
-        """The messages as nodes of one graph for each set."""
-        return Nodes(self.start, self.row)
-
-    @property
-    def position(self) -> np.ndarray:
-        """The place of each message in its set, from 0: int64[messages]."""
-        return np.arange(len(self.row)) - self.start[self.set_of]
-
-    def flags_at(self, messages: np.ndarray) -> np.ndarray:
-        """Mark messages; negative numbers are ignored: bool[messages]."""
-        is_marked = np.zeros(len(self.row), np.bool_)
-        is_marked[messages[messages >= 0]] = True
-        return is_marked
-
-
 class _Items(NamedTuple):
-    """The additions and deletions of all messages, and the items they name."""
+    """The items of many sets."""
 
-    touches: Touches  # By message; their codes name items
-    tokens: pa.Array  # The token of each code
-    shared_count: int  # The codes below this number name items that can occur in several messages
+    touches: Touches
+    tokens: pa.Array  # large_string[items]
+    is_shared: np.ndarray  # bool[items], whether another message can name the item
+    is_named_by: np.ndarray  # bool[messages], whether the message names items, counted or not
 
 
-def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN, clock_entries: int = CLOCK_ENTRIES) -> pa.Table:
+def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN) -> pa.Table:
+    """Reduce sets of given messages: `reduce_rows` for all rows, as a table of `schemas.OUTPUT_SCHEMA`."""
+    columns = reduce_rows(table, np.ones(len(table), np.bool_), ghost_span)
+    return pa.Table.from_batches(batches_of(columns, OUTPUT_SCHEMA), OUTPUT_SCHEMA)
+
+
+def reduce_rows(table: pa.Table, is_in: np.ndarray, ghost_span: int) -> dict[str, Any]:
     """Reduce many sets, each by its own messages.
 
-    The messages of a set are applied in the order of declared depth, then collated id (`formats.pzp.collation`); see
-    `list_live_items`. The order of the rows does not matter. Unknown ids in `prev` and `supersedes` are ignored. A
-    message with erased data stays in the order and in the tangle, but does not add, delete or supersede.
+    The messages of a set are applied in reduction order. The order of the rows does not matter. Unknown ids in `prev`
+    and `supersedes` are ignored. A message with erased data stays in the order and in the tangle, but does not add,
+    delete or supersede.
 
     Args:
-        table: One row per set and message of it, in any order, whole sets only (`INPUT_SCHEMA`; further columns are
-            ignored).
+        table: Rows of `schemas.SetEntry` in any order, whole sets only.
+        is_in: bool[rows], whether the message is in its set.
         ghost_span: The number of depths below the required depth at which messages are ghosts.
-        clock_entries: The memory bound of `find_oldest_live`. It does not change the result.
 
     Returns:
-        One row per input row, in the same order (`OUTPUT_SCHEMA`, with 64-bit string offsets where needed).
+        The columns of `schemas.SetMessage` from `position` on, null for rows that are not in their set.
 
     Raises:
-        ValueError: An id is null, a message occurs twice in a set, a depth is missing, or a set has two roots.
+        ValueError: A message occurs twice in a set, a depth is missing, or a set has two roots.
         OverflowError: There are more than 2^31 - 1 rows, items or listed ids.
     """
-    messages = _number_messages(table)
-    tangles, is_tip = _link_messages(table, messages)
-    items = _number_items(table, messages.row)
-    has_data = flags(table, "has_data")[messages.row] & messages.is_rooted
-    is_entry = _count_entries(table)[messages.row]
-    counted = is_entry & messages.is_rooted
-    entries = SetEntries(counted, items.touches, *_superseded(table, messages, has_data))
-    live = list_live_items(messages.start, counted, items.touches)
-    is_item_root = item_roots(has_data, entries.list_start, entries.superseded)
-    is_superseded = counted & ~item_roots(counted, entries.list_start, entries.superseded)
-    decided = find_deciding_messages(tangles, counted, is_item_root, is_superseded, items.touches)
+    inside = table.filter(pa.array(is_in))
+    messages = number_messages(inside)
+    tangles, is_tip = link_messages(inside, messages)
+    is_rooted, sets = messages.is_rooted, messages.set_of
+    has_data = flags(inside, "has_data")[messages.row] & is_rooted
+    is_entry = _are_entries(inside)[messages.row]
+    items = _list_items(inside, messages, is_entry & is_rooted)
+    touches = items.touches
+    superseding = find_superseded(inside, messages, has_data)
+    is_earlier = superseding.other < superseding.message
+    is_item_root = has_data & ~messages.flags_at(superseding.other[is_earlier])
+    is_counted = is_earlier & (is_entry & is_rooted)[superseding.message]
+    superseded = Superseding(superseding.message[is_counted], superseding.other[is_counted])
+
+    inserted = insertions(touches, is_entry)
+    decides = messages.flags_at(touches.message[touches.latest])
+    is_unsafe = (insertions(touches, is_item_root) < 0) != (inserted < 0)
+    unsafe = messages.flags_at(messages.start[sets[touches.message[touches.latest[is_unsafe]]]])
     backlinks = Backlinks(backlink_depths(messages.depth), backlink_depths(messages.depth + 1))
-    item = items.touches.added[live.entry]
-    found = find_reachability(tangles, backlinks, counted, live.start, item, items.touches, CLOCK_ENTRIES_PER_SET)
-    superseding = (entries.list_start, np.where(_by_message(has_data, entries.list_start), entries.superseded, -1))
-    is_root_by_document = has_data & ~messages.flags_at(superseding_pairs(*superseding)[1])
-    faults = with_backlinks(writer_faults(tangles, entries), found, messages.set_of)
-    faults = with_later(faults, is_item_root, *superseding, messages.set_of)
-    is_own = is_entry & _is_by_owner(table, messages)
-    oldest = find_oldest_live(tangles, messages.root, is_own, items.touches, clock_entries)
+    found = search_sets(
+        tangles, backlinks, touches, _both_ways(superseded, len(sets)), inserted >= 0, CLOCK_ENTRIES_PER_SET
+    )
+    is_kept = decides | messages.flags_at(messages.root) | ~is_rooted
+    actions = pruning_actions(is_kept, found.is_bridged, tangles.start, tangles.previous)
+    oldest = _oldest_live(inside, messages, tangles, is_entry, items)
 
-    texts = output_texts(table["message_id"], messages.row, items.tokens, items.shared_count)
-    at = texts.place
-    columns = [
-        pa.array(messages.position[at].astype(np.int32), mask=~messages.is_rooted[at]),
-        pa.array(is_item_root[at]),
-        pa.array(is_root_by_document[at]),
-        pa.array(PURPOSES, pa.string()).take(pa.array(_purposes(messages, tangles, is_item_root, ghost_span)[at])),
-        pa.array(is_tip[at]),
-        pa.array(messages.flags_at(oldest)[at]),
-        item_column(texts, _placed_items(messages, items.touches, live, counted & decided.decides), found),
-        fault_column(texts, faults),
-        pa.array(faults.is_checked[messages.set_of[at]]),
-        pa.array(ACTIONS, pa.string()).take(pa.array(_actions(messages, tangles, decided, found)[at])),
-        pa.array(decided.is_pruning_safe[messages.set_of[at]]),
-        pa.array(backlinks.own[at], mask=((backlinks.own == NO_BACKLINK) | ~messages.is_rooted)[at]),
-        pa.array((is_tip | _is_next_backlink(messages))[at]),
-        next_column(texts, decided),
-    ]
-    return pa.table(columns, names=OUTPUT_SCHEMA.names)
+    output = make_output(table, is_in, messages.row, items.tokens)
+    values, names = output.values, output.names
+    no_backlink = (backlinks.own == NO_BACKLINK) | ~is_rooted
+    faults = _with_later(found, superseding, is_item_root, sets)
+    return {
+        "position": values((np.arange(len(sets)) - messages.start[sets]).astype(np.int32), ~is_rooted),
+        "is_item_root": values(is_item_root),
+        "is_item_root_by_document": values(has_data & ~messages.flags_at(superseding.other)),
+        "purpose": names(find_purposes(messages, tangles, is_item_root, ghost_span), PURPOSES),
+        "is_tip": values(is_tip),
+        "is_oldest_standing": values(messages.flags_at(oldest)),
+        "items": item_column(output, touches, inserted, insertions(touches, decides), found.holds),
+        "writer_faults": fault_column(output, faults),
+        "are_writers_checked": values(found.is_checked[sets]),
+        "action": names(actions, ACTIONS),
+        "is_pruning_safe": values(~unsafe[messages.start[sets]]),
+        "backlink_depth": values(backlinks.own, no_backlink),
+        "is_next_prev": values(is_tip | _is_next_backlink(messages)),
+        "next_items": next_column(
+            output, touches, messages.depth, messages.flags_at(superseded.other), items.is_shared
+        ),
+    }
 
 
-def _count_entries(table: pa.Table) -> np.ndarray:
+def _are_entries(table: pa.Table) -> np.ndarray:
     """Say of each row whether its additions and deletions count: bool[rows]."""
     in_set_domain = pc.starts_with(table["domain"], SET_DOMAIN).fill_null(False).to_numpy()
     return flags(table, "is_set_shape") & flags(table, "has_data") & in_set_domain
 
 
-def _link_messages(table: pa.Table, messages: SetMessages) -> tuple[SetTangles, np.ndarray]:
-    """Link the messages of each set to their previous ones; also bool[messages], which messages are tips."""
-    every = np.ones(len(messages.row), np.bool_)
-    links = link(messages.nodes, messages.ids, lists_of(table["prev"]), every, messages.flags_at(messages.root))
-    is_tip = messages.is_rooted.copy()
-    is_tip[links.previous] = False
-    return SetTangles(messages.start, *_backward_links(links.start, links.previous), messages.depth), is_tip
+def _list_items(table: pa.Table, messages: SetMessages, counted: np.ndarray) -> _Items:
+    """Number the items that the messages add and delete; those of messages that do not count are ignored."""
+    chunks = [chunk.flatten() for name in ("add", "del") for chunk in table[name].chunks]
+    tokens = Texts(pa.chunked_array(chunks, table["add"].type.value_type)).array
+    code, count = group_rows(strings_of(tokens))
+    # Items that equal no other item get a code of their own.
+    alone = np.flatnonzero(are_unique(tokens))
+    code[alone] = np.arange(count, count + len(alone))
+    lengths = [pc.list_value_length(table[name]).fill_null(0).to_numpy() for name in ("add", "del")]
+    add, delete = (runs(starts(length), messages.row) for length in lengths)
+    lists = add, (delete[0], delete[1] + lengths[0].sum())
+    touches = list_touches(messages.start, counted, lists, code, count + len(alone))
+    is_named_by = ((lengths[0] + lengths[1]) > 0)[messages.row]
+    return _Items(touches, tokens.take(pa.array(touches.entry)), code[touches.entry] < count, is_named_by)
 
 
-def _superseded(table: pa.Table, messages: SetMessages, has_data: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Look up `supersedes`: int64[messages + 1] into int32[...], a message with data, or -1."""
-    supersedes = lists_of(table["supersedes"])
-    list_start, list_entry = runs(supersedes.starts, messages.row)
-    no_root = np.zeros(len(messages.row), np.bool_)
-    return list_start, look_up(messages.nodes, messages.ids, supersedes, has_data, no_root)[list_entry]
+def _both_ways(superseded: Superseding, count: int) -> Supersedes:
+    """Group pairs of messages by the first, and by the second."""
+    message, other = superseded
+    starts_of = (starts(np.bincount(part, minlength=count)) for part in superseded)
+    return Supersedes(next(starts_of), other, next(starts_of), message[np.argsort(other, kind="stable")])
 
 
-def _by_message(values: np.ndarray, list_start: np.ndarray) -> np.ndarray:
-    """Repeat the value of each message for each entry of its list."""
-    return np.repeat(values, np.diff(list_start))
+def _oldest_live(
+    table: pa.Table, messages: SetMessages, tangles: SetTangles, is_entry: np.ndarray, items: _Items
+) -> np.ndarray:
+    """Find the oldest live message of each set: int32[sets], or -1. The tangle of a set without root is unknown."""
+    account = group_rows(strings_of(table["account"]))[0][messages.row]
+    is_own = is_entry & (account == account[messages.root[messages.set_of]])
+    oldest = find_oldest_live(tangles, is_own, items.touches)
+    rootless = np.flatnonzero(is_entry & items.is_named_by & ~messages.is_rooted)
+    sets, first = np.unique(messages.set_of[rootless], return_index=True)
+    oldest[sets] = rootless[first]
+    return oldest
 
 
-def _purposes(messages: SetMessages, tangles: SetTangles, is_item_root: np.ndarray, ghost_span: int) -> np.ndarray:
-    required = required_depths(messages.start, messages.root, is_item_root, messages.depth)
-    return purposes(tangles, messages.root, required, ghost_span)
-
-
-def _placed_items(messages: SetMessages, touches: Touches, live: LiveItems, decides: np.ndarray) -> PlacedItems:
-    """Find the positions of the present items, now and after pruning."""
-    left = list_live_items(messages.start, decides, touches)
-    position_left = positions_after_pruning(live, left, touches.added, touches.count)
-    position = np.arange(len(live.entry)) - live.start[messages.set_of[live.message]]
-    return PlacedItems(live.message, touches.added[live.entry], position, position_left)
-
-
-def _actions(messages: SetMessages, tangles: SetTangles, decided: DecidingMessages, found: Reachability) -> np.ndarray:
-    is_kept = decided.decides | messages.flags_at(messages.root) | ~messages.is_rooted
-    return pruning_actions(is_kept, found.is_bridged, tangles.start, tangles.previous)
+def _with_later(found: Findings, superseding: Superseding, is_item_root: np.ndarray, set_of: np.ndarray) -> np.ndarray:
+    """Add the item roots that an earlier message supersedes to the faults of checked sets: int32[rows, 4]."""
+    message, other = superseding
+    is_later = (other > message) & is_item_root[other] & found.is_checked[set_of[message]]
+    message, other = message[is_later], other[is_later]
+    later = [message, np.full_like(message, LATER), np.full_like(message, NO_ITEM), other]
+    return np.concatenate([found.fault.reshape(-1, 4), np.stack(later, axis=1)])
 
 
 def _is_next_backlink(messages: SetMessages) -> np.ndarray:
     """Say of each message whether a message on top of all others has its backlink to it: bool[messages]."""
     deepest = messages.depth[np.maximum(messages.start[1:], 1) - 1]
     return messages.is_rooted & (messages.depth == backlink_depths(deepest + 1)[messages.set_of])
-
-
-def _number_messages(table: pa.Table) -> SetMessages:
-    """Number the messages by set and reduction order."""
-    ids = strings_of(table["message_id"])
-    if not ids.valid.all() or table["set_id"].null_count:
-        raise ValueError("a row of the set messages has a null set_id or message_id; fill both in")
-    group, set_count = group_rows(strings_of(table["set_id"]))
-    keys = strings_of(collation_keys(table["message_id"]))
-    nodes = number_nodes(group, set_count, keys)
-    numbers = number_ids(nodes, keys)
-    twice = np.flatnonzero(numbers[1:] == numbers[:-1])
-    if len(twice):
-        at = int(nodes.row[twice[0]])
-        raise ValueError(
-            f"message {table['message_id'][at]} occurs twice in set {table['set_id'][at]}; pass each message once"
-        )
-
-    is_moot = flags(table, "is_moot")
-    has_depth = table["depth"].is_valid().to_numpy() | is_moot
-    if not has_depth.all():
-        at = int(np.argmin(has_depth))
-        raise ValueError(f"message {table['message_id'][at]} has no depth; only the root of a set may omit it")
-    depth = np.where(is_moot, 0, table["depth"].cast(pa.int64()).fill_null(0).to_numpy())
-    _, node = in_order(nodes.graph_start, depth[nodes.row], np.ones(len(table), np.bool_))
-    row = nodes.row[node]
-    set_of = group[row]
-    moots = np.flatnonzero(is_moot[row])
-    root = np.full(set_count, np.int32(-1))
-    root[set_of[moots]] = moots
-    if len(moots) > (root >= 0).sum():
-        twice = moots[root[set_of[moots]] != moots][0]
-        raise ValueError(f"set {table['set_id'][int(row[twice])]} has two roots; pass one row with is_moot per set")
-    return SetMessages(nodes.graph_start, row, set_of, root, root[set_of] >= 0, depth[row], ids)
-
-
-def _backward_links(start: np.ndarray, previous: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Drop links to messages that are not earlier; valid messages have none."""
-    down = previous < np.repeat(np.arange(len(start) - 1), np.diff(start))
-    if down.all():
-        return start, previous
-    return keep_entries(start, previous, down)
-
-
-def _number_items(table: pa.Table, row: np.ndarray) -> _Items:
-    """Number the items, and order the additions and deletions by message."""
-    add, delete = lists_of(table["add"]), lists_of(table["del"])
-    codes, named = group_rows(_joined(add, delete))
-    entries = [chunk.flatten() for column in (table["add"], table["del"]) for chunk in column.chunks]
-    tokens = single_chunk(pa.chunked_array(entries, table["add"].type.value_type), len(codes))
-    shared = tokens.take(pa.array(first_rows(codes, named)))
-    # Items that equal no other item get a code of their own.
-    unique = np.flatnonzero(are_unique(shared)[codes])
-    count = named + len(unique)
-    codes[unique] = np.arange(named, count)
-    middle = add.starts[-1]
-    add_start, add_entry = runs(add.starts, row)
-    del_start, del_entry = runs(delete.starts, row)
-    touches = Touches(add_start, codes[add_entry], del_start, codes[middle + del_entry], count)
-    return _Items(touches, pa.concat_arrays([shared, tokens.take(pa.array(unique))]), named)
-
-
-def _joined(first: Lists, second: Lists) -> Strings:
-    """Concatenate the entries of two list columns."""
-    a, b = first.items, second.items
-    data = np.concatenate([a.data, b.data])
-    data.flags.writeable = False
-    return Strings(np.concatenate([a.offsets, b.offsets[1:] + a.offsets[-1]]), data, np.concatenate([a.valid, b.valid]))
-
-
-def _is_by_owner(table: pa.Table, messages: SetMessages) -> np.ndarray:
-    """Say of each message whether the account of its set's root wrote it; always true in a set without root."""
-    account = group_rows(strings_of(table["account"]))[0][messages.row]
-    return ~messages.is_rooted | (account == account[messages.root[messages.set_of]])

@@ -21,3 +21,9 @@ def collation_keys(ids: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Arra
     # Fold before widening: pyarrow 26 reads the wrong bytes of a slice that was widened first.
     folded = (fold(ids).cast(pa.large_string()) for fold in (pc.ascii_lower, pc.ascii_swapcase))
     return pc.binary_join_element_wise(*folded, pa.scalar("\0", pa.large_string()))
+
+
+def collation_key(message_id: str) -> bytes:
+    """Compute the key of one id, as `collation_keys` does."""
+    text = message_id.encode()
+    return text.lower() + b"\0" + text.swapcase()

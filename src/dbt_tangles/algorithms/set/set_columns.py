@@ -1,0 +1,118 @@
+"""The columns of the reduction: arrays by message become values and lists of the input rows."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from dbt_tangles.algorithms.graph.arrays import runs, starts
+from dbt_tangles.algorithms.set.touches import Touches, messages_by_item, positions
+from dbt_tangles.algorithms.set.writer_rules import RULES
+from dbt_tangles.formats.pzp.items import are_strings, item_texts
+from dbt_tangles.kernel_runtime.output import Nested, Taken, Texts
+
+
+class Output(NamedTuple):
+    """The rows of the messages, and the texts of lists."""
+
+    row: np.ndarray  # int64[messages], the row of each message
+    is_in: np.ndarray  # bool[rows], whether the row has a message; all columns of other rows are null
+    ids: Texts  # By row
+    items: Texts  # By item, as the tables show them
+    is_string: np.ndarray  # bool[items], whether the item is a string
+
+    def values(self, values: np.ndarray, is_null: np.ndarray | bool = False) -> np.ma.MaskedArray:
+        """Make a column of a value for each message."""
+        column = np.ma.array(np.zeros(len(self.is_in), values.dtype), mask=~self.is_in)
+        column[self.row] = np.ma.array(values, mask=is_null)
+        return column
+
+    def names(self, code: np.ndarray, names: tuple[str, ...]) -> Taken:
+        """Make a column of a name for each message."""
+        return Texts(pa.array(names)).at(self.values(code).filled(-1))
+
+    def lists(self, start: np.ndarray, messages: np.ndarray, taken: np.ndarray) -> Nested:
+        """Make a column of lists of ids: some of the lists of messages that `start` bounds."""
+        taken_start, at = runs(start, taken)
+        return Nested(taken_start, self.ids.at(self.row[messages[at]]))
+
+    def by_row(self, owner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Order entries by the rows of their messages: int64[rows + 1], offsets into int64[entries]."""
+        row = self.row[owner]
+        return starts(np.bincount(row, minlength=len(self.is_in))), np.argsort(row, kind="stable")
+
+
+def make_output(table: pa.Table, is_in: np.ndarray, row: np.ndarray, tokens: pa.Array) -> Output:
+    """Make an `Output`.
+
+    Args:
+        table: The rows.
+        is_in: bool[rows].
+        row: int[messages], the row of each message among those that are in.
+        tokens: The token of each item.
+    """
+    place = np.flatnonzero(is_in)[row]
+    return Output(place, is_in, Texts(table["message_id"]), Texts(item_texts(tokens)), are_strings(tokens))
+
+
+def item_column(output: Output, touches: Touches, inserted: np.ndarray, left: np.ndarray, holds: np.ndarray) -> Nested:
+    """List the present items that each message inserted.
+
+    Args:
+        output: The rows and texts.
+        touches: The items.
+        inserted: int32[items], see `touches.insertions`.
+        left: int32[items], the same after pruning.
+        holds: bool[touches], whether the message holds the item.
+    """
+    present, position = positions(touches, inserted)
+    position_left = positions(touches, left)[1]
+    start, order = output.by_row(touches.message[inserted[present]])
+    item = present[order]
+    fields = {
+        "item_position": position[item],
+        "item": output.items.at(item),
+        "position_left": np.ma.array(position_left[item], mask=position_left[item] < 0),
+        "kept_by": output.lists(*messages_by_item(touches, holds), item),
+    }
+    return Nested(start, fields, ~output.is_in)
+
+
+def fault_column(output: Output, fault: np.ndarray) -> Nested:
+    """List the faults of each message: int32[rows, 4], see `writer_rules`."""
+    fault = fault[np.lexsort(fault.T[::-1])]
+    is_first = np.ones(len(fault), np.bool_)
+    is_first[1:] = (fault[1:, :3] != fault[:-1, :3]).any(axis=1)
+    first = np.flatnonzero(is_first)
+    start, order = output.by_row(fault[first, 0])
+    _, rule, item, _ = fault[first[order]].T
+    left_out = output.lists(np.append(first, len(fault)), fault[:, 3], order)
+    fields: dict[str, Any] = {"item": output.items.at(item), "rule": Texts(pa.array(RULES)).at(rule)}
+    return Nested(start, fields | {"left_out_ids": left_out}, ~output.is_in)
+
+
+def next_column(
+    output: Output, touches: Touches, depth: np.ndarray, is_superseded: np.ndarray, is_shared: np.ndarray
+) -> Nested:
+    """List the messages that the next message on an item has to supersede, at the message that decides the item.
+
+    Args:
+        output: The rows and texts.
+        touches: The items.
+        depth: int64[messages].
+        is_superseded: bool[messages], whether a later message that counts supersedes it.
+        is_shared: bool[items], whether another message can name the item.
+    """
+    shared = np.flatnonzero(is_shared)
+    item = shared[np.argsort(touches.latest[shared])]
+    start, order = output.by_row(touches.message[touches.latest[item]])
+    item = item[order]
+    is_deepest = depth[touches.message] == depth[touches.message[touches.latest[touches.item]]]
+    is_open = is_deepest & touches.deletes & ~is_superseded[touches.message]
+    fields = {
+        "item": output.items.at(item),
+        "is_string": output.is_string[item],
+        "deepest": output.lists(*messages_by_item(touches, is_deepest), item),
+        "open_deletions": output.lists(*messages_by_item(touches, is_open), item),
+    }
+    return Nested(start, fields, ~output.is_in)
