@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.algorithms.feed.chains import CHAIN_SCHEMA, LINKS_SCHEMA, chains_of_partition
+from dbt_tangles.algorithms.feed.chains import Link, chains_of
+from dbt_tangles.kernel_runtime.row_schema import batches_of_rows
 from feed_oracle import chain_of
 
 
 def chains(feeds: dict[str, list[tuple]], batch_rows: int = 3) -> dict[str, list[tuple]]:
     """Find the chains of feeds by the kernel: sequences and ids by author."""
-    rows = [(author, *message) for author in sorted(feeds) for message in sorted(feeds[author], key=itemgetter(0))]
-    table = pa.Table.from_pydict(dict(zip(LINKS_SCHEMA.names, zip(*rows, strict=True), strict=True)), LINKS_SCHEMA)
+    rows = [Link(author, *message) for author in sorted(feeds) for message in sorted(feeds[author], key=itemgetter(0))]
+    table = pa.Table.from_batches(batches_of_rows(Link, rows))
     found: dict[str, list[tuple]] = {}
-    for batch in chains_of_partition(table.to_batches(batch_rows)):
-        assert batch.schema == CHAIN_SCHEMA
-        for author, sequence, message in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            found.setdefault(author, []).append((sequence, message))
+    for batch in chains_of(table.to_batches(batch_rows)):
+        for row in batch.to_pylist():
+            found.setdefault(row["author"], []).append((row["sequence"], row["message_id"]))
     return found
 
 

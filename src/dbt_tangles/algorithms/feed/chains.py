@@ -7,23 +7,24 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH
-
-#: One row per usable message.
-LINKS_SCHEMA = pa.schema(
-    [("author", pa.string()), ("sequence", pa.int32()), ("message_id", pa.string()), ("previous_id", pa.string())]
-)
-#: One row per message of a chain.
-CHAIN_SCHEMA = pa.schema([LINKS_SCHEMA.field(name) for name in ("author", "sequence", "message_id")])
+from dbt_tangles.kernel_runtime.row_schema import Int32, batches_of_rows, rows_of
 
 
 class Link(NamedTuple):
-    """A usable message of a feed, with the ids as claimed: a row of `LINKS_SCHEMA`."""
+    """A usable message of a feed, with the ids as claimed."""
 
     author: str
-    sequence: int
+    sequence: Int32
     message_id: str
     previous_id: str | None
+
+
+class ChainLink(NamedTuple):
+    """A message of a chain."""
+
+    author: str
+    sequence: Int32
+    message_id: str
 
 
 def chain_of(feed: Iterable[Link]) -> Iterator[Link]:
@@ -45,24 +46,12 @@ def chain_of(feed: Iterable[Link]) -> Iterator[Link]:
         length, last = sequence, following[0].message_id
 
 
+def chains_of(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Find the chains of feeds: rows of `ChainLink`, from rows of `Link` sorted by author and sequence."""
+    return chain_batches(rows_of(batches, Link))
+
+
 def chain_batches(links: Iterable[Link]) -> Iterator[pa.RecordBatch]:
-    """Find the chains of feeds.
-
-    Args:
-        links: The messages of whole feeds, sorted by author and sequence.
-
-    Yields:
-        Rows of `CHAIN_SCHEMA`.
-    """
-    chained = (link[:3] for _, feed in groupby(links, key=itemgetter(0)) for link in chain_of(feed))
-    while rows := list(islice(chained, ROWS_PER_BATCH)):
-        columns = [
-            pa.array(column, field.type) for column, field in zip(zip(*rows, strict=True), CHAIN_SCHEMA, strict=True)
-        ]
-        yield pa.RecordBatch.from_arrays(columns, schema=CHAIN_SCHEMA)
-
-
-def chains_of_partition(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Find the chains of a partition's feeds, as `chain_batches`, from rows of `LINKS_SCHEMA` in the same order."""
-    columns = ([batch[name].to_pylist() for name in LINKS_SCHEMA.names] for batch in batches)
-    return chain_batches(Link(*row) for batch in columns for row in zip(*batch, strict=True))
+    """Find the chains of feeds, as `chains_of`."""
+    chains = (chain_of(feed) for _, feed in groupby(links, key=itemgetter(0)))
+    return batches_of_rows(ChainLink, (link for chain in chains for link in chain))
