@@ -58,7 +58,7 @@ class MemberChanges(NamedTuple):
     epochs: list[Changes]
     missing_counts: list[int]  # by epoch
     are_missing_listed: bool  # otherwise `Changes.missing` is empty
-    dropped: list[Dropped]
+    dropped: Iterator[Dropped]
 
 
 class _Column(NamedTuple):
@@ -84,9 +84,9 @@ def find_changes(epochs: Sequence[Epoch], limits: Limits) -> MemberChanges | Non
         return None
     changes = [Changes([], set(), set()) for _ in epochs]
     counts = [0] * len(epochs)
-    total, dropped = 0, []
+    total = dropped = 0
     for block in blocks:
-        columns = [column for column in block for _ in range(column.first, column.end)]
+        columns = _by_bit(block)
         for number, bits in enumerate(_sweep(epochs, block)):
             found = changes[number]
             found.returned.update(columns[bit].feed for bit in _ones(bits.returned))
@@ -95,12 +95,24 @@ def find_changes(epochs: Sequence[Epoch], limits: Limits) -> MemberChanges | Non
             total += bits.missing.bit_count()
             if total <= limits.missing:
                 found.missing.extend(columns[bit].feed for bit in _ones(bits.missing & ~bits.excluded))
-            dropped.extend(_dropped(number, bits, columns))
-            if len(dropped) > limits.dropped:
+            dropped += sum(1 for _ in _dropped(number, bits, columns))
+            if dropped > limits.dropped:
                 return None
     if total > limits.missing:
         changes = [found._replace(missing=[]) for found in changes]
-    return MemberChanges(changes, counts, total <= limits.missing, dropped)
+    return MemberChanges(changes, counts, total <= limits.missing, _all_dropped(epochs, blocks if dropped else []))
+
+
+def _all_dropped(epochs: Sequence[Epoch], blocks: Sequence[Sequence[_Column]]) -> Iterator[Dropped]:
+    """Sweep the blocks again for the dropped feeds, of which there may be many more than messages."""
+    for block in blocks:
+        columns = _by_bit(block)
+        for number, bits in enumerate(_sweep(epochs, block)):
+            yield from _dropped(number, bits, columns)
+
+
+def _by_bit(block: Sequence[_Column]) -> list[_Column]:
+    return [column for column in block for _ in range(column.first, column.end)]
 
 
 def _blocks(epochs: Sequence[Epoch], width: int) -> list[list[_Column]]:
