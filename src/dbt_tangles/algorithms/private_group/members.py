@@ -142,7 +142,7 @@ class _Bits(NamedTuple):
     excluded: int  # the feeds that it excludes
     missing: int  # feeds
     returned: int  # feeds
-    banned: int  # the excludes in strict ancestors
+    banned: int  # the feeds that strict ancestors exclude, and these excludes
     lost: int  # the adds of dropped feeds that still stand
     newly_lost: int  # those that no previous epoch has lost
 
@@ -158,6 +158,7 @@ def _sweep(epochs: Sequence[Epoch], block: Sequence[_Column]) -> Iterator[_Bits]
             added[number] |= column.known
         for bit, number in enumerate(column.excluded, column.end - len(column.excluded)):
             excluded[number] |= column.known | 1 << bit
+    # By epoch, for its followers: all adds, those that were removed, the excluded feeds and excludes, the lost adds.
     known, removed, banned, lost = [], [], [], []
     for number, epoch in enumerate(epochs):
         up, gone, ever, before = own[number], 0, 0, 0
@@ -182,6 +183,7 @@ def _dropped(number: int, bits: _Bits, columns: Sequence[_Column]) -> Iterator[D
         column = columns[left.bit_length() - 1]
         left &= ~column.known
         add = (bits.lost & column.known).bit_length() - 2 - column.first
+        # The bits of excludes are counted from the end of the column, like the list.
         exclude = (bits.banned & (1 << column.end) - 1).bit_length() - 1 - column.end
         yield Dropped(number, column.feed, column.added[add], column.excluded[exclude])
 
