@@ -10,16 +10,14 @@ from hashlib import sha256
 
 import pytest
 
-from conftest import DATA, ENGINE
+from conftest import DATA
 from dbt_tangles.formats.ssb import redact
 from dbt_tangles.formats.ssb.ids import normalise
-from group_kit import feed, fingerprint_of, message_id
+from group_kit import feed, message_id
 from group_stories import CROWDED, LISTED, MANY, OPAQUE, hostile_log
 from hostile_lines import HOSTILE
 from log_files import write
 
-TABLES = ("group_epochs", "group_members", "group_messages", "group_findings")
-INT_TABLES = ("int_group_messages", "int_group_results", "int_group_links", "int_group_foreign_excludes")
 SELECTED = (
     "--select",
     "+group_findings",
@@ -75,25 +73,17 @@ EPOCHS, FULLSTACK = cases("epochs"), cases("fullstack")
 CASES = EPOCHS + FULLSTACK
 
 
-def lines_of(cases, keys=None):
-    """Print all messages of cases in random order; `keys` maps strings to their replacements."""
-    lines = [json.dumps({"key": m["key"], "value": m["value"]}) for case in cases for m in case["messages"]]
-    if keys:
-        pattern = re.compile("|".join(map(re.escape, keys)))
-        lines = [pattern.sub(lambda found: keys[found[0]], line) for line in lines]
-    return [line.encode() for line in random.Random("order").sample(lines, len(lines))]
-
-
-def log_of_cases(project, folder, schema, keys=None):
-    """Write the log of all cases, for a build."""
-    log = write(folder / "log.jsonl", lines_of(CASES, keys))
-    return project(schema, ssb_log=log, verify_signatures=False)
+def lines_of(cases):
+    """Print all messages of cases in random order."""
+    lines = [json.dumps({"key": m["key"], "value": m["value"]}).encode() for case in cases for m in case["messages"]]
+    return random.Random("order").sample(lines, len(lines))
 
 
 @pytest.fixture(scope="module")
 def peers(project, tmp_path_factory):
     """Build one log of all cases."""
-    return Built(log_of_cases(project, tmp_path_factory.mktemp("peers"), "groups_of_peers").build(*SELECTED))
+    log = write(tmp_path_factory.mktemp("peers") / "log.jsonl", lines_of(CASES))
+    return Built(project("groups_of_peers", ssb_log=log, verify_signatures=False).build(*SELECTED))
 
 
 def test_groups_are_those_of_the_peers(peers):
@@ -175,42 +165,6 @@ def test_dropped_after_return(peers):
     assert not peers.feeds(group_id, found["epoch_id"], "is_missing")
 
 
-@pytest.mark.long  # a second build of all cases
-def test_key_order_matters_only_among_tips(peers, project, tmp_path):
-    """Reversing the order of keys of all epochs except tips changes only fingerprints."""
-    keys = {}
-    for case in CASES:
-        head = case["expected"]["head"]
-        secrets = sorted(epoch["secretHex"] for epoch in head["epochs"] if epoch["id"] not in head["tips"])
-        in_base64 = [b64encode(bytes.fromhex(secret)).decode() for secret in secrets]
-        swapped = dict(zip(in_base64, reversed(in_base64), strict=True))
-        # Cases that share messages share keys, so their keys are swapped only once.
-        if not swapped.keys() & keys.keys():
-            keys |= swapped
-    tips = {one["id"]: one["secretHex"] for c in CASES for one in c["expected"]["head"]["epochs"]}
-    tips = {b64encode(bytes.fromhex(tips[tip])).decode() for c in CASES for tip in c["expected"]["head"]["tips"]}
-    keys = {old: new for old, new in keys.items() if old not in tips and new not in tips}
-    assert sum(old != new for old, new in keys.items()) > 100
-    other = Built(log_of_cases(project, tmp_path, "groups_with_swapped_keys", keys).run("--select", "+group_findings"))
-    new_prints = {fingerprint_of(old): fingerprint_of(new) for old, new in keys.items()}
-
-    def with_new_prints(row):
-        return {name: new_prints.get(value, value) if isinstance(value, str) else value for name, value in row.items()}
-
-    for table in (*TABLES, *INT_TABLES):
-        ours = sorted(repr(with_new_prints(row)) for row in peers.project.rows(table))
-        theirs = sorted(map(repr, other.project.rows(table)))
-        assert ours == theirs, table
-        assert ours or table == "int_group_foreign_excludes"
-    assert {row["key_fingerprint"] for row in peers.messages.values()} & {*new_prints}
-    for table in ("int_group_results", "group_epochs"):
-        for built in (peers.project, other.project):
-            assert by_group(built.rows(table)).keys() == {normalise(case["root"]) for case in CASES}
-    # The worker decides the order of rows; on Sail several threads write them.
-    if ENGINE == "local":
-        assert by_group(peers.project.rows("int_group_results")) == by_group(other.project.rows("int_group_results"))
-
-
 @pytest.mark.sail  # Sail's workers are threads of this process, so they see the patched function
 def test_another_key_with_the_same_fingerprint_changes_the_group(project, tmp_path, monkeypatch):
     """A copy of an init has the least key of all. Its epoch becomes the preferred one, and only the key tells that."""
@@ -233,14 +187,6 @@ def test_another_key_with_the_same_fingerprint_changes_the_group(project, tmp_pa
     write(tmp_path / "log.jsonl", [*lines, copy])
     grown.run("--select", "+group_epochs")
     assert preferred(grown) == [normalise(loser["id"])]
-
-
-def by_group(rows):
-    """Return the subjects of the rows of each group, in row order."""
-    found = {}
-    for row in rows:
-        found.setdefault(row["group_id"], []).append((row.get("row_kind"), row["epoch_id"], row.get("feed_id")))
-    return found
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -1,5 +1,7 @@
 """Limits, ties, hostile sizes, and cases that define terms."""
 
+import time
+
 import pytest
 
 from dbt_tangles.algorithms.private_group import members, preference
@@ -141,3 +143,32 @@ def test_many_blocks(monkeypatch):
         say(f"{say.__name__}{n}", f"e{n:02}", ["p1", "p2", f"p{n}"]) for n in range(1, 9) for say in (add, exclude)
     ]
     assert reduced(rows) == oracle(rows)
+
+
+def hostile(shape: str) -> list[dict]:
+    """Build a group of thousands of epochs, feeds or excludes."""
+    feeds = [f"p{number:05}" for number in range(2000)]
+    if shape == "chain":
+        rows = [init(f"e{number:05}", [f"e{number - 1:05}"] if number else None, "e00000") for number in range(3000)]
+        rows += [
+            say(f"{say.__name__}{n}", f"e{n:05}", ["p", "q"], "e00000") for n in range(3000) for say in (add, exclude)
+        ]
+        return rows
+    rows = [init("g"), add("m", "g", feeds), exclude("x", "g", feeds)]
+    if shape == "feeds":
+        rows += [init("e", ["g"]), add("n", "e", feeds), *(init(f"e{number}", ["e"]) for number in range(50))]
+        return rows
+    rows += [init(f"e{number:05}", ["g"], key=number) for number in range(4000)]
+    return rows + [
+        add(f"n{number}", f"e{number:05}", ["p", f"p{number % 70}"][: 4000 - number]) for number in range(4000)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shape", "epochs", "dropped"), [("chain", 3000, 0), ("feeds", 52, 100_000), ("tips", 4001, 0)]
+)
+def test_hostile_groups_in_time(shape, epochs, dropped):
+    begin = time.process_time()
+    found = reduced(hostile(shape))
+    assert (len(found[0]), len(found[2])) == (epochs, dropped)
+    assert time.process_time() - begin < 20

@@ -64,6 +64,16 @@ def test_results_do_not_depend_on_order_or_batches(rows, batch_rows, rng):
     assert reduced(rows, 1) == expected
 
 
+@given(groups(), st.randoms(use_true_random=False))
+def test_keys_matter_only_among_tips(rows, rng):
+    expected = reduced(rows)
+    tips = {epoch_id for (_, epoch_id), row in expected[0].items() if row["is_tip"]}
+    for row in rows:
+        if row["epoch_key"] and row["message_id"] not in tips:
+            row["epoch_key"] = rng.choice(KEYS).to_bytes(32, "big")
+    assert reduced(rows) == expected
+
+
 def seeds(quick: int, every: int) -> list:
     """Return the seeds of a search; those after the first few are for long tests."""
     return [*range(quick), *(pytest.param(seed, marks=pytest.mark.long) for seed in range(quick, every))]

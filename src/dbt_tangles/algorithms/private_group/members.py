@@ -58,7 +58,7 @@ class MemberChanges(NamedTuple):
     epochs: list[Changes]
     missing_counts: list[int]  # by epoch
     are_missing_listed: bool  # otherwise `Changes.missing` is empty
-    dropped: list[Dropped]
+    dropped: Iterator[Dropped]
 
 
 class _Column(NamedTuple):
@@ -84,9 +84,9 @@ def find_changes(epochs: Sequence[Epoch], limits: Limits) -> MemberChanges | Non
         return None
     changes = [Changes([], set(), set()) for _ in epochs]
     counts = [0] * len(epochs)
-    total, dropped = 0, []
+    total = dropped = 0
     for block in blocks:
-        columns = [column for column in block for _ in range(column.first, column.end)]
+        columns = _by_bit(block)
         for number, bits in enumerate(_sweep(epochs, block)):
             found = changes[number]
             found.returned.update(columns[bit].feed for bit in _ones(bits.returned))
@@ -95,12 +95,24 @@ def find_changes(epochs: Sequence[Epoch], limits: Limits) -> MemberChanges | Non
             total += bits.missing.bit_count()
             if total <= limits.missing:
                 found.missing.extend(columns[bit].feed for bit in _ones(bits.missing & ~bits.excluded))
-            dropped.extend(_dropped(number, bits, columns))
-            if len(dropped) > limits.dropped:
+            dropped += sum(1 for _ in _dropped(number, bits, columns))
+            if dropped > limits.dropped:
                 return None
     if total > limits.missing:
         changes = [found._replace(missing=[]) for found in changes]
-    return MemberChanges(changes, counts, total <= limits.missing, dropped)
+    return MemberChanges(changes, counts, total <= limits.missing, _all_dropped(epochs, blocks if dropped else []))
+
+
+def _all_dropped(epochs: Sequence[Epoch], blocks: Sequence[Sequence[_Column]]) -> Iterator[Dropped]:
+    """Sweep the blocks again for the dropped feeds, of which there may be many more than messages."""
+    for block in blocks:
+        columns = _by_bit(block)
+        for number, bits in enumerate(_sweep(epochs, block)):
+            yield from _dropped(number, bits, columns)
+
+
+def _by_bit(block: Sequence[_Column]) -> list[_Column]:
+    return [column for column in block for _ in range(column.first, column.end)]
 
 
 def _blocks(epochs: Sequence[Epoch], width: int) -> list[list[_Column]]:
@@ -130,7 +142,7 @@ class _Bits(NamedTuple):
     excluded: int  # the feeds that it excludes
     missing: int  # feeds
     returned: int  # feeds
-    banned: int  # the excludes in strict ancestors
+    banned: int  # the feeds that strict ancestors exclude, and these excludes
     lost: int  # the adds of dropped feeds that still stand
     newly_lost: int  # those that no previous epoch has lost
 
@@ -146,6 +158,7 @@ def _sweep(epochs: Sequence[Epoch], block: Sequence[_Column]) -> Iterator[_Bits]
             added[number] |= column.known
         for bit, number in enumerate(column.excluded, column.end - len(column.excluded)):
             excluded[number] |= column.known | 1 << bit
+    # By epoch, for its followers: all adds, those that were removed, the excluded feeds and excludes, the lost adds.
     known, removed, banned, lost = [], [], [], []
     for number, epoch in enumerate(epochs):
         up, gone, ever, before = own[number], 0, 0, 0
@@ -170,6 +183,7 @@ def _dropped(number: int, bits: _Bits, columns: Sequence[_Column]) -> Iterator[D
         column = columns[left.bit_length() - 1]
         left &= ~column.known
         add = (bits.lost & column.known).bit_length() - 2 - column.first
+        # The bits of excludes are counted from the end of the column, like the list.
         exclude = (bits.banned & (1 << column.end) - 1).bit_length() - 1 - column.end
         yield Dropped(number, column.feed, column.added[add], column.excluded[exclude])
 
