@@ -185,14 +185,14 @@ def _sweep(edges, marks, own, queries, is_stale, most_left_out):
                     is_stale[queries.edge[q]] = True
             elif is_searched[g]:
                 _mark_own(block, behind, own, True)
+                _fill_rows(block, behind, end, start, previous, rows, ancestors)
                 for m in range(block, end):
-                    ancestors[m] += _fill_row(m, block, behind, start, previous, rows)
-                    if own.author[m] >= 0:
-                        left = listed[: most_left_out - left_count[m]]
-                        number = _list_unfollowed(m, block, own, rows[m - block], left)
-                        pairs = _with_pairs(pairs, used, m, left[:number])
-                        left_count[m] += number
-                        used += number
+                    if own.author[m] >= 0 and left_count[m] < most_left_out:
+                        number = _list_unfollowed(m, block, own, rows, listed, most_left_out - left_count[m])
+                        if number > 0:
+                            pairs = _with_pairs(pairs, used, m, listed[:number])
+                            left_count[m] += number
+                            used += number
                 for q in range(query, query_end):
                     place = queries.previous[q] - block
                     is_stale[queries.edge[q]] = (
@@ -202,9 +202,8 @@ def _sweep(edges, marks, own, queries, is_stale, most_left_out):
             query = query_end
         for m in range(first, end):
             if (is_searched[g] or is_chain[g]) and own.before[m] >= 0:
-                left = listed[: most_left_out - left_count[m]]
-                number = _list_later(m, own, left)
-                pairs = _with_pairs(pairs, used, m, left[:number])
+                number = _list_later(m, own, listed, most_left_out - left_count[m])
+                pairs = _with_pairs(pairs, used, m, listed[:number])
                 used += number
     return ancestors, pairs[:used].copy()
 
@@ -230,51 +229,49 @@ def _mark_own(block, behind, own, is_set):
 
 
 @inner
-def _fill_row(m, block, behind, start, previous, rows):
-    """Write the row of a member about a block, and count its bits."""
-    words = (behind - block + 63) >> 6
-    at = m - block
-    for w in range(words):
-        rows[at, w] = np.uint64(0)
-    for e in range(start[m], start[m + 1]):
-        place = previous[e] - block
-        if place >= 0:
-            for w in range(words):
-                rows[at, w] |= rows[place, w]
-            if place < behind - block:
-                rows[at, place >> 6] |= np.uint64(1) << np.uint64(place & 63)
-    count = 0
-    for w in range(words):
-        count += popcount(rows[at, w])
-    return count
+def _fill_rows(block, behind, end, start, previous, rows, ancestors):
+    """Write the rows of the members from a block to the end of its graph about the block, and count their bits."""
+    for m in range(block, end):
+        at = m - block
+        for w in range(WORDS):
+            rows[at, w] = np.uint64(0)
+        for e in range(start[m], start[m + 1]):
+            place = previous[e] - block
+            if place >= 0:
+                for w in range(WORDS):
+                    rows[at, w] |= rows[place, w]
+                if place < behind - block:
+                    rows[at, place >> 6] |= np.uint64(1) << np.uint64(place & 63)
+        for w in range(WORDS):
+            ancestors[m] += popcount(rows[at, w])
 
 
 @inner
-def _list_unfollowed(m, block, own, row, left):
+def _list_unfollowed(m, block, own, rows, listed, most):
     """List the earlier messages of a member's author in the block that it does not follow, and return their number."""
     number = 0
     for w in range(WORDS):
         bits = own.bits[own.author[m], w]
         if bits != 0:
-            bits &= ~row[w]
-        while bits != 0 and number < len(left):
+            bits &= ~rows[m - block, w]
+        while bits != 0 and number < most:
             other = block + 64 * w + lowest_bit(bits)
             bits &= bits - np.uint64(1)
             if other < m and own.sequence[other] < own.sequence[m]:
-                left[number] = other
+                listed[number] = other
                 number += 1
     return number
 
 
 @inner
-def _list_later(m, own, left):
+def _list_later(m, own, listed, most):
     """List the earlier messages of a member's author that have a higher number, and return their number."""
     number = 0
     place = own.before[m]
     # `last` falls with the place: once it is lower than the member, no place before has a higher number.
-    while place >= 0 and number < len(left) and own.author[own.order[place]] == own.author[m] and own.last[place] > m:
+    while place >= 0 and number < most and own.author[own.order[place]] == own.author[m] and own.last[place] > m:
         if own.order[place] > m:
-            left[number] = own.order[place]
+            listed[number] = own.order[place]
             number += 1
         place -= 1
     return number
