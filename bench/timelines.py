@@ -22,7 +22,7 @@ from bench.report import Part, at_least, at_most, run_parts, say
 from bench.turns import in_turns, power, seconds_of
 from dbt_tangles.algorithms.graph.orders import positions
 from dbt_tangles.algorithms.graph.topological_generations import children, generations
-from dbt_tangles.algorithms.timeline.edits import edit_stream
+from dbt_tangles.algorithms.timeline import edits
 
 NAME = "timelines"
 K = 1024
@@ -63,17 +63,27 @@ def make_log(count: int, feeds: int, seed: int = 1) -> Timelines:
     return events.named(made, events.deliver_by_feed(made, rng), rng)
 
 
+def rank_events(timelines: Timelines) -> np.ndarray:
+    """Return the rank of each event."""
+    effects = children(timelines.cause_start, timelines.cause)
+    return generations(timelines.event_start, timelines.cause_start, effects)
+
+
 def order_events(timelines: Timelines) -> np.ndarray:
     """Return the position of each event, as the project computes it."""
-    effects = children(timelines.cause_start, timelines.cause)
-    return positions(timelines.event_start, generations(timelines.event_start, timelines.cause_start, effects))
+    return positions(timelines.event_start, rank_events(timelines))
+
+
+def write_edits(timelines: Timelines, batch: int = 1) -> edits.Commands:
+    """Write the scripts of one timeline."""
+    event_start, cause_start, cause, _, arrived = timelines
+    ranked = edits.Timelines(event_start, cause_start, cause, rank_events(timelines))
+    return edits.edit_stream(ranked, arrived, np.arange(len(arrived)) // batch)
 
 
 def count_edits(timelines: Timelines, batch: int = 1) -> int:
-    """Write the scripts of one timeline; return the number of commands."""
-    number = np.arange(len(timelines.arrived)) // batch
-    event_start, cause_start, cause, _, arrived = timelines[:5]
-    return len(edit_stream(event_start, cause_start, cause, arrived, number, np.zeros(1, np.int64)).event)
+    """Count the commands of the scripts of one timeline."""
+    return len(write_edits(timelines, batch).event)
 
 
 def order_alone(scale: float, repeats: int) -> Part:

@@ -8,7 +8,6 @@ import numpy as np
 from bench import events, peer, timelines
 from bench.evaluation import exploration
 from bench.evaluation.fixed_slots import RAISED, keep_two_causes, order_stream
-from dbt_tangles.algorithms.timeline import edits
 
 PEER_LIMIT_S = 60.0
 
@@ -64,10 +63,8 @@ def make_timelines(case: Case) -> tuple[events.Timelines, dict[str, int]]:
 
 def count_commands(made: events.Timelines, batch: int = 1) -> np.ndarray:
     """Count the commands of each batch; int64[batches]."""
-    number = np.arange(len(made.arrived)) // batch
-    event_start, cause_start, cause, _, arrived = made
-    commands = edits.edit_stream(event_start, cause_start, cause, arrived, number, np.zeros(1, np.int64))
-    return np.bincount(commands.batch, minlength=number[-1] + 1 if len(number) else 0)
+    batches = -(-len(made.arrived) // batch)
+    return np.bincount(timelines.write_edits(made, batch).batch, minlength=batches)
 
 
 def count_case(case: Case) -> dict[str, Any]:

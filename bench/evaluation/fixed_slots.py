@@ -18,21 +18,19 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.algorithms.structures.heap import drop_first, push
-from dbt_tangles.algorithms.timeline.blocks import (
-    BLOCK,
-    COUNT,
-    FRESH,
-    OWN_CAUSE,
-    clear,
-    insert,
-    new_order,
-    rank_of,
-    remove,
-)
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 VISITED, RAISED, MOVED = range(3)
 FIRST, BACKLINK = range(2)
+EVENT = 0xFFFFFFFF
+
+
+class Order(NamedTuple):
+    """The events that have arrived."""
+
+    key: np.ndarray  # int64[arrivals]; the rank times 2^32 plus the event, ascending
+    rank: np.ndarray  # int32[events]; -1 for events that have not arrived
+    fresh: np.ndarray  # int32[events]; the new rank of an event while a wave raises it, otherwise -1
 
 
 class Slots(NamedTuple):
@@ -123,94 +121,87 @@ def _next_effect(slots, c, z):
 
 
 @inner
-def _raise_effects(order, slots, x, rank):
+def _raise_effects(order, slots, x):
     """Raise all descendants of an event to their new ranks.
 
     The wave takes raised events in the order of their old ranks, then numbers. Ranks grow along links, so each event is
     visited once, and the visited keys ascend.
 
     Returns:
-        The number of looks at effects, and the number of raised events: `slots.raised` holds their old keys, and FRESH
-        their new ranks.
+        The number of looks at effects, and the number of raised events: `slots.raised` holds their old keys, and
+        `order.fresh` their new ranks.
     """
-    spot, heap = order.spot, slots.heap
+    fresh, heap = order.fresh, slots.heap
     visited, raised, size = 1, 0, 0
-    current, target = np.int64(x), rank + 1
+    current, target = np.int64(x), np.int64(order.rank[x]) + 1
     while True:
         z = np.int64(slots.slot[current, FIRST])
         while z >= 0:
             visited += 1
             if z == x:
-                raise ValueError(OWN_CAUSE)
-            if spot[z, FRESH] < 0:
-                old = rank_of(order, z)
-                if old < target:
-                    spot[z, FRESH] = target
-                    size = push(heap, size, (old << 32) | z, None)
-            elif spot[z, FRESH] < target:
-                spot[z, FRESH] = target
+                raise ValueError("an event is its own cause: the links of a timeline close a cycle")
+            if max(order.rank[z], fresh[z]) < target:
+                if fresh[z] < 0:
+                    size = push(heap, size, (np.int64(order.rank[z]) << 32) | z, None)
+                fresh[z] = target
             z = np.int64(_next_effect(slots, current, z))
         if size == 0:
             return visited, raised
         slots.raised[raised] = heap[0]
         raised += 1
-        current = heap[0] & 0xFFFFFFFF
+        current = heap[0] & EVENT
         size = drop_first(heap, size, None)
-        target = np.int64(spot[current, FRESH]) + 1
+        target = np.int64(fresh[current]) + 1
 
 
 @inner
-def _move_raised(order, slots, raised):
+def _move_raised(order, slots, size, raised):
     """Move the raised events to their new places, the last first; return how many passed another event."""
-    moved = 0
+    key, moved = order.key, 0
     for i in range(raised - 1, -1, -1):
-        z = slots.raised[i] & 0xFFFFFFFF
-        taken = remove(order, z)
-        put = insert(order, (np.int64(order.spot[z, FRESH]) << 32) | z)
-        order.spot[z, FRESH] = -1
-        moved += taken != put
+        z = slots.raised[i] & EVENT
+        at = first = np.searchsorted(key[:size], slots.raised[i])
+        order.rank[z] = order.fresh[z]
+        order.fresh[z] = -1
+        new_key = (np.int64(order.rank[z]) << 32) | z
+        while at + 1 < size and key[at + 1] < new_key:
+            key[at] = key[at + 1]
+            at += 1
+        key[at] = new_key
+        moved += at > first
     return moved
 
 
 @inner
-def _arrive(order, slots, x):
+def _arrive(order, slots, size, x):
     """Insert an event and raise its descendants; return the numbers of visited, raised and moved events."""
     rank = np.int64(0)
     for k in range(2):
         c = slots.cause[x, k]
-        if c >= 0 and order.spot[c, BLOCK] >= 0:
-            rank = max(rank, rank_of(order, c) + 1)
+        if c >= 0:
+            rank = max(rank, np.int64(order.rank[c]) + 1)
+    order.rank[x] = rank
     _add_effect(slots, x)
-    visited, raised = _raise_effects(order, slots, x, rank)
-    moved = _move_raised(order, slots, raised)
-    insert(order, (rank << 32) | x)
+    visited, raised = _raise_effects(order, slots, x)
+    moved = _move_raised(order, slots, size, raised)
+    key = (rank << 32) | x
+    at = size
+    while at > 0 and order.key[at - 1] > key:
+        order.key[at] = order.key[at - 1]
+        at -= 1
+    order.key[at] = key
     return visited, raised, moved
 
 
 @compiled
 def _order_stream(cause, arrived):
     events = len(cause)
-    order = new_order(events, max(len(arrived), 1))
-    clear(order)
+    order = Order(np.empty(len(arrived), np.int64), np.full(events, np.int32(-1)), np.full(events, np.int32(-1)))
     slots = Slots(cause, np.full((events, 3), np.int32(-1)), np.empty(events, np.int64), np.empty(events, np.int64))
     work = np.empty((len(arrived), 3), np.int32)
     for i in range(len(arrived)):
         x = np.int64(arrived[i])
-        if order.spot[x, BLOCK] >= 0:
+        if order.rank[x] >= 0:
             raise ValueError("an event arrives twice; pass each event of a stream once")
-        work[i, VISITED], work[i, RAISED], work[i, MOVED] = _arrive(order, slots, x)
-    listed, rank = np.empty(len(arrived), np.int32), np.full(events, np.int32(-1))
-    _read_order(order, listed, rank)
-    return listed, rank, work
-
-
-@inner
-def _read_order(order, listed, rank):
-    """Fill `listed` with the events in order, and `rank` with their ranks."""
-    k = 0
-    for place in range(order.size[0]):
-        at = order.directory[place]
-        for i in range(order.block[at, COUNT]):
-            listed[k] = order.entry[at, i]
-            rank[listed[k]] = rank_of(order, listed[k])
-            k += 1
+        work[i, VISITED], work[i, RAISED], work[i, MOVED] = _arrive(order, slots, i, x)
+    return (order.key & EVENT).astype(np.int32), order.rank, work

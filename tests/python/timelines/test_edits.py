@@ -18,9 +18,10 @@ from numba import njit
 import timeline_oracle as oracle
 from conftest import DATA
 from convergence_model import arrive, list_dags
+from dbt_tangles.algorithms.timeline import edits
 from dbt_tangles.algorithms.timeline.edits import script
 from dbt_tangles.algorithms.timeline.replica import Replica, follow
-from edit_streams import Log, log_of, scripts, stream
+from edit_streams import log_of, make_log, scripts, stream
 from timeline_oracle import interleaved_chains
 
 
@@ -89,33 +90,28 @@ def test_any_delivery_in_any_batches(arrivals, data):
     check(arrivals, np.cumsum(batches).tolist())
 
 
-@given(st.lists(graphs(8), max_size=5), st.integers(1, 4), st.data())
-def test_published_arrivals(many, size, data):
-    """A stream that starts after any batch is the rest of the whole stream, beside any other timelines."""
-    log = log_of(many)
-    whole = stream(log, size)
-    kept = [data.draw(st.integers(0, -(-len(arrivals) // size))) for arrivals in many]
-    rest = stream(log, size, [min(number * size, len(log)) for number, log in zip(kept, many, strict=True)])
-    timeline = np.searchsorted(log.event_start, whole.event, side="right") - 1
-    later = whole.batch > np.array(kept, np.int64)[timeline] if len(whole.event) else np.empty(0, bool)
-    for ours, wanted in zip(rest, whole, strict=True):
-        assert ours.tolist() == wanted[later].tolist()
-
-
 @given(st.lists(graphs(8), max_size=5), st.integers(1, 4), st.integers(0, 20))
 def test_only_a_timeline_over_the_limit_has_no_commands(many, size, limit):
     log = log_of(many)
     whole = stream(log, size)
-    timeline = np.searchsorted(log.event_start, whole.event, side="right") - 1
+    timeline = np.searchsorted(log.timelines.start, whole.event, side="right") - 1
     is_kept = np.bincount(timeline, minlength=len(many)) <= limit
     for ours, wanted in zip(stream(log, size, limit=limit), whole, strict=True):
         assert ours.tolist() == wanted[is_kept[timeline]].tolist()
 
 
+@pytest.mark.parametrize("limit", [10_000, 2**34])
+def test_a_timeline_with_too_much_work_has_no_commands(limit, monkeypatch):
+    """Each event of a chain that arrives from its end raises all others."""
+    monkeypatch.setattr(edits, "WORK_LIMIT", limit)
+    counts = (5, 200, 5)
+    log = log_of([[(f"{i:03}", [f"{i - 1:03}"]) for i in reversed(range(count))] for count in counts])
+    timeline = np.searchsorted(log.timelines.start, stream(log, 1).event, side="right") - 1
+    assert np.bincount(timeline).tolist() == [5, 200 if limit > 10_000 else 0, 5]
+
+
 MEASURED = """
 import resource, sys
-import numpy as np
-from dbt_tangles.algorithms.timeline.edits import edit_stream
 from edit_streams import log_of, stream
 from timeline_oracle import interleaved_chains
 stream(log_of([interleaved_chains(10)]), 1, limit=100_000)
@@ -175,7 +171,7 @@ def longest_rise(old, now):
 def first_wrong(graphs, delivery, commands):
     """Replay timelines that arrive one by one, beside the model; return the first wrong timeline, or -1."""
     count = graphs.shape[1]
-    event, batch_of, taken, put = commands.event, commands.batch, commands.taken, commands.put
+    event, taken, put, batch_of, _ = commands
     at = 0
     now, state, order, next_state, next_order = np.empty((5, count), np.int8)
     for t in range(len(graphs)):
@@ -214,8 +210,8 @@ def test_every_graph_in_every_delivery(count):
     events = np.arange(len(graphs) + 1) * count
     for delivery in itertools.permutations(range(count)):
         arrived = (np.add.outer(events[:-1], delivery)).ravel().astype(np.int32)
-        log = Log(events, start, cause, arrived)
-        wrong = first_wrong(graphs, np.array(delivery), stream(log, 1))
+        commands = stream(make_log(events, start, cause, arrived), 1)
+        wrong = first_wrong(graphs, np.array(delivery), commands)
         assert wrong == -1, (delivery, graphs[wrong] if wrong < len(graphs) else "commands after the last timeline")
 
 

@@ -38,21 +38,6 @@ def gather_sums(tree, size):
 
 
 @inner
-def find_sum(tree, size, number):
-    """Find the entry at which the running sum exceeds a number."""
-    step = np.int64(1)
-    while step * 2 <= size:
-        step *= 2
-    place = np.int64(0)
-    while step > 0:
-        if place + step <= size and tree[place + step] <= number:
-            place += step
-            number -= tree[place]
-        step >>= 1
-    return place, number
-
-
-@inner
 def raise_maximum(tree, size, place, item, key):
     """Enter an item into a tree of prefix maxima; on ties the earlier item stays."""
     place += 1

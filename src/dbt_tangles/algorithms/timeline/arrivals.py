@@ -1,129 +1,154 @@
-"""Arrays of arrivals and of the causes that each arrival lists.
+"""The arrivals of timelines, read from a table: numbered, sorted by arrival, and with the links of each event.
 
-Nodes are the numbered rows of a partition (`dbt_tangles.algorithms.graph.dense_ids`); several nodes may name the same
-event. Arrivals are the nodes of the current input, without published rows, in the order of arrival in each timeline.
+Nodes are the numbered rows of a partition (`graph.dense_ids`); nodes of one name are neighbours.
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
+import pyarrow as pa
 
+from dbt_tangles.algorithms.graph.arrays import flags
+from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_ids, number_nodes
+from dbt_tangles.algorithms.graph.links import look_up
+from dbt_tangles.algorithms.graph.orders import in_order
+from dbt_tangles.algorithms.graph.strings import Strings, lists_of, strings_of
+from dbt_tangles.algorithms.timeline.conflicts import conflicting
+from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA
 from dbt_tangles.kernel_runtime.compiled import compiled
+from dbt_tangles.kernel_runtime.spill_buffer import Rows, chunks_of
+
+#: The columns that distinguish lines of one event, places last.
+_SAID = [name for name in INPUT_SCHEMA.names if name not in ("timeline_id", "event_id")]
+
+
+class Names(NamedTuple):
+    """The numbers of timelines and events."""
+
+    ids: Strings  # the event ids of the rows
+    timeline: np.ndarray  # int32[rows]
+    nodes: Nodes  # the rows by timeline and name
+    number: np.ndarray  # int32[nodes], the number of each node's name; ascends by name within a timeline
+    is_new: np.ndarray  # bool[rows]; false for rows of the published order
+
+
+class Arrivals(NamedTuple):
+    """The arrivals of all timelines, in order within each timeline."""
+
+    start: np.ndarray  # int64[timelines + 1], into the arrivals
+    node: np.ndarray  # int32[arrivals]
+    is_conflict: np.ndarray  # bool[arrivals]
+    is_first: np.ndarray  # bool[arrivals]; the first one of its name that is not refused beforehand or in conflict
+
+
+class Links(NamedTuple):
+    """The causes that each event lists, and the links to other events."""
+
+    list_start: np.ndarray  # int64[rows + 1], into the items of the column `causes`
+    found: np.ndarray  # int32[items]; for items of events, the listed event, or -1
+    start: np.ndarray  # int64[nodes + 1], into the links
+    cause: np.ndarray  # int32[links], the distinct listed events
+    item: np.ndarray  # int64[links]; the item that lists it
+
+
+def integers(table: pa.Table | Rows, column: str) -> np.ndarray:
+    """Read a column of integers, with 0 for null."""
+    return table[column].fill_null(0).to_numpy()
+
+
+def number_names(table: pa.Table | Rows) -> Names:
+    """Number the timelines and events of a table.
+
+    Raises:
+        ValueError: An event_id is null.
+    """
+    ids = strings_of(chunks_of(table, "event_id"))
+    if not ids.valid.all():
+        raise ValueError("an event_id of the arrivals is null; fill it in")
+    timeline, timeline_count = group_rows(strings_of(chunks_of(table, "timeline_id")))
+    nodes = number_nodes(timeline, timeline_count, ids)
+    is_new = np.ones(len(table), np.bool_)
+    if "is_published" in table.column_names:
+        is_new = ~flags(table, "is_published")
+    return Names(ids, timeline, nodes, number_ids(nodes, ids), is_new)
+
+
+def sort_arrivals(table: pa.Table | Rows, names: Names) -> Arrivals:
+    """Sort the arrivals of each timeline, and find the first one of each name that is not refused."""
+    nodes, number = names.nodes, names.number
+    is_new = names.is_new[nodes.row]
+    start, node = in_order(nodes.graph_start, _arrival_numbers(table)[nodes.row], is_new)
+    _settle_ties(table, nodes, number, node)
+    is_conflict = conflicting(table, nodes, number, is_new)[node]
+    is_usable = ~is_conflict & table["refusal"].is_null().to_numpy()[nodes.row[node]]
+    first = np.full(number.max(initial=-1) + 1, np.int32(-1))
+    latest_first = node[is_usable][::-1]
+    first[number[latest_first]] = latest_first
+    return Arrivals(start, node, is_conflict, first[number[node]] == node)
+
+
+def link_events(table: pa.Table | Rows, names: Names, is_event: np.ndarray) -> Links:
+    """Find the events that each event lists.
+
+    Args:
+        table: The input of `order.order_timelines`.
+        names: Its numbers.
+        is_event: bool[nodes].
+    """
+    lists = lists_of(chunks_of(table, "causes"))
+    found = look_up(names.nodes, names.ids, lists, is_event, np.zeros(len(is_event), np.bool_))
+    return Links(lists.starts, found, *_link_events(is_event, names.nodes.row, lists.starts, found))
 
 
 @compiled
-def causes_of_arrivals(node, event, list_start, list_end, found):
-    """Collect the causes of each arrival that are events of some arrival.
-
-    Args:
-        node: int32[arrivals].
-        event: int32[nodes], the event of each node.
-        list_start: int64[nodes], the start of each node's list.
-        list_end: int64[nodes], its end.
-        found: int32[items], a node with the listed id, or -1.
-
-    Returns:
-        `cause_start` int64[arrivals + 1] and `cause` int32[...], distinct events, without the arrival's own.
-    """
-    start = np.zeros(len(node) + 1, np.int64)
+def _link_events(is_event, row, list_start, found):
+    start = np.zeros(len(is_event) + 1, np.int64)
     cause = np.empty(len(found), np.int32)
-    seen_by = np.full(len(event), np.int32(-1))
-    count = 0
-    for i in range(len(node)):
-        own = event[node[i]]
-        for item in range(list_start[node[i]], list_end[node[i]]):
-            if found[item] >= 0:
-                c = event[found[item]]
-                if c != own and seen_by[c] != i:
-                    seen_by[c] = i
-                    cause[count] = c
-                    count += 1
-        start[i + 1] = count
-    return start, cause[:count].copy()
-
-
-@compiled
-def number_accepted(node, event, accepted):
-    """Renumber the accepted events, in the order of their old numbers.
-
-    Args:
-        node: int32[arrivals].
-        event: int32[nodes].
-        accepted: bool[arrivals], at most one for each event.
-
-    Returns:
-        int32[nodes at most], the new number by old number, or -1; and int32[events], the arrival of each event.
-    """
-    number = np.full(len(event), np.int32(-1))
-    for i in range(len(node)):
-        if accepted[i]:
-            number[event[node[i]]] = i
-    arrival = np.empty(len(node), np.int32)
-    count = 0
-    for e in range(len(number)):
-        if number[e] >= 0:
-            arrival[count] = number[e]
-            number[e] = count
-            count += 1
-    return number, arrival[:count].copy()
-
-
-@compiled
-def causes_of_events(arrival, cause_start, cause, number):
-    """Keep the accepted causes of each event.
-
-    Args:
-        arrival: int32[events].
-        cause_start: int64[arrivals + 1].
-        cause: int32[...], old numbers.
-        number: The new numbers.
-
-    Returns:
-        int64[events + 1] and int32[...], new numbers.
-    """
-    start = np.zeros(len(arrival) + 1, np.int64)
-    kept = np.empty(len(cause), np.int32)
-    count = 0
-    for e in range(len(arrival)):
-        for k in range(cause_start[arrival[e]], cause_start[arrival[e] + 1]):
-            if number[cause[k]] >= 0:
-                kept[count] = number[cause[k]]
-                count += 1
-        start[e + 1] = count
-    return start, kept[:count].copy()
-
-
-@compiled
-def missing_causes(arrival, node, event, list_start, list_end, found, number):
-    """List the missing causes of each event: listed ids that are not ids of events in its timeline.
-
-    Returns:
-        int32[...] events, ascending, and int64[...] the items.
-    """
-    events = np.empty(len(found), np.int32)
     items = np.empty(len(found), np.int64)
+    seen_by = np.full(len(is_event), np.int32(-1))
     count = 0
-    for e in range(len(arrival)):
-        own = node[arrival[e]]
-        for item in range(list_start[own], list_end[own]):
-            if found[item] < 0 or (number[event[found[item]]] < 0 and event[found[item]] != event[own]):
-                events[count] = e
-                items[count] = item
-                count += 1
-    return events[:count].copy(), items[:count].copy()
+    for x in range(len(is_event)):
+        if is_event[x]:
+            for item in range(list_start[row[x]], list_start[row[x] + 1]):
+                c = found[item]
+                if c >= 0 and c != x and seen_by[c] != x:
+                    seen_by[c] = x
+                    cause[count] = c
+                    items[count] = item
+                    count += 1
+        start[x + 1] = count
+    return start, cause[:count].copy(), items[:count].copy()
 
 
-@compiled
-def lists_itself(arrival, node, event, list_start, list_end, found):
-    """Mark the events that list themselves.
+def _arrival_numbers(table: pa.Table | Rows) -> np.ndarray:
+    """Return int64[rows] that sort the lines of a timeline by arrival, and messages by receive time, unknown last."""
+    arrival, received_ms = table["arrival"], table["received_ms"].fill_null(np.nan)
+    bits = (received_ms.to_numpy() + 0.0).view(np.int64)  # -0.0 + 0.0 is 0.0.
+    # The bits of floats sort like the floats, except that those of negative ones sort backwards.
+    ascending = np.where(bits < 0, bits ^ np.int64(2**63 - 1), bits)
+    return np.where(arrival.is_valid().to_numpy(), integers(table, "arrival"), ascending)
 
-    Returns:
-        bool[events].
+
+def _settle_ties(table: pa.Table | Rows, nodes: Nodes, name: np.ndarray, node: np.ndarray) -> None:
+    """Sort arrivals of one event that share an arrival number by their columns, places last, in place.
+
+    A null sorts before all values. Rows that are equal in every column keep their order.
     """
-    marked = np.zeros(len(arrival), np.bool_)
-    for e in range(len(arrival)):
-        own = node[arrival[e]]
-        for item in range(list_start[own], list_end[own]):
-            if found[item] >= 0 and event[found[item]] == event[own]:
-                marked[e] = True
-    return marked
+    arrival = integers(table, "arrival")[nodes.row[node]]
+    is_tied = (name[node[1:]] == name[node[:-1]]) & (arrival[1:] == arrival[:-1])
+    tied = np.flatnonzero(is_tied)
+    if not len(tied):
+        return
+    places = np.unique(np.concatenate([tied, tied + 1]))
+    rows = nodes.row[node[places]]
+    keys = list(zip(*(map(_nulls_first, table[name].take(pa.array(rows)).to_pylist()) for name in _SAID), strict=True))
+    run = np.concatenate([[0], np.cumsum(~is_tied)])[places]  # Tied arrivals have no end of a run between them.
+    by_key = sorted(range(len(places)), key=lambda i: (run[i], keys[i]))
+    node[places] = node[places[by_key]]
+
+
+def _nulls_first(value: Any) -> tuple[bool, Any]:
+    """Make a sort key that distinguishes null from empty values, also within lists."""
+    return value is not None, list(map(_nulls_first, value)) if type(value) is list else value

@@ -6,30 +6,22 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.graph.arrays import flags, keep_entries, starts, sums
+from dbt_tangles.algorithms.graph.arrays import flags, runs, starts, sums
 from dbt_tangles.algorithms.graph.orders import positions
 from dbt_tangles.algorithms.graph.ties import broken_ties
-from dbt_tangles.algorithms.graph.topological_generations import children, generations
-from dbt_tangles.algorithms.timeline.admission import ACCEPTED
-from dbt_tangles.algorithms.timeline.admitted_arrivals import Arrivals, Listed, Names, admit_arrivals, number_names
-from dbt_tangles.algorithms.timeline.arrivals import causes_of_events, lists_itself, missing_causes, number_accepted
-from dbt_tangles.algorithms.timeline.edits import edit_stream, number_steps
-from dbt_tangles.algorithms.timeline.published import read_published
+from dbt_tangles.algorithms.timeline.admission import Graph, break_cycles, ranks
+from dbt_tangles.algorithms.timeline.arrivals import Arrivals, Links, Names, link_events, number_names, sort_arrivals
+from dbt_tangles.algorithms.timeline.edits import Commands, Timelines, edit_stream
+from dbt_tangles.algorithms.timeline.result import Target
 from dbt_tangles.algorithms.timeline.schemas import PLACE_SCHEMA
-from dbt_tangles.algorithms.timeline.timeline_rows import (
-    Edits,
-    cyclic_column,
-    edit_column,
-    missing_column,
-    reason_column,
-    scatter,
-    update_columns,
-)
-from dbt_tangles.algorithms.timeline.updates import name_orders, updates
-from dbt_tangles.kernel_runtime.spill_buffer import Rows
+from dbt_tangles.algorithms.timeline.updates import Published, name_orders, updates
+from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT, Rows, chunks_of
+from dbt_tangles.reasons import EventReason
 
-NO_LIMIT = 2**63 - 1
+#: The kind of a cause that only the author's feed gives, without a verified chain.
+UNPROVEN_FEED = "unproven_feed"
 
 
 class Limits(NamedTuple):
@@ -40,55 +32,19 @@ class Limits(NamedTuple):
     commands: int
 
 
-class Events(NamedTuple):
-    """The admitted events, ascending by name within each timeline."""
-
-    start: np.ndarray  # int64[timelines + 1], into the events
-    arrival: np.ndarray  # int32[events], the accepted arrival of each
-    cause_start: np.ndarray  # int64[events + 1], into the causes
-    cause: np.ndarray  # int32[...], events
-    number: np.ndarray  # int32[...], the event by the number of its name, or -1
-
-
-class _Target(NamedTuple):
-    """The places of the result's rows."""
-
-    row: np.ndarray  # int64[...]; the row of the input for each row of the result
-    of_arrival: np.ndarray  # int64[arrivals], a row of the result
-    of_event: np.ndarray  # int64[events], a row of the result
-    is_in: np.ndarray  # bool[...]; whether the row is an accepted arrival
-
-    def spread_arrivals(self, values: np.ndarray) -> np.ndarray:
-        """Put a value of each arrival at its row."""
-        return scatter(len(self.row), self.of_arrival, values)
-
-    def spread_events(self, values: np.ndarray) -> pa.Array:
-        """Put a value of each event at its row; null elsewhere."""
-        return pa.array(scatter(len(self.row), self.of_event, values), mask=~self.is_in)
-
-
 class _Order(NamedTuple):
     """The input table and all that its rows are made from."""
 
     table: pa.Table | Rows
     names: Names
-    listed: Listed
     arrivals: Arrivals
-    events: Events
-    target: _Target
-
-    @property
-    def is_order_only(self) -> np.ndarray:
-        """Whether each timeline has an order without scripts: bool[timelines]."""
-        marked = np.zeros(len(self.events.start) - 1, np.bool_)
-        if "is_order_only" in self.table.column_names:
-            marked[self.names.timeline[flags(self.table, "is_order_only")]] = True
-        return marked
-
-    @property
-    def event_row(self) -> np.ndarray:
-        """The row of the input of each event: int64[events]."""
-        return self.names.nodes.row[self.arrivals.node[self.events.arrival]]
+    links: Links
+    is_cyclic: np.ndarray  # bool[links], left out between messages because they close a cycle
+    number: np.ndarray  # int32[names], the admitted event of each name, or -1
+    node: np.ndarray  # int64[events]
+    events: Timelines
+    position: np.ndarray  # int32[events]
+    target: Target
 
 
 def order_timelines(
@@ -98,7 +54,7 @@ def order_timelines(
 
     Events are ordered by rank, the longest path over known causes, then by name (code points). Arrivals are admitted in
     the order of their numbers; `admission.admit` and `conflicts.conflicting` state the reasons for a refusal. Messages
-    are never refused: links that close a cycle are left out (`cycle_breaking.cyclic_links`).
+    are never refused: links that close a cycle are left out.
 
     Args:
         table: One row per arrival, in any order, whole timelines only: `INPUT_SCHEMA`. `causes` are distinct;
@@ -131,116 +87,132 @@ def order_timelines(
         ValueError: An event_id is null.
         OverflowError: There are more than 2^31 - 1 rows or causes.
     """
-    names = number_names(table)
-    arrivals, listed = admit_arrivals(table, names)
-    events = _events(arrivals, names.number)
-    order = _Order(table, names, listed, arrivals, events, _target(names, arrivals, events))
-    rank, position, is_tip = _places(events)
-    is_tie_broken = broken_ties(events.cause_start, events.cause, position)
+    order = _admit(table)
+    arrivals, events, target = order.arrivals, order.events, order.target
+    ordinal = np.arange(len(arrivals.node)) - np.repeat(arrivals.start[:-1], np.diff(arrivals.start)) + 1
+    is_order_only = np.zeros(len(events.start) - 1, np.bool_)
+    if "is_order_only" in table.column_names:
+        is_order_only[order.names.timeline[flags(table, "is_order_only")]] = True
+    is_tip = np.ones(len(order.node), np.bool_)
+    is_tip[events.cause] = False
     columns = {
-        "ordinal": pa.array(order.target.spread_arrivals(arrivals.ordinal)),
+        "ordinal": pa.array(target.of_arrivals(ordinal)),
         "reason": _reasons(order),
-        "rank": order.target.spread_events(rank),
-        "position": order.target.spread_events(position),
-        "is_tip": order.target.spread_events(is_tip),
-        "is_tie_broken": order.target.spread_events(is_tie_broken),
-        "missing_causes": _missing(order),
-        "cyclic_causes": _cyclic(order),
-        **_scripts(order, Limits(batch_size, edit_limit, edit_command_limit)),
-        **_updates(order, position),
+        "rank": target.of_events(events.rank),
+        "position": target.of_events(order.position),
+        "is_tip": target.of_events(is_tip),
+        "is_tie_broken": target.of_events(broken_ties(events.cause_start, events.cause, order.position)),
+        **_causes(order),
+        **_scripts(order, ordinal, is_order_only, Limits(batch_size, edit_limit, edit_command_limit)),
+        **_updates(order, is_order_only),
     }
     return pa.table([columns[name] for name in PLACE_SCHEMA.names], schema=PLACE_SCHEMA)
 
 
-def _events(arrivals: Arrivals, name: np.ndarray) -> Events:
-    accepted = arrivals.verdict == ACCEPTED
-    number, arrival = number_accepted(arrivals.node, name, accepted)
-    start = starts(sums(accepted, arrivals.start))
-    causes = keep_entries(arrivals.cause_start, arrivals.cause, ~arrivals.is_cyclic)
-    return Events(start, arrival, *causes_of_events(arrival, *causes, number), number)
+def _admit(table: pa.Table | Rows) -> _Order:
+    """Read the arrivals, admit them, and order the events."""
+    names = number_names(table)
+    nodes = names.nodes
+    arrivals = sort_arrivals(table, names)
+    arrived = arrivals.node[arrivals.is_first]
+    is_event = np.zeros(len(nodes.row), np.bool_)
+    is_event[arrived] = True
+    links = link_events(table, names, is_event)
+    owner = np.repeat(np.arange(len(nodes.row)), np.diff(links.start))
+    graph = Graph(nodes.graph_start, is_event, links.start, links.cause)
+    rank, is_cyclic = ranks(graph), np.zeros(len(owner), np.bool_)
+    if (rank[is_event] < 0).any():
+        is_message = table["cause_kinds"].is_valid().to_numpy()[nodes.row]
+        is_weak = _is_unproven(table, nodes.row[owner], links)
+        rank, is_cyclic = break_cycles(graph, rank, arrived, is_message, is_weak)
+    node = np.flatnonzero(rank >= 0)
+    number = np.full(len(is_event), np.int32(-1))
+    number[names.number[node]] = np.arange(len(node), dtype=np.int32)
+    is_kept = (rank[owner] >= 0) & (rank[links.cause] >= 0) & ~is_cyclic
+    cause = number[names.number[links.cause[is_kept]]]
+    event_start = starts(sums(rank >= 0, nodes.graph_start))
+    events = Timelines(event_start, starts(sums(is_kept, links.start)[node]), cause, rank[node])
+    target = Target.of(names.is_new, nodes.row[arrivals.node], nodes.row[node])
+    position = positions(event_start, events.rank)
+    return _Order(table, names, arrivals, links, is_cyclic, number, node, events, position, target)
 
 
-def _target(names: Names, arrivals: Arrivals, events: Events) -> _Target:
-    out = (np.cumsum(names.is_new) - 1)[names.nodes.row[arrivals.node]]
-    row = np.flatnonzero(names.is_new)
-    return _Target(row, out, out[events.arrival], scatter(len(row), out[events.arrival], np.True_))
+def _is_unproven(table: pa.Table | Rows, row: np.ndarray, links: Links) -> np.ndarray:
+    """Mark the links that only an unproven feed gives: bool[links]. `row` is the row of each link's owner."""
+    kinds = table["cause_kinds"]
+    lengths = pc.list_value_length(kinds).fill_null(0).to_numpy()
+    is_unproven = pc.equal(pc.list_flatten(kinds), UNPROVEN_FEED).to_numpy()
+    is_weak = lengths[row] > 0
+    place = starts(lengths)[row] + links.item - links.list_start[row]
+    is_weak[is_weak] = is_unproven[place[is_weak]]
+    return is_weak
 
 
 def _reasons(order: _Order) -> pa.ChunkedArray:
-    refusal = order.table["refusal"].cast(pa.string())
-    if len(order.target.row) < len(order.table):
-        refusal = refusal.take(order.target.row)
-    return reason_column(order.target.spread_arrivals(order.arrivals.verdict), refusal)
+    """Give the reason of each refused row; null for accepted rows."""
+    arrivals, target = order.arrivals, order.target
+    is_refused = order.number[order.names.number[arrivals.node]] < 0
+    code = np.select([arrivals.is_conflict, is_refused, ~arrivals.is_first], [3, 2, 1], 0)
+    reasons = (EventReason.DUPLICATE, EventReason.CYCLE, EventReason.CONFLICT)
+    names = pa.array([None, *(reason.value for reason in reasons)])
+    refusal = order.table["refusal"].cast(pa.string()).take(pa.array(target.row))
+    return pc.coalesce(refusal, names.take(pa.array(target.of_arrivals(code))))
 
 
-def _missing(order: _Order) -> pa.ListArray:
-    names, arrivals, events, target = order.names, order.arrivals, order.events, order.target
-    missing = missing_causes(events.arrival, arrivals.node, names.number, *order.listed, events.number)
-    return missing_column(order.table["causes"], missing, target.of_event, target.is_in)
-
-
-def _cyclic(order: _Order) -> pa.ListArray:
-    names, arrivals, events, target = order.names, order.arrivals, order.events, order.target
-    own = np.flatnonzero(lists_itself(events.arrival, arrivals.node, names.number, *order.listed))
-    owner = np.repeat(target.of_arrival, np.diff(arrivals.cause_start))[arrivals.is_cyclic]
-    source = events.number[arrivals.cause[arrivals.is_cyclic]]
-    owners, sources = np.concatenate([owner, target.of_event[own]]), np.concatenate([source, own])
-    return cyclic_column(order.table["event_id"], order.event_row[sources], owners, target.is_in)
-
-
-def _updates(order: _Order, position: np.ndarray) -> dict[str, pa.Array]:
-    """Write the scripts from the published orders to the new ones."""
-    names, events, target = order.names, order.events, order.target
-    published = read_published(names.nodes, names.number, names.is_new)
-    publication = name_orders(names.ids, events.start, order.event_row, position)
-    scripted = np.where(np.repeat(order.is_order_only, np.diff(events.start)), np.int32(-1), position)
-    update = updates(order.table, publication, events.start, scripted, published, events.number[published.name])
-    timeline = pa.array(names.timeline[target.row])
-    step = number_steps(events.start, update.commands.event, update.commands.batch)
+def _causes(order: _Order) -> dict[str, pa.Array]:
+    """List the missing and the cyclic causes of each event."""
+    table, links, number = order.table, order.links, order.names.number
+    row = order.names.nodes.row
+    start, item = runs(links.list_start, row[order.node])
+    owner = np.repeat(np.arange(len(order.node)), np.diff(start))
+    found = links.found[item]
+    is_missing = (found < 0) | (order.number[number[found]] < 0)
+    ids = [chunk.flatten() for chunk in chunks_of(table, "causes")] if is_missing.any() else []
+    missing = pa.chunked_array(ids, pa.string()).take(pa.array(item[is_missing]))
+    is_own = found == order.node[owner]
+    dropped = np.repeat(number, np.diff(links.start))[order.is_cyclic]
+    source = np.concatenate([order.number[number[links.cause[order.is_cyclic]]], owner[is_own]])
+    cyclic = table["event_id"].take(pa.array(row[order.node[source]]))
     return {
-        "publication": update.publication.take(timeline),
-        "previous_publication": update.previous_publication.take(timeline),
-        **update_columns(update, step, target.of_event, order.table, len(target.row)),
+        "missing_causes": order.target.sorted_lists(owner[is_missing], missing),
+        "cyclic_causes": order.target.sorted_lists(np.concatenate([order.number[dropped], owner[is_own]]), cyclic),
     }
 
 
-def _places(events: Events) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the rank and the position of each event, and whether it is a tip."""
-    effects = children(events.cause_start, events.cause)
-    rank = generations(events.start, events.cause_start, effects)
-    return rank, positions(events.start, rank), np.diff(effects.start) == 0
-
-
-def _scripts(order: _Order, limits: Limits) -> dict[str, pa.Array]:
+def _scripts(order: _Order, ordinal: np.ndarray, is_order_only: np.ndarray, limits: Limits) -> dict[str, pa.Array]:
     """Write the commands of all batches, except for timelines that exceed a limit or have an order only."""
-    arrivals, target, is_order_only = order.arrivals, order.target, order.is_order_only
-    is_long = np.diff(arrivals.start) > limits.arrivals
-    edits, reasons = None, np.full(len(is_long), None, object)
+    arrivals, events, target, reasons = order.arrivals, order.events, order.target, np.full(len(is_order_only), None)
+    commands = Commands(*np.empty((5, 0), np.int32))
     if limits.batch_size:
-        edits, is_over = _edits(arrivals, order.events, is_long | is_order_only, limits)
-        for reason, applies in {"too_many_commands": is_over, "too_long": is_long, "order_only": is_order_only}.items():
-            reasons[applies] = reason
+        event = order.number[order.names.number[arrivals.node]]
+        is_in = arrivals.is_first & (event >= 0)
+        is_long = np.diff(arrivals.start) > limits.arrivals
+        batch = (ordinal[is_in] - 1) // limits.batch_size + 1
+        commands = edit_stream(events, event[is_in], batch, limits.commands, is_long | is_order_only)
+        has_commands = np.diff(np.searchsorted(np.sort(commands.event), events.start)) > 0
+        reasons[(np.diff(events.start) > 0) & ~has_commands] = "too_many_commands"
+        reasons[is_long] = "too_long"
+        reasons[is_order_only] = "order_only"
     return {
         "edits_left_out": pa.array(reasons, pa.string()).take(pa.array(order.names.timeline[target.row])),
-        "edits": edit_column(edits, target.of_event, target.is_in),
+        "edits": target.edits(commands),
     }
 
 
-def _edits(arrivals: Arrivals, events: Events, is_left_out: np.ndarray, limits: Limits) -> tuple[Edits, np.ndarray]:
-    """Write the commands of all batches, except for timelines left out, or that take more commands than the limit.
-
-    Returns:
-        The commands, and bool[timelines], the timelines that take more commands than the limit.
-    """
-    accepted = np.flatnonzero(arrivals.verdict == ACCEPTED)
-    sizes = np.diff(events.start)
-    arrived = np.empty(len(arrivals.node), np.int32)
-    arrived[events.arrival] = np.arange(len(events.arrival), dtype=np.int32)
-    batch = (arrivals.ordinal[accepted] - 1) // limits.batch_size + 1
-    stream = events.start, events.cause_start, events.cause, arrived[accepted], batch
-    commands = edit_stream(*stream, np.where(is_left_out, sizes, 0), limits.commands)
-    step = number_steps(events.start, commands.event, commands.batch)
-    has_commands = np.zeros(len(sizes), np.bool_)
-    has_commands[np.searchsorted(events.start, commands.event[step == 1], side="right") - 1] = True
-    is_over = ~is_left_out & ~has_commands & (sizes > 0)
-    return Edits(commands.event, commands.batch, step, commands.taken, commands.put), is_over
+def _updates(order: _Order, is_order_only: np.ndarray) -> dict[str, pa.Array]:
+    """Write the scripts from the published orders to the new ones."""
+    names, events, target = order.names, order.events, order.target
+    row, sizes = names.nodes.row, np.diff(events.start)
+    ordered = np.empty(len(order.node), np.int32)
+    ordered[np.repeat(events.start[:-1], sizes) + order.position] = row[order.node]
+    publication = name_orders(names.ids, events.start, ordered)
+    node = np.flatnonzero(~names.is_new[row])
+    published = Published(row[node], names.timeline[row[node]], order.number[names.number[node]])
+    position = np.where(np.repeat(is_order_only, sizes), np.int32(-1), order.position)
+    found = updates(order.table, publication, events.start, position, published)
+    timeline = pa.array(names.timeline[target.row])
+    return {
+        "publication": publication.take(timeline),
+        "previous_publication": found.previous_publication.take(timeline),
+        **target.updates(found, order.table),
+    }

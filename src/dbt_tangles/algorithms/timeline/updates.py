@@ -8,49 +8,41 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.algorithms.graph.arrays import starts, sums
+from dbt_tangles.algorithms.graph.arrays import starts
 from dbt_tangles.algorithms.graph.strings import Strings, copy_strings, strings_of
+from dbt_tangles.algorithms.timeline.arrivals import integers
 from dbt_tangles.algorithms.timeline.edits import Commands, script
-from dbt_tangles.algorithms.timeline.published import Published, integers
 from dbt_tangles.kernel_runtime.spill_buffer import Rows
 
 
+class Published(NamedTuple):
+    """The rows that an earlier run published for the same timelines."""
+
+    row: np.ndarray  # int64[rows], the places in the table
+    timeline: np.ndarray  # int32[rows]; ascending
+    event: np.ndarray  # int32[rows], the event of each now, or -1
+
+
 class Updates(NamedTuple):
-    """The scripts from the published orders to the new orders.
+    """The scripts from the published orders to the new orders."""
 
-    Attributes:
-        commands: The commands of timelines whose order has changed.
-        publication: string[timelines], the digest of the new order.
-        previous_publication: string[timelines], the digest of the order where the script begins; null for the empty
-            order.
-        kept_event: int32[...], the events of timelines whose order did not change: their published script stays.
-        kept_row: int64[...], the published row of each of them.
-    """
-
-    commands: Commands
-    publication: pa.Array
-    previous_publication: pa.Array
-    kept_event: np.ndarray
-    kept_row: np.ndarray
+    commands: Commands  # of timelines whose order has changed
+    previous_publication: pa.Array  # string[timelines], the digest of the order where the script begins; null if empty
+    kept_event: np.ndarray  # int32[...], the events of timelines whose order stays: their published script stays
+    kept_row: np.ndarray  # int64[...], the published row of each of them
 
 
 def updates(
-    table: pa.Table | Rows,
-    names: pa.Array,
-    event_start: np.ndarray,
-    position: np.ndarray,
-    published: Published,
-    event_of_published: np.ndarray,
+    table: pa.Table | Rows, publication: pa.Array, event_start: np.ndarray, position: np.ndarray, published: Published
 ) -> Updates:
     """Compare the orders of two runs.
 
     Args:
         table: See `order.order_timelines`.
-        names: string[timelines], the digest of the new order, from `name_orders`.
+        publication: string[timelines], the digest of the new order, from `name_orders`.
         event_start: int64[timelines + 1], into the events.
         position: int32[events], the place of each in the order now; -1 in timelines without scripts.
         published: The published rows.
-        event_of_published: int32[published rows], the event of each; -1 where the event is gone.
 
     Raises:
         ValueError: The published positions have gaps or repeat.
@@ -58,67 +50,47 @@ def updates(
     timelines = len(event_start) - 1
     old_position = np.full(len(position), np.int32(-1))
     previous = np.full(timelines, None, object)
-    kept = np.zeros(0, np.int64)
+    stays = np.zeros(0, np.int64)
     if len(published.row):
-        timeline = np.repeat(np.arange(timelines), np.diff(published.start))
         was_in = table["reason"].is_null().to_numpy()[published.row]
         place = integers(table, "position")[published.row]
-        _check_order(starts(sums(was_in, published.start)), place[was_in])
-        has_rows = np.flatnonzero(np.diff(published.start))
-        rows = pa.array(published.row[published.start[has_rows]])
-        previous[has_rows] = table["publication"].take(rows).to_pylist()
+        _check_order(published.timeline[was_in], place[was_in], timelines)
+        has_rows, first = np.unique(published.timeline, return_index=True)
+        rows = pa.array(published.row[first])
         before = np.full(timelines, None, object)
+        previous[has_rows] = table["publication"].take(rows).to_pylist()
         before[has_rows] = table["previous_publication"].take(rows).to_pylist()
         # Scripts cannot remove an event: a timeline that lost one starts anew.
-        left = np.zeros(timelines, np.bool_)
-        left[timeline[was_in & (event_of_published < 0)]] = True
-        previous[left] = None
-        stays = was_in & (event_of_published >= 0) & ~left[timeline]
-        old_position[event_of_published[stays]] = place[stays]
-        is_same = previous == np.array(names.to_pylist(), object)
+        lost = np.zeros(timelines, np.bool_)
+        lost[published.timeline[was_in & (published.event < 0)]] = True
+        previous[lost] = None
+        stays = np.flatnonzero(was_in & (published.event >= 0) & ~lost[published.timeline])
+        old_position[published.event[stays]] = place[stays]
+        is_same = previous == np.array(publication.to_pylist(), object)
         previous[is_same] = before[is_same]
-        kept = np.flatnonzero(stays & is_same[timeline])
-    return Updates(
-        script(event_start, old_position, position),
-        names,
-        pa.array(previous, pa.string()),
-        event_of_published[kept],
-        published.row[kept],
-    )
+        stays = stays[is_same[published.timeline[stays]]]
+    commands = script(event_start, old_position, position)
+    return Updates(commands, pa.array(previous, pa.string()), published.event[stays], published.row[stays])
 
 
-def _check_order(start: np.ndarray, position: np.ndarray) -> None:
+def _check_order(timeline: np.ndarray, position: np.ndarray, timelines: int) -> None:
     """Raise an error where the positions of a timeline have gaps or repeat."""
-    counts = np.diff(start)
-    is_there = (position >= 0) & (position < np.repeat(counts, counts))
-    place = (np.repeat(start[:-1], counts) + position)[is_there]
-    if not is_there.all() or (np.bincount(place, minlength=start[-1]) != 1).any():
+    counts = np.bincount(timeline, minlength=timelines)
+    is_there = (position >= 0) & (position < counts[timeline])
+    place = (starts(counts)[timeline] + position)[is_there]
+    if not is_there.all() or (np.bincount(place, minlength=len(position)) != 1).any():
         raise ValueError("the order that an earlier run published is damaged: build it once with --full-refresh")
 
 
-def name_orders(ids: Strings, event_start: np.ndarray, row: np.ndarray, position: np.ndarray) -> pa.Array:
-    """Return the publication of the order of each timeline.
+def name_orders(ids: Strings, event_start: np.ndarray, ordered: np.ndarray) -> pa.Array:
+    """Return the publication of each timeline's order: a digest of its ids with their lengths, in 32 digits.
 
     Args:
         ids: The names of events.
         event_start: int64[timelines + 1], into the events.
-        row: int64[events], the place of each event's name.
-        position: int32[events], the place of each event in the order.
+        ordered: int32[events], the place of each event's name, in the order of its timeline.
     """
-    ordered = np.empty(len(row), np.int32)
-    ordered[np.repeat(event_start[:-1], np.diff(event_start)) + position] = row
-    return _names_of_orders(*copy_strings(ids, ordered), event_start)
-
-
-def name_order(ids: pa.Array) -> str:
-    """Return the publication of one order: the digest of its ids."""
-    strings = strings_of(pa.chunked_array([ids]))
-    everything = np.arange(len(ids), dtype=np.int32)
-    return _names_of_orders(*copy_strings(strings, everything), np.array([0, len(ids)]))[0].as_py()
-
-
-def _names_of_orders(offsets: np.ndarray, data: np.ndarray, event_start: np.ndarray) -> pa.Array:
-    """Digest the ids of each timeline, with their lengths, to 32 hexadecimal digits."""
+    offsets, data = copy_strings(ids, ordered)
     lengths = np.diff(offsets)
     names = []
     for first, end in zip(event_start[:-1].tolist(), event_start[1:].tolist(), strict=True):
@@ -126,3 +98,9 @@ def _names_of_orders(offsets: np.ndarray, data: np.ndarray, event_start: np.ndar
         digest.update(data[offsets[first] : offsets[end]])
         names.append(digest.hexdigest()[:32])
     return pa.array(names, pa.string())
+
+
+def name_order(ids: pa.Array) -> str:
+    """Return the publication of one order."""
+    everything = np.arange(len(ids), dtype=np.int32)
+    return name_orders(strings_of(pa.chunked_array([ids])), np.array([0, len(ids)]), everything)[0].as_py()
