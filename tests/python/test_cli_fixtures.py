@@ -12,13 +12,14 @@ from click.testing import CliRunner
 
 import fixture_seeds
 from answer_schemas import validate
-from dbt_tangles.cli import graphs, log_places, terminal_graph, why_line, why_message, why_node, why_pzp
+from dbt_tangles.cli import graphs, log_places, terminal_graph
 from dbt_tangles.cli.cli import main
 from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.lanes import draw, order
 from dbt_tangles.cli.page import Page
 from dbt_tangles.cli.pasted_ids import as_sigil
 from dbt_tangles.cli.tables import Tables
+from dbt_tangles.why import line, message, node, pzp
 from lanes_reader import read
 
 
@@ -88,7 +89,7 @@ LINKS = fixture_seeds.expected("pzp", "set_links")
 def test_figures_of_sets(tables, example):
     (root,) = {
         row["set_id"]
-        for row in tables.rows("select set_id, message_id from {set_messages} where is_root")
+        for row in tables.rows("select set_id, message_id from set_messages where is_root")
         if row["message_id"] in {PZP[key] for key in PZP if key[0] == example}
     }
     graph = graphs.set_(tables, "", root, 1000)
@@ -184,12 +185,12 @@ def test_figures_of_groups(tables, example):
 
 
 OF_EACH = {
-    "tangle": "select tangle_name as name, root_id as id from {tangles} where tangle_name <> 'ssb:feed'",
-    "feed": "select '' as name, author as id from {feeds}",
-    "set": "select '' as name, set_id as id from {sets}",
-    "group": "select distinct '' as name, group_id as id from {group_epochs}",
-    "base": "select '' as name, base_id as id from {autobase_bases}",
-    "timeline": "select '' as name, timeline_id as id from {timeline_stats}",
+    "tangle": "select tangle_name as name, root_id as id from tangles where tangle_name <> 'ssb:feed'",
+    "feed": "select '' as name, author as id from feeds",
+    "set": "select '' as name, set_id as id from sets",
+    "group": "select distinct '' as name, group_id as id from group_epochs",
+    "base": "select '' as name, base_id as id from autobase_bases",
+    "timeline": "select '' as name, timeline_id as id from timeline_stats",
 }
 
 
@@ -221,12 +222,12 @@ def test_terminal_graphs_show_every_node_and_link(tables, kind):
 
 def test_why_of_messages_set_aside(tables):
     """The root causes equal `blocked_by`, and each has a path along links of the tangle."""
-    rows = tables.rows("select * from {tangle_messages} where not is_member")
+    rows = tables.rows("select * from tangle_messages where not is_member")
     assert len(rows) > 20
-    edges = tables.rows("select message_id, previous_id from {tangle_edges}")
+    edges = tables.rows("select message_id, previous_id from tangle_edges")
     links = {(edge["message_id"], edge["previous_id"]) for edge in edges}
     for row in rows:
-        tangles = why_message.explain(tables, row["message_id"])["tangles"]
+        tangles = message.explain(tables, row["message_id"])["tangles"]
         place = row["tangle_name"], row["root_id"]
         (tangle,) = (each for each in tangles if (each["tangle_name"], each["root_id"]) == place)
         assert tangle["set_aside_reason"] == row["set_aside_reason"] and tangle["meaning"]
@@ -240,25 +241,25 @@ def test_why_of_messages_set_aside(tables):
 
 
 def test_why_of_unusable_messages(tables):
-    for row in tables.rows("select message_id, check_error from {ssb_messages} where not is_usable"):
-        answer = why_message.explain(tables, row["message_id"])
+    for row in tables.rows("select message_id, check_error from ssb_messages where not is_usable"):
+        answer = message.explain(tables, row["message_id"])
         assert not answer["is_verified"] and answer["rule"] == row["check_error"] and answer["meaning"]
 
 
 def test_why_of_messages_off_their_chain(tables):
-    rows = tables.rows("select message_id, reason from {feed_messages} where not in_chain")
+    rows = tables.rows("select message_id, reason from feed_messages where not in_chain")
     assert len(rows) > 10
     for row in rows:
-        feed = why_message.explain(tables, row["message_id"])["feed"]
+        feed = message.explain(tables, row["message_id"])["feed"]
         assert feed["reason"] == row["reason"] and feed["meaning"]
         assert feed["gap_sequence"] or feed["fork_sequence"] or feed["broken_by"] or feed["beside"]
 
 
 def test_why_of_invalid_set_messages(tables):
-    rows = tables.rows("select message_id, set_id, reject_reason from {set_messages} where not is_valid")
+    rows = tables.rows("select message_id, set_id, reject_reason from set_messages where not is_valid")
     assert len(rows) > 20
     for row in rows:
-        answers = why_pzp.explain(tables, row["message_id"])["sets"]
+        answers = pzp.explain(tables, row["message_id"])["sets"]
         (answer,) = (each for each in answers if each["set_id"] == row["set_id"])
         assert answer["reject_reason"] == row["reject_reason"] and answer["meaning"]
         for cause in answer["causes"]:
@@ -266,10 +267,10 @@ def test_why_of_invalid_set_messages(tables):
 
 
 def test_why_of_nodes_above_a_rejected_node(tables):
-    rows = tables.rows("select distinct base_id, node_id from {autobase_rejects} where reason = 'previous_set_aside'")
+    rows = tables.rows("select distinct base_id, node_id from autobase_rejects where reason = 'previous_set_aside'")
     assert len(rows) > 5
     for row in rows:
-        (base,) = why_node.explain(tables, row["node_id"], row["base_id"])["bases"]
+        (base,) = node.explain(tables, row["node_id"], row["base_id"])["bases"]
         assert base["causes"] and all(cause["trouble"] != "previous_set_aside" for cause in base["causes"])
 
 
@@ -322,12 +323,12 @@ SAID = {"ssb": ["key"], "pzp": ["id"], "autobase": ["writer", "length"], "event"
 def test_ids_of_lines(tables, name):
     """The id of each accepted line equals the id that the line with this number states in the committed file."""
     log = log_places.LOGS[name]
-    refused = {(row["source_file"], row["line"]) for row in tables.rows(f"select * from {{{log.rejects}}}")}
+    refused = {(row["source_file"], row["line"]) for row in tables.rows(f"select * from {log.rejects}")}
     wrong = {
         row["message_id"]
         for row in tables.rows(
-            """select message_id from {ssb_messages} where not is_key_consistent
-            union all select message_id from {pzp_messages} where not is_id_consistent"""
+            """select message_id from ssb_messages where not is_key_consistent
+            union all select message_id from pzp_messages where not is_id_consistent"""
         )
     }
     rows = fixture_seeds.log(SYSTEMS[name])
@@ -350,11 +351,11 @@ def test_ids_of_lines(tables, name):
 
 def test_repeated_lines_of_one_message(tables):
     (row,) = tables.rows(
-        "select message_id, line_count from {ssb_messages} where is_usable order by line_count desc limit 1"
+        "select message_id, line_count from ssb_messages where is_usable order by line_count desc limit 1"
     )
     log = log_places.LOGS["ssb"]
     total, places = log_places.lines_of_id(tables, log, {"id": row["message_id"], "within": None})
     assert total == row["line_count"] == len(places) > 1
     for place in places:
-        (line,) = why_line.explain(tables, f"{place['source_file']}:{place['line']}")["lines"]
-        assert line["id"] == row["message_id"] and place not in line["also_at"]
+        (found,) = line.explain(tables, f"{place['source_file']}:{place['line']}")["lines"]
+        assert found["id"] == row["message_id"] and place not in found["also_at"]

@@ -64,6 +64,14 @@ def mistakes(key: str, count: int) -> dict[str, tuple[bytes, str]]:
     }
 
 
+def test_a_binary_line_is_no_utf16():
+    """The mark of UTF-16 alone may begin any binary line; advice to convert the file needs text in UTF-16."""
+    assert framing_mistake(b"\xff\xfe" + bytes(range(40, 240))) is None
+    assert (
+        framing_mistake('{"text": "これは日本語の長い文章です。とても長いです。"}'.encode("utf-16"))[0].value == "utf16"
+    )
+
+
 @EVERY_KERNEL
 @pytest.mark.parametrize("count", [2, 20])
 @pytest.mark.parametrize("kind", mistakes("", 2))

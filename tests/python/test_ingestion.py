@@ -8,7 +8,7 @@ import pytest
 
 from conftest import DATA
 from dbt_tangles.cli.tables import Tables
-from dbt_tangles.cli.why_line import explain
+from dbt_tangles.why.line import explain
 from odd_files import BAD_LINES, LOGS, ODD, first_lines, mistakes
 
 pytestmark = pytest.mark.both

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _MODEL, _TEST = "model", "test"
 _BAD = ("error", "fail", "runtime error")
+#: dbt's message about a step whose inputs are those of the last run.
+_UNCHANGED = "unchanged"
 _LONGEST = 300
 
 
@@ -98,6 +100,7 @@ class Progress:
         with self._lock:
             kind = node.resource_type
             self._counts[kind] += 1
+            self._counts[f"unchanged {kind}"] += event.data.run_result.message == _UNCHANGED
             self._done += 1
             if node.node_status in _BAD:
                 self._counts[f"failed {kind}"] += 1
@@ -115,12 +118,17 @@ class Progress:
         return bool(self._counts)
 
     def end(self) -> str:
-        """Return the summary: numbers of tables and tests, and of failed ones."""
-        parts = [
-            quantity(self._counts[kind], f"{word}{{|s}}") + (f" ({failed:,} failed)" if failed else "")
-            for kind, word in ((_MODEL, "table"), (_TEST, "test"))
-            if (failed := self._counts[f"failed {kind}"]) or self._counts[kind]
-        ]
+        """Return the summary: numbers of tables and tests, of those left as they were, and of failed ones."""
+        parts = []
+        for kind, word in ((_MODEL, "table"), (_TEST, "test")):
+            total = self._counts[kind]
+            notes = [
+                f"{'all' if (what, n) == ('unchanged', total) else f'{n:,}'} {what}"
+                for what in ("unchanged", "failed")
+                if (n := self._counts[f"{what} {kind}"])
+            ]
+            if total:
+                parts.append(quantity(total, f"{word}{{|s}}") + (f" ({', '.join(notes)})" if notes else ""))
         return ", ".join(parts) or "no step ran"
 
 

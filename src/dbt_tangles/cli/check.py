@@ -6,15 +6,15 @@ from typing import Any, TextIO
 
 import click
 
+from dbt_tangles.cli import text
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, USAGE, as_json, name_of, print_answer, with_tables
-from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, Page, quantity, truncate
+from dbt_tangles.cli.page import quantity, truncate
 from dbt_tangles.cli.peer_answers import AGREE, DIFFER, KINDS, UNKNOWN, UNREADABLE, check, only_in_one
 from dbt_tangles.cli.peer_reasons import explain
 from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError, Tables
 
 _SAMPLES = {bool: "true", int: "N", str: '"ID"', list: '["ID", …]'}
-_SHOWN = 20
 _KEPT = 10_000
 _EXPLAINED = 200
 
@@ -91,33 +91,15 @@ def _check_statements(tables: Tables, answers: TextIO, as_json: bool) -> int:
         key = each.pop("key")
         each["because"] = explain(tables, each["kind"], key, each["differ"]) if n < _EXPLAINED else None
     verdicts = {verdict: counts[verdict] for verdict in (AGREE, DIFFER, UNKNOWN, UNREADABLE)}
-    print_answer(tables, {"counts": verdicts, "lines": kept}, _write, as_json)
+    print_answer(
+        tables, {"counts": verdicts, "lines": kept}, lambda page, said: text.write(page, "check", said), as_json
+    )
     if counts[UNREADABLE]:
         return USAGE
     return NOT_FOUND if counts[DIFFER] or counts[UNKNOWN] else FOUND
 
 
-def _write(page: Page, answer: dict) -> None:
-    for each in answer["lines"][:_SHOWN]:
-        about = [(f" {each['about']}", ID)] if each["about"] else []
-        if each["verdict"] == UNREADABLE:
-            page.line(f"line {each['line']}: ", ("cannot be read", BAD), f": {each['detail']}")
-        elif each["verdict"] == UNKNOWN:
-            page.line(f"line {each['line']}:", *about, ": not in the tables")
-        else:
-            page.line(f"line {each['line']}:", *about, ": ", ("differs", BAD))
-            for name, said in each["differ"].items():
-                page.line(_difference(name, said["peer"], said["tables"]), indent=1)
-            for text in each["because"] or []:
-                page.line((text, DIM), indent=2)
-    rest = sum(answer["counts"].values()) - answer["counts"][AGREE] - _SHOWN
-    if rest > 0:
-        page.line((f"… and {rest:,} more (--json lists them)", DIM))
-    style = GOOD if not answer["lines"] else BAD
-    page.line((", ".join(f"{n:,} {verdict}" for verdict, n in answer["counts"].items()), style))
-
-
-def _difference(name: str, peer: Any, ours: Any) -> str:
+def difference(name: str, peer: Any, ours: Any) -> str:
     """Describe how two values differ; of two lists, their unshared entries, or the first place where they differ."""
     if not isinstance(peer, list):
         return f"{name}: the peer says {peer}, the tables say {ours}"

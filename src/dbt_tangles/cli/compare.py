@@ -53,7 +53,7 @@ def compare(pair: Pair, each: Compared, limit: int) -> dict | None:
         For each of `only_a`, `only_b` and `differ`: `total`, the number of rows; `once`, the number if tangles of one
         root with the same difference count once; and `first`, the first rows.
     """
-    if not all([pair.has(f"a__{each.table}"), pair.has(f"b__{each.table}")]):
+    if not all([pair.has(f"{whose}.{each.table}") for whose in "ab"]):
         return None
     keys = " and ".join(f"a.{key} is not distinct from b.{key}" for key in each.keys)
     first = each.keys[-1]
@@ -69,8 +69,8 @@ def compare(pair: Pair, each: Compared, limit: int) -> dict | None:
         f"""with joined as (
             select {", ".join([*there, *sides])},
                 case when b.{first} is null then 'only_a' when a.{first} is null then 'only_b' else 'differ' end as side
-            from (from {{a__{each.table}}} where {each.where}) as a
-            full join (from {{b__{each.table}}} where {each.where}) as b on {keys}
+            from (from a.{each.table} where {each.where}) as a
+            full join (from b.{each.table} where {each.where}) as b on {keys}
             where a.{first} is null or b.{first} is null or {differ}
         )
         select *, dense_rank() over (partition by side order by {order}) as place,

@@ -36,7 +36,7 @@ def compare_order(pair: Pair, each: Order, limit: int) -> dict | None:
     Returns:
         The keys of `compare.compare`; `differ` lists the orders, with both ids at the first place that differs.
     """
-    if not all([pair.has(f"a__{each.table}"), pair.has(f"b__{each.table}")]):
+    if not all([pair.has(f"{whose}.{each.table}") for whose in "ab"]):
         return None
     scope = ", ".join(each.scope)
     # As in `compare.compare`.
@@ -47,10 +47,10 @@ def compare_order(pair: Pair, each: Order, limit: int) -> dict | None:
     parts = "a.id <> b.id" if is_settled else "a.id is distinct from b.id"
     sides = [
         f"""{side} as (
-            select {scope}, {each.place} as place, {each.id} as id from {{{side}__{each.table}}} where {each.where}
+            select {scope}, {each.place} as place, {each.id} as id from {side}.{each.table} where {each.where}
         ),
         lengths_{side} as (
-            select {scope}, count(*) filter (where {each.where}) as n from {{{side}__{each.table}}} group by {scope}
+            select {scope}, count(*) filter (where {each.where}) as n from {side}.{each.table} group by {scope}
         )"""
         for side in "ab"
     ]

@@ -42,7 +42,7 @@ def command(a: str, b: str, limit: int, as_json: bool, schema: str) -> int:
         raise CommandError(
             f"{pair.a.folder} and {pair.b.folder} have no table in common; build the same models in both warehouses"
         )
-    if not any(pair.rows(f"select 1 from {{{whose}__{each['table']}}} limit 1") for each in tables for whose in "ab"):
+    if not any(pair.rows(f"select 1 from {whose}.{each['table']} limit 1") for each in tables for whose in "ab"):
         raise CommandError(
             f"{pair.a.folder} and {pair.b.folder} have no row to compare; build both from their logs (`tangles status`)"
         )

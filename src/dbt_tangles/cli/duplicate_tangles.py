@@ -38,41 +38,35 @@ class TablesOnce(Tables):
     """
 
     def __init__(self, whole: Tables) -> None:
-        self.folder, self.missing, self.found_in = whole.folder, whole.missing, whole.found_in
-        self._connection = whole._connection
+        vars(self).update(vars(whole.copy()))
         rows = whole.rows(
-            """select root_id, list(tangle_name order by member_count, tangle_name) as names from {tangles}
+            """select root_id, list(tangle_name order by member_count, tangle_name) as names from tangles
             where list_contains($names, tangle_name) group by root_id having count(*) > 1 order by root_id""",
             names=[*_OF_THREADS],
         )
         self.twins = {row["root_id"]: row["names"] for row in rows}
         if not self.twins:
             return
-        whole.rows(
-            """create or replace temp table repeated_tangles as
-            select unnest($names) as tangle_name, unnest($kept) as kept_name, unnest($roots) as root_id,
+        self.keep(
+            "repeated_tangles",
+            """select unnest($names) as tangle_name, unnest($kept) as kept_name, unnest($roots) as root_id,
                 concat_ws(':', tangle_name, root_id) as timeline_id""",
             names=[names[0] for names in self.twins.values()],
             kept=[names[-1] for names in self.twins.values()],
             roots=[*self.twins],
         )
-        whole.rows(
-            """create or replace temp table repeated_messages as
-            select repeated.tangle_name, root_id, message_id from {tangle_messages} as kept
-            join repeated_tangles as repeated using (root_id) where kept.tangle_name = repeated.kept_name"""
+        self.keep(
+            "repeated_messages",
+            """select repeated.tangle_name, root_id, message_id from tangle_messages as kept
+            join repeated_tangles as repeated using (root_id) where kept.tangle_name = repeated.kept_name""",
         )
+        for name, (repeated, columns) in REPEATED.items():
+            self.show(name, f"select * from memory.main.{name} anti join {repeated} using ({columns})")
 
     def names_on(self, root_id: str, name: str) -> list[str]:
         """Return the names of the tangles for which a tangle stands, its own included."""
         names = self.twins.get(root_id, ())
         return sorted(names) if name in names else [name]
-
-    def _source(self, name: str) -> str:
-        source = super()._source(name)
-        if name not in REPEATED or not self.twins:
-            return source
-        repeated, columns = REPEATED[name]
-        return f"(select * from {source} anti join {repeated} using ({columns}))"
 
 
 def merge_equal(rows: Iterable[dict], column: str = "tangle_name") -> list[tuple[list[str], dict]]:

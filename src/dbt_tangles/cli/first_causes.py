@@ -11,31 +11,31 @@ _INPUTS = [
 ]
 _OF_TANGLE = """
     select tangle_name as k1, root_id as k2, 'ssb' as kind, '' as scope, message_id as id, coalesce(depth, 1e9) as place
-    from {x__tangle_messages}
+    from side.tangle_messages
     union all
-    select tangle_name, root_id, 'ssb', '', unnest(blocked_by), -1 from {x__tangle_messages}"""
+    select tangle_name, root_id, 'ssb', '', unnest(blocked_by), -1 from side.tangle_messages"""
 # A set also depends on the messages of its account, which hold the account's keys.
 _OF_SET = """
     select set_id as k1, '' as k2, 'pzp' as kind, '' as scope, message_id as id, coalesce(depth, 1e9) as place
-    from {x__set_messages}
+    from side.set_messages
     union all
-    select set_id, '', 'pzp', '', message_id, 2e9 from {x__sets} inner join {x__pzp_messages} using (account)
+    select set_id, '', 'pzp', '', message_id, 2e9 from side.sets inner join side.pzp_messages using (account)
     union all
-    select set_id, '', 'pzp', '', unnest(awaited_ids), -1 from {x__set_messages}
+    select set_id, '', 'pzp', '', unnest(awaited_ids), -1 from side.set_messages
     union all
-    select set_id, '', 'pzp', '', account, -2 from {x__sets} where account is not null"""
+    select set_id, '', 'pzp', '', account, -2 from side.sets where account is not null"""
 _OF_TIMELINE = """
     select timeline_id as k1, '' as k2, if(message_id is null, 'event', 'ssb') as kind,
         if(message_id is null, timeline_id, '') as scope, event_id as id, position as place
-    from {x__timeline_events}"""
+    from side.timeline_events"""
 _OF_BASE = """
     select base_id as k1, '' as k2, 'node' as kind, base_id as scope, node_id as id, coalesce(depth, 1e9) as place
-    from {x__autobase_nodes}"""
+    from side.autobase_nodes"""
 #: Compared table: a query for the inputs of its rows, and the columns that join the two.
 _SCOPES = {
     "feeds": (
         """select author as k1, '' as k2, 'ssb' as kind, '' as scope, message_id as id, sequence as place
-        from {x__ssb_messages}""",
+        from side.ssb_messages""",
         ("author",),
     ),
     "tangles": (_OF_TANGLE, ("tangle_name", "root_id")),
@@ -43,7 +43,7 @@ _SCOPES = {
     "tangle_messages.position": (_OF_TANGLE, ("tangle_name", "root_id")),
     "group_epochs": (
         """select group_id as k1, '' as k2, 'ssb' as kind, '' as scope, message_id as id, 0 as place
-        from {x__group_messages}""",
+        from side.group_messages""",
         ("group_id",),
     ),
     "sets": (_OF_SET, ("set_id",)),
@@ -63,18 +63,20 @@ _OWN = {"tangle_messages": ("ssb", "message_id"), "set_messages": ("pzp", "messa
 
 
 def find_inputs(pair: Pair) -> None:
-    """Write the inputs that one replica lacks or judges differently into a temporary table, for `add_causes`."""
-    pair.rows("create or replace temp table differing (kind varchar, scope varchar, id varchar, side varchar)")
+    """Keep the inputs that one replica lacks or judges differently in the table `differing`, for `add_causes`."""
+    differing = ["select null::varchar as kind, null::varchar as scope, null::varchar as id, null as side where false"]
     for kind, table, scope, id_, verdict, where in _INPUTS:
-        columns = f"{scope} as scope, {id_} as id, {verdict} as verdict"
-        pair.rows(
-            f"""insert into differing select '{kind}', coalesce(a.scope, b.scope), coalesce(a.id, b.id),
-                case when b.id is null then 'only in A' when a.id is null then 'only in B'
-                else 'verified only in ' || if(a.verdict, 'A', 'B') end
-            from (select {columns} from {{a__{table}}} where {where}) as a
-            full join (select {columns} from {{b__{table}}} where {where}) as b on a.scope = b.scope and a.id = b.id
-            where a.id is null or b.id is null or a.verdict is distinct from b.verdict"""
-        )
+        if all([pair.has(f"{whose}.{table}") for whose in "ab"]):
+            columns = f"{scope} as scope, {id_} as id, {verdict} as verdict"
+            differing.append(
+                f"""select '{kind}', coalesce(a.scope, b.scope), coalesce(a.id, b.id),
+                    case when b.id is null then 'only in A' when a.id is null then 'only in B'
+                    else 'verified only in ' || if(a.verdict, 'A', 'B') end
+                from (select {columns} from a.{table} where {where}) as a
+                full join (select {columns} from b.{table} where {where}) as b on a.scope = b.scope and a.id = b.id
+                where a.id is null or b.id is null or a.verdict is distinct from b.verdict"""
+            )
+    pair.keep("differing", " union all ".join(differing))
 
 
 def add_causes(pair: Pair, answer: dict) -> None:
@@ -96,7 +98,7 @@ def add_causes(pair: Pair, answer: dict) -> None:
     found = {
         (each["k1"], each["k2"]): each["first"]
         for each in pair.rows(
-            f"""with members as ({members.replace("x__", "a__")} union all {members.replace("x__", "b__")}),
+            f"""with members as ({members.replace("side.", "a.")} union all {members.replace("side.", "b.")}),
             wanted as (select distinct unnest($k1) as k1, unnest($k2) as k2)
             select k1, k2, min_by(struct_pack(id := id, side := side), (place, id)) as first
             from members inner join wanted using (k1, k2) inner join differing using (kind, scope, id)
@@ -126,7 +128,7 @@ def _add_refusals(pair: Pair, rows: list[dict], other: str, table: str, scope: s
     reasons = {
         (each["scope"], each["id"]): each["reason"]
         for each in pair.rows(
-            f"""select {scope} as scope, {id_} as id, min(reason) as reason from {{{other}__{table}}}
+            f"""select {scope} as scope, {id_} as id, min(reason) as reason from {other}.{table}
             where {id_} in (select unnest($ids)) group by {scope}, {id_}""",
             ids=[row[id_] for row in rows],
         )

@@ -111,7 +111,7 @@ def bring_up_to_date(tables: Tables, replica: SqliteReplica, timeline_id: str) -
     """
     held = replica.publication(timeline_id)
     update = tables.rows(
-        "select op, event_id, from_position, to_position, previous_publication, publication from {timeline_updates} "
+        "select op, event_id, from_position, to_position, previous_publication, publication from timeline_updates "
         "where timeline_id = $timeline order by step",
         timeline=timeline_id,
     )
@@ -120,7 +120,7 @@ def bring_up_to_date(tables: Tables, replica: SqliteReplica, timeline_id: str) -
     if held is not None and update and held == update[0]["previous_publication"]:
         commands = [(row["op"], row["event_id"], row["from_position"], row["to_position"]) for row in update]
         return _apply(tables, replica, timeline_id, commands, update[0]["publication"], "update")
-    sql = "select event_id from {timeline_events} where timeline_id = $timeline order by position"
+    sql = "select event_id from timeline_events where timeline_id = $timeline order by position"
     order = [row["event_id"] for row in tables.rows(sql, timeline=timeline_id)]
     if not order:
         return None
@@ -148,11 +148,11 @@ def _apply(
 def _contents(tables: Tables, timeline_id: str, event_ids: list[str]) -> list[dict]:
     """Read the contents of the SSB messages of a timeline; events of other logs have their author alone."""
     contents = {event: dict.fromkeys(("author", "sent_at", "content_type", "content")) for event in event_ids}
-    events = "{timeline_events} where timeline_id = $timeline and event_id in (select unnest($ids))"
+    events = "timeline_events where timeline_id = $timeline and event_id in (select unnest($ids))"
     for sql in (
         f"select event_id, author from {events}",
         "select message_id as event_id, author, asserted_ms as sent_at, content_type, content "
-        f"from {{ssb_messages}} where message_id in (select message_id from {events})",
+        f"from ssb_messages where message_id in (select message_id from {events})",
     ):
         for row in tables.rows(sql, timeline=timeline_id, ids=event_ids):
             contents[row.pop("event_id")].update(row)

@@ -3,26 +3,25 @@
 import click
 
 from dbt_tangles.cli.logs_of_tables import explain_absence
-from dbt_tangles.cli.page import BAD, GOOD, STRONG, Page
 from dbt_tangles.cli.runs import is_building
 from dbt_tangles.cli.tables import CommandError, Tables
 
 #: Statuses of runs that have not failed.
 UNFAILED = ("success", "running")
-_SHOWN, _LISTED = 10, 1000
+_LISTED = 1000
 
 
 def _of_rejects(table: str) -> str:
     return f"""select coalesce(source_file || ':' || line, '{table}') || ' ' || reason as what,
-        greatest(line_count, 1) as n from {{{table}}}"""
+        greatest(line_count, 1) as n from {table}"""
 
 
 def _of_runs(unfailed: tuple[str, ...]) -> dict[str, str]:
     known = ", ".join(f"'{status}'" for status in unfailed)
     return {
-        "runs": f"""select run_id || ' ' || status as what, 1 as n from {{runs}} as r where status not in ({known})
+        "runs": f"""select run_id || ' ' || status as what, 1 as n from runs as r where status not in ({known})
         and epoch_us(started_at) > coalesce(
-            (select max(epoch_us(s.started_at)) from {{runs}} as s where s.status = 'success'), -1)"""
+            (select max(epoch_us(s.started_at)) from runs as s where s.status = 'success'), -1)"""
     }
 
 
@@ -33,26 +32,26 @@ CONDITIONS = {
         name: _of_rejects(name) for name in ("ssb_rejects", "pzp_rejects", "autobase_rejects", "timeline_rejects")
     },
     "forks": {
-        "feeds": """select 'feed ' || author || ' at sequence ' || fork_sequence as what, 1 as n from {feeds}
+        "feeds": """select 'feed ' || author || ' at sequence ' || fork_sequence as what, 1 as n from feeds
         where status = 'forked'"""
     },
     "gaps": {
-        "feeds": """select 'feed ' || author || ' at sequence ' || gap_sequence as what, 1 as n from {feeds}
+        "feeds": """select 'feed ' || author || ' at sequence ' || gap_sequence as what, 1 as n from feeds
         where gap_sequence is not null"""
     },
     "set_aside": {
         # Equal tangles of one root, such as thread and ssb:legacy_thread, set a message aside once.
         "tangle_messages": """select distinct
             message_id || ' ' || set_aside_reason || ', root ' || coalesce(root_id, 'unknown') as what, 1 as n
-        from {tangle_messages} where set_aside_reason is not null""",
+        from tangle_messages where set_aside_reason is not null""",
         "group_messages": """select message_id || ' ' || set_aside_reason || ', private groups' as what, 1 as n
-        from {group_messages} where set_aside_reason is not null""",
+        from group_messages where set_aside_reason is not null""",
         "set_messages": """select message_id || ' ' || reject_reason || ', set ' || set_id as what, 1 as n
-        from {set_messages} where not is_valid and (not is_held or reject_reason = 'bad_set_data')""",
+        from set_messages where not is_valid and (not is_held or reject_reason = 'bad_set_data')""",
     },
     "left_out_of_record": {
         "records": """select each.message_id || ' ' || each.reason || ', record ' || tangle_name || ':' || root_id
-        as what, 1 as n from (select tangle_name, root_id, unnest(left_out) as each from {records})"""
+        as what, 1 as n from (select tangle_name, root_id, unnest(left_out) as each from records)"""
     },
     "failed_run": _of_runs(UNFAILED),
 }
@@ -106,18 +105,6 @@ def _check(tables: Tables, name: str, allowed: int, queries: dict[str, str]) -> 
         count += tables.rows(f"select coalesce(sum(n), 0)::bigint as n from ({query})")[0]["n"]
         first += [row["what"] for row in tables.rows(f"select what from ({query}) order by what limit {_LISTED}")]
     return {"name": name, "count": count, "allowed": allowed, "is_failed": count > allowed, "first": first[:_LISTED]}
-
-
-def write(page: Page, found: list[dict]) -> None:
-    """Print the conditions, the failed ones with their first rows."""
-    page.line(("conditions:", STRONG))
-    for each in found:
-        style = BAD if each["is_failed"] else GOOD
-        page.line(f"{each['name']}: ", (f"{each['count']:,}", style), f", {each['allowed']:,} allowed", indent=1)
-        for what in each["first"][:_SHOWN] if each["is_failed"] else []:
-            page.line(what, indent=2)
-        if each["is_failed"] and each["count"] > _SHOWN:
-            page.line("… (--json lists more)", indent=2)
 
 
 def has_failed(runs: list[dict]) -> bool:

@@ -239,7 +239,7 @@ def order_marks(event: dict) -> list[str]:
 def timeline(tables: Tables, name: str, timeline_id: str, limit: int) -> Graph:
     """Read a timeline: the last of its events."""
     # Positions are contiguous, so the last rows have the greatest ones.
-    stats = tables.row("select event_count from {timeline_stats} where timeline_id = $id", id=timeline_id)
+    stats = tables.row("select event_count from timeline_stats where timeline_id = $id", id=timeline_id)
     total = (stats or {}).get("event_count") or 0
     rows = tables.rows(query("timeline_events"), timeline=timeline_id, first=total - limit)[::-1][:limit]
     nodes = [
@@ -255,7 +255,7 @@ def timeline(tables: Tables, name: str, timeline_id: str, limit: int) -> Graph:
         for row in rows
     ]
     links = tables.rows(
-        """select event_id, cause_id, kind, is_known from {timeline_links}
+        """select event_id, cause_id, kind, is_known from timeline_links
         where timeline_id = $timeline and event_id in (select unnest($ids)) order by all""",
         timeline=timeline_id,
         ids=[node.id for node in nodes],

@@ -18,8 +18,12 @@ PLACES = {
     "node": [("autobase_links", "node_id"), ("autobase_nodes", "node_id"), ("autobase_rejects", "node_id")],
     "event": [("timeline_events", "event_id"), ("timeline_rejects", "event_id")],
 }
-#: Kind: the module that explains its ids.
-MODULES = {kind: f"dbt_tangles.cli.why_{kind}" for kind in PLACES}
+#: The tables and columns of ids that are not in the log: those that tangles miss, then those that lines claim.
+_UNLISTED = [
+    [("tangle_missing", "missing_id")],
+    [(f"ssb_{rows}", "claimed_key") for rows in ("rejects", "messages")]
+    + [(f"pzp_{rows}", "claimed_id") for rows in ("rejects", "messages")],
+]
 # An event that stands for a message is found as a message.
 _ONLY = {"timeline_events": "message_id is null and "}
 
@@ -27,11 +31,11 @@ _ONLY = {"timeline_events": "message_id is null and "}
 #: Kind: queries that return a row if ids of the kind may be any text: events, and ids of unverified messages.
 _FREE = {
     "event": [
-        "select 1 from {timeline_events} where message_id is null limit 1",
-        "select 1 from {timeline_rejects} where event_id is not null limit 1",
+        "select 1 from timeline_events where message_id is null limit 1",
+        "select 1 from timeline_rejects where event_id is not null limit 1",
     ],
-    "message": ["select 1 from {ssb_messages} where is_usable and is_signature_valid is null limit 1"],
-    "pzp": ["select 1 from {pzp_messages} where is_usable and is_signature_valid is null and not is_moot limit 1"],
+    "message": ["select 1 from ssb_messages where is_usable and is_signature_valid is null limit 1"],
+    "pzp": ["select 1 from pzp_messages where is_usable and is_signature_valid is null and not is_moot limit 1"],
 }
 
 
@@ -84,32 +88,31 @@ def _ids(tables: Tables, table: str, column: str, prefix: str) -> set[str]:
     if node:
         values = {"low": node[1].lower(), "high": node[1].lower() + LAST, "end": f":{node[2]}"}
         where += f" and ends_with({column}, $end)"
-    # Tables of messages have one row per id, so the file that holds the id holds all its columns.
-    is_once = column == "message_id"
+    # A whole id comes before all others that begin with it.
     rows = tables.rows(
-        f"""select distinct {column} as id{", filename" if is_once else ""} from {{{table}}}
-        where {_ONLY.get(table, "")}{where} limit {_SHOWN + 1}""",
+        f"""select distinct {column} as id from {table}
+        where {_ONLY.get(table, "")}{where} order by 1 limit {_SHOWN + 1}""",
         **values,
     )
-    if is_once:
-        tables.found_in |= {(table, column, row["id"]): [row["filename"]] for row in rows}
-    ids = {row["id"] for row in rows}
-    if len(rows) > _SHOWN and prefix not in ids:
-        exact = tables.rows(f"select {column} from {{{table}}} where {column} = $id limit 1", id=prefix)
-        ids |= {prefix} if exact else set()
-    return ids
+    return {row["id"] for row in rows}
 
 
-def complete_missing_id(tables: Tables, given: str) -> str | None:
-    """Complete the prefix of an id that `tangle_missing` lists, if exactly one matches."""
-    for candidate in candidates(given):
-        rows = tables.rows(
-            "select distinct missing_id from {tangle_missing} where missing_id >= $low and missing_id < $high limit 2",
-            low=candidate.text,
-            high=candidate.text + (LAST if candidate.may_be_prefix else "\0"),
-        )
-        if len(rows) == 1:
-            return rows[0]["missing_id"]
+def complete_id(tables: Tables, given: str) -> str | None:
+    """Complete the prefix of an id that tangles miss, or else of one that lines claim, if exactly one matches."""
+    for places in _UNLISTED:
+        for candidate in candidates(given):
+            high = candidate.text + (LAST if candidate.may_be_prefix else "\0")
+            ids = {
+                row["id"]
+                for table, column in places
+                for row in tables.rows(
+                    f"select distinct {column} as id from {table} where {column} >= $low and {column} < $high limit 2",
+                    low=candidate.text,
+                    high=high,
+                )
+            }
+            if len(ids) == 1:
+                return ids.pop()
     return None
 
 

@@ -6,6 +6,9 @@ groups (docs/adr/012-secrets-and-other-users.md).
 
 import os
 import re
+from collections import Counter
+from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -13,6 +16,9 @@ from dbt_tangles.cli.pasted_ids import first_likely_id
 from dbt_tangles.cli.tables import Tables
 
 MOST = 100
+_MOST_FILES = 1_000
+#: A place in a file that is not in the current folder.
+_PLACE = re.compile(r"/.*(?::\d| has )", re.DOTALL)
 #: The place of a line: a file and the line's number.
 LINE = re.compile(r"(.+):([0-9]{1,18})", re.DOTALL)
 
@@ -55,8 +61,35 @@ LOGS = {
 
 def files(tables: Tables, log: Log) -> dict[str, int]:
     """Count the lines of the files of a log, by their names in the tables."""
-    rows = tables.rows(f"select source_file, count(*) as lines from {{{log.lines}}} group by source_file order by all")
+    rows = tables.rows(f"select source_file, count(*) as lines from {log.lines} group by source_file order by all")
     return {row["source_file"]: row["lines"] for row in rows}
+
+
+def shortener(tables: Tables) -> Callable[[str], str]:
+    """Return a function that shortens the names of the files of logs in a text to their unique ends."""
+
+    @cache
+    def names() -> re.Pattern[str]:
+        found = {
+            row["source_file"]
+            for log in LOGS.values()
+            for table in (log.lines, log.rejects)
+            if tables.files(table)
+            for row in tables.rows(f"select distinct source_file from {table} where source_file is not null")
+        }
+        ends = Counter(end for name in found for end in _ends(name))
+        for name in found:
+            short[name] = next((end for end in _ends(name) if ends[end] == 1), name)
+        return re.compile("|".join(map(re.escape, sorted(found, key=len, reverse=True)[:_MOST_FILES])) or "(?!)")
+
+    short: dict[str, str] = {}
+    return lambda text: names().sub(lambda name: short[name[0]], text) if _PLACE.search(text) else text
+
+
+def _ends(name: str) -> list[str]:
+    """List the ends of a file's name, the shortest first: its last part, the last two, and so on."""
+    parts = name.split("/")
+    return ["/".join(parts[at:]) for at in range(len(parts) - 1, -1, -1)]
 
 
 def is_named(source_file: str, given: str) -> bool:
@@ -84,14 +117,14 @@ def is_line(tables: Tables, given: str) -> bool:
         is_named(row["source_file"], match[1])
         for log in LOGS.values()
         for table in (log.lines, log.rejects)
-        for row in tables.rows(f"select distinct source_file from {{{table}}}")
+        for row in tables.rows(f"select distinct source_file from {table}")
     )
 
 
 def id_of_line(tables: Tables, log: Log, source_file: str, line: int) -> dict | None:
     """Return the `id` that a line gave, or null, and its base or timeline `within`, if the file has the line."""
     return tables.row(
-        f"""select {log.id} as id, {log.within} as within from {{{log.lines}}}
+        f"""select {log.id} as id, {log.within} as within from {log.lines}
         where source_file = $file and line = $line""",
         file=source_file,
         line=line,
@@ -103,9 +136,9 @@ def equal_lines(tables: Tables, log: Log, source_file: str, line: int, others: l
     if not others:
         return []
     rows = tables.rows(
-        f"""select line from {{{log.lines}}}
+        f"""select line from {log.lines}
         where source_file = $file and line in (select unnest($others)) and line_digest = (
-            select line_digest from {{{log.lines}}} where source_file = $file and line = $line
+            select line_digest from {log.lines} where source_file = $file and line = $line
         )""",
         file=source_file,
         others=others,
@@ -117,7 +150,7 @@ def equal_lines(tables: Tables, log: Log, source_file: str, line: int, others: l
 def lines_of_id(tables: Tables, log: Log, gives: dict) -> tuple[int, list[dict]]:
     """Return the number of lines that gave an id, and the places of the first 100."""
     rows = tables.rows(
-        f"""select source_file, line, count(*) over () as total from {{{log.lines}}}
+        f"""select source_file, line, count(*) over () as total from {log.lines}
         where {log.id} = $id and {log.within} is not distinct from $within
         order by source_file, line limit {MOST}""",
         id=gives["id"],

@@ -16,6 +16,8 @@ NO_EVENT = _described(EventReason)
 FILES = _described(FileFault)
 #: `set_messages.reject_reason` of messages that may prove valid once the log has more messages of their account
 UNDECIDED = frozenset((PzpReason.UNKNOWN_ACCOUNT_TIPS.value, PzpReason.UNDECIDED_PREV.value))
+#: Words for a message that is in the log, encrypted.
+SEALED = "in this export it is sealed (encrypted), and a decrypted export settles it"
 #: Why a pzp message is outside all sets
 IN_NO_SET = {
     "account_message": "it is a message of an account, and those are in no set",

@@ -7,9 +7,10 @@ from typing import Any, TextIO
 
 import click
 
+from dbt_tangles.cli.log_places import shortener
 from dbt_tangles.cli.logs_of_tables import lacking
 from dbt_tangles.cli.page import DIM, Page, escape_line, print_json, to_json_text
-from dbt_tangles.cli.tables import CommandError, Tables
+from dbt_tangles.cli.tables import CommandError, Pair, Tables
 
 FOUND, NOT_FOUND, USAGE = 0, 1, 2
 
@@ -98,6 +99,8 @@ def print_answer(tables: Tables, answer: dict, write: Callable[[Page, dict], Non
         print_json_answer({**answer, "missing_tables": missing})
         return
     page = Page()
+    if not isinstance(tables, Pair):
+        page.shorten = shortener(tables)
     write(page, answer)
     if missing:
         page.line((f"tables that are not built, so the answer lacks their rows: {', '.join(missing)}", DIM))

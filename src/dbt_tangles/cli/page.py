@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 #: A piece of a line: a text, or a text and its style.
@@ -72,6 +72,8 @@ class Page:
         from rich.text import Text
 
         self._text = Text
+        #: Shortens names of files in texts.
+        self.shorten: Callable[[str], str] = str
         self.console = Console(markup=False, emoji=False, highlight=False, soft_wrap=True)
 
     @property
@@ -84,7 +86,7 @@ class Page:
         line = self._text("  " * indent)
         for piece in pieces:
             text, style = (piece, "") if isinstance(piece, str) else piece
-            line.append(escape_unprintable(text), style)
+            line.append(escape_unprintable(self.shorten(text)), style)
         if (escaped := escape_line(line.plain)) != line.plain:
             line = self._text(escaped)
         self.console.print(line)

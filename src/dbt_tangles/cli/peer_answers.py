@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from dbt_tangles.cli.claims import claims_of
 from dbt_tangles.cli.pasted_ids import as_sigil
 from dbt_tangles.cli.tables import Tables
+from dbt_tangles.queries import sections
+from dbt_tangles.why.claims import claims_of
 
+_SQL = sections(Path(__file__).with_name("check.sql"))
 #: Lines in a batch.
 AT_ONCE = 5_000
 _MOST_CHARACTERS = 16 * 2**20
@@ -16,116 +19,51 @@ AGREE, DIFFER, UNKNOWN, UNREADABLE = "agree", "differ", "unknown", "unreadable"
 
 
 class Kind(NamedTuple):
-    """A kind of statement; the keys of its subject identify it."""
+    """A kind of statement; the keys of its subject identify it.
+
+    The section of check.sql with its name selects the tables' values of the subjects in `$ids`: `keys` and `says`.
+    """
 
     keys: tuple[str, ...]  # The keys of the subject
     says: dict[str, type]  # The keys of the statement, with the types of their values
-    sql: str  # A query for the tables' values of the subjects in `$ids`; its columns are `keys` and `says`
-    unordered: frozenset[str] = frozenset()  # The keys whose lists are compared as sets
-    means: str = ""  # The compared values in words, for the help
+    means: str  # The compared values in words, for the help
 
 
+#: The keys whose lists are compared as sets.
+_UNORDERED = ("previous", "members", "items", "tips", "item_roots")
 KINDS = {
-    "message": Kind(
-        ("message",),
-        {"valid": bool},
-        """select message_id as message, is_usable as valid from {ssb_messages}
-        where message_id in (select unnest($ids))""",
-        means="whether the message is verified",
-    ),
-    "feed": Kind(
-        ("feed",),
-        {"sequence": int, "id": str},
-        """select author as feed, verified_length as sequence, latest_message_id as id from {feeds}
-        where author in (select unnest($ids))""",
-        means="the last message of the feed's chain",
-    ),
+    "message": Kind(("message",), {"valid": bool}, "whether the message is verified"),
+    "feed": Kind(("feed",), {"sequence": int, "id": str}, "the last message of the feed's chain"),
     "root": Kind(
         ("root", "tangle"),
         {"previous": list, "members": int},
-        """select root_id as root, tangle_name as tangle, tips as previous, member_count as members from {tangles}
-        where root_id in (select unnest($ids))""",
-        frozenset({"previous"}),
-        means="the tips, in any order, and the number of members of the tangle",
+        "the tips, in any order, and the number of members of the tangle",
     ),
-    "epoch": Kind(
-        ("epoch",),
-        {"members": list},
-        """select epoch_id as epoch, list(feed_id) filter (where is_added) as members from {group_members}
-        where epoch_id in (select unnest($ids)) group by epoch_id""",
-        frozenset({"members"}),
-        means="the feeds added to the epoch, in any order",
-    ),
-    "group": Kind(
-        ("group",),
-        {"preferred": str},
-        """select group_id as "group", epoch_id as preferred from {group_epochs}
-        where is_preferred and group_id in (select unnest($ids))""",
-        means="the preferred epoch",
-    ),
+    "epoch": Kind(("epoch",), {"members": list}, "the feeds added to the epoch, in any order"),
+    "group": Kind(("group",), {"preferred": str}, "the preferred epoch"),
     "set": Kind(
         ("set",),
         {"items": list, "prev": list, "depth": int},
-        """select set_id as "set", items, prev, depth from {sets} as a left join {set_next} as b using (set_id)
-        where set_id in (select unnest($ids))""",
-        frozenset({"items"}),
-        means="the items, in any order, and prev and depth of the set's next message",
+        "the items, in any order, and prev and depth of the set's next message",
     ),
     "base": Kind(
-        ("base",),
-        {"length": int, "confirmed": int},
-        """select base_id as base, node_count as length, confirmed_length as confirmed from {autobase_bases}
-        where base_id in (select unnest($ids))""",
-        means="the number of nodes of the base, and of its settled nodes",
+        ("base",), {"length": int, "confirmed": int}, "the number of nodes of the base, and of its settled nodes"
     ),
-    "view": Kind(
-        ("view", "observer"),
-        {"order": list},
-        """select base_id as view, observer, list(node_id order by position) as "order" from {autobase_views}
-        where base_id in (select unnest($ids)) group by base_id, observer""",
-        means="the nodes in the order of an observer: a writer, or all",
-    ),
-    "timeline": Kind(
-        ("timeline",),
-        {"order": list},
-        """select timeline_id as timeline, list(event_id order by position) as "order" from {timeline_events}
-        where timeline_id in (select unnest($ids)) group by timeline_id""",
-        means="the events in their order",
-    ),
+    "view": Kind(("view", "observer"), {"order": list}, "the nodes in the order of an observer: a writer, or all"),
+    "timeline": Kind(("timeline",), {"order": list}, "the events in their order"),
     # The same subjects by the names of the tables' columns.
     "tangle_name": Kind(
         ("root_id", "tangle_name"),
         {"members": list, "tips": list, "order": list},
-        """select root_id, tangle_name, tips, coalesce(members, []) as members, coalesce(members, []) as "order"
-        from {tangles} left join (
-            select root_id, tangle_name, list(message_id order by position) as members
-            from {tangle_messages} where is_member group by all
-        ) using (root_id, tangle_name) where root_id in (select unnest($ids))""",
-        frozenset({"members", "tips"}),
-        means="the members, in any order, the tips, and the members by position",
+        "the members, in any order, the tips, and the members by position",
     ),
-    "set_id": Kind(
-        ("set_id",),
-        {"items": list, "item_roots": list},
-        "select set_id, items, item_roots from {sets} where set_id in (select unnest($ids))",
-        frozenset({"items", "item_roots"}),
-        means="the items and the item roots, in any order",
-    ),
+    "set_id": Kind(("set_id",), {"items": list, "item_roots": list}, "the items and the item roots, in any order"),
     "base_id": Kind(
         ("base_id", "observer"),
         {"order": list, "confirmed_length": int},
-        """select base_id, observer, list(node_id order by position) as "order",
-            count(*) filter (where is_confirmed) as confirmed_length
-        from {autobase_views} where base_id in (select unnest($ids)) group by base_id, observer""",
-        means="the nodes in an observer's order, and the number of settled ones",
+        "the nodes in an observer's order, and the number of settled ones",
     ),
-    "timeline_id": Kind(
-        ("timeline_id",),
-        {"order": list},
-        """select timeline_id, list(event_id order by position) as "order" from {timeline_events}
-        where timeline_id in (select unnest($ids)) group by timeline_id""",
-        means="the events by position",
-    ),
+    "timeline_id": Kind(("timeline_id",), {"order": list}, "the events by position"),
 }
 
 
@@ -194,7 +132,7 @@ def _check(tables: Tables, batch: list[_Statement | dict]) -> Iterator[dict]:
     known: dict[tuple, dict] = {}
     for name, kind in KINDS.items():
         ids = sorted({each.key[0] for each in batch if isinstance(each, _Statement) and each.kind == name})
-        for row in tables.rows(kind.sql, ids=ids) if ids else ():
+        for row in tables.rows(_SQL[name], ids=ids) if ids else ():
             known[(name, *(row[key] for key in kind.keys))] = row
     # A message whose id only a line with another computed id claims is not valid.
     asked = {each.key[0] for each in batch if isinstance(each, _Statement) and each.kind == "message"}
@@ -212,7 +150,7 @@ def _check(tables: Tables, batch: list[_Statement | dict]) -> Iterator[dict]:
         differ = {
             name: {"peer": value, "tables": row[name]}
             for name, value in each.said.items()
-            if not _is_same(value, row[name], name in KINDS[each.kind].unordered)
+            if not _is_same(value, row[name], isinstance(value, list) and name in _UNORDERED)
         }
         yield answer | ({"verdict": DIFFER, "differ": differ, "key": each.key} if differ else {"verdict": AGREE})
 

@@ -1,10 +1,11 @@
-"""Opens the public tables of a warehouse as views of a DuckDB connection that can read only their files.
+"""Opens the public tables of a warehouse, and those of other models, as views that can read only their files.
 
 The connection may read only the files of the tables: other files, networks, extensions and Python variables are locked
 out before a user's query runs, and a query is a single `select`.
 """
 
 import os
+import re
 from collections.abc import Callable
 from glob import escape
 from itertools import chain
@@ -14,10 +15,14 @@ import duckdb
 
 from dbt_tangles.cli.init import project_folder
 from dbt_tangles.cli.logs_of_tables import explain_absence
-from dbt_tangles.cli.tables import SETTINGS, CommandError, Tables
+from dbt_tangles.cli.tables import SETTINGS, CommandError, Tables, select_from
 
 _TRIES = 20
 _Result = TypeVar("_Result")
+#: The folders of this project's models and seeds, and the suffixes of their files.
+_OURS, _SUFFIXES = ("models", "python_models", "seeds"), (".sql", ".py", ".csv")
+_INTERNAL = ("stg", "int")
+_NAME = re.compile(r"(?:[a-z_][a-z0-9_]*\.)?[a-z_][a-z0-9_]*")
 _QUERIES = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 
 
@@ -34,10 +39,28 @@ def _connect(files: dict[str, list[str]]) -> duckdb.DuckDBPyConnection:
     connection.execute("set allowed_paths = $paths", {"paths": [*paths, *map(escape, paths)]})
     connection.execute("set enable_external_access = false")
     connection.execute("set lock_configuration = true")
+    for schema in sorted({name.partition(".")[0] for name in files if "." in name}):
+        connection.execute(f"create schema {schema}")
     for name, found in files.items():
-        listed = ", ".join("'" + escape(file).replace("'", "''") + "'" for file in found)
-        connection.execute(f"create view {name} as select * from read_parquet([{listed}], hive_partitioning = false)")
+        connection.execute(f"create view {name} as {select_from(found)}")
     return connection
+
+
+def other_tables(tables: Tables) -> dict[str, list[str]]:
+    """List the files of the tables of other models: those of this schema, and as `SCHEMA.TABLE` those of other schemas.
+
+    Internal tables, whose names begin as dbt's staging or intermediate models, may hold secrets and are left out.
+    """
+    ours = {path.stem for top in _OURS for path in (project_folder() / top).rglob("*") if path.suffix in _SUFFIXES}
+    found = {}
+    for folder in sorted(tables.folder.parent.glob("*.db")):
+        prefix = "" if folder.name == tables.folder.name else f"{folder.stem}."
+        for table in sorted(path for path in folder.iterdir() if path.is_dir() and path.name not in ours):
+            files = sorted(map(str, table.glob("[!._]*.parquet")))
+            is_read = _NAME.fullmatch(prefix + table.name) and table.name.partition("_")[0] not in _INTERNAL
+            if is_read and files and all(map(os.path.isfile, files)):
+                found[prefix + table.name] = files
+    return dict(sorted(found.items(), key=lambda each: ("." in each[0], each[0])))
 
 
 def ask(tables: Tables, query: str, read: Callable[[duckdb.DuckDBPyConnection], _Result]) -> _Result:
@@ -54,13 +77,17 @@ def ask(tables: Tables, query: str, read: Callable[[duckdb.DuckDBPyConnection], 
     check_query(query)
     for tries_left in reversed(range(_TRIES)):
         files = {name: found for name in public_names() if (found := tables.files(name))}
+        others = other_tables(tables)
+        files |= {name: found for name, found in others.items() if name.rpartition(".")[2] in query}
         try:
             return read(_connect(files))
         except duckdb.CatalogException as error:
             absent = [
                 explain_absence(tables, name) for name in public_names() if name not in files and name in str(error)
             ]
-            raise CommandError("\n".join([str(error), *absent, f"The tables are: {', '.join(files)}"])) from error
+            lists = [f"The tables are: {', '.join(name for name in files if name not in others)}"]
+            lists += [f"Tables of other models: {', '.join(others)}"] if others else []
+            raise CommandError("\n".join([str(error), *absent, *lists])) from error
         except (duckdb.Error, ValueError, OverflowError) as error:
             # DuckDB reports a file that has gone in several ways, so the files themselves are asked.
             if not tries_left or all(map(os.path.exists, chain.from_iterable(files.values()))):

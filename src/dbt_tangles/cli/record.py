@@ -14,7 +14,7 @@ def read_fields(tables: Tables, name: str, root: str) -> list[dict]:
     if not tables.files("record_fields"):
         return []
     return tables.rows(
-        """select field, strategy, value, is_conflict, set_by, conflicting_values from {record_fields}
+        """select field, strategy, value, is_conflict, set_by, conflicting_values from record_fields
         where tangle_name = $name and root_id = $root order by field""",
         name=name,
         root=root,
@@ -32,7 +32,7 @@ def explain_member(tables: Tables, name: str, root: str, message_id: str) -> dic
         return None
     row = tables.row(
         """select status, [each for each in left_out if each.message_id = $id][1] as left_out
-        from {records} where tangle_name = $name and root_id = $root""",
+        from records where tangle_name = $name and root_id = $root""",
         name=name,
         root=root,
         id=message_id,
@@ -49,33 +49,20 @@ def read_end(tables: Tables, name: str, root: str) -> tuple[dict[str, str], list
     if not tables.files("records"):
         return {}, []
     row = tables.row(
-        "select tips, left_out from {records} where tangle_name = $name and root_id = $root and len(left_out) > 0",
+        "select tips, left_out from records where tangle_name = $name and root_id = $root and len(left_out) > 0",
         name=name,
         root=root,
     )
     return ({each["message_id"]: each["reason"] for each in row["left_out"]}, row["tips"]) if row else ({}, [])
 
 
-def _words(left_out: dict) -> str:
+def left_out_words(left_out: dict) -> str:
     """Say why the record leaves a message out."""
     if left_out["cause_id"]:
         return f"the record leaves out the message, because it follows {left_out['cause_id']}, which does not count"
     fields = f" ({join_names(left_out['fields'])})" if left_out["fields"] else ""
     meaning = messages.record(left_out["reason"]).rstrip(".")
     return f"the record leaves out the message and its followers: {meaning[0].lower()}{meaning[1:]}{fields}"
-
-
-def write_member(page: Page, found: dict | None) -> None:
-    """Print a member's part in a record."""
-    if found is None:
-        return
-    if found["status"] != "reduced":
-        page.line("record: ", (found["status"], BAD), indent=2)
-    if found["left_out"]:
-        page.line("record: ", (_words(found["left_out"]), BAD), indent=2)
-    if found["sets"]:
-        conflicts = f"; in conflict with another tip: {join_names(found['conflicts'])}" if found["conflicts"] else ""
-        page.line(f"record: gives the value of {join_names(found['sets'])}{conflicts}", indent=2)
 
 
 def write_fields(page: Page, fields: list[dict]) -> None:

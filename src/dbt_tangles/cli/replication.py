@@ -75,7 +75,7 @@ def read_peer(file: TextIO) -> Peer:
 
 def own_clock(tables: Tables) -> Clock:
     """Return the verified length of each feed of the warehouse."""
-    rows = tables.rows("select author, verified_length from {feeds} where verified_length > 0 order by author")
+    rows = tables.rows("select author, verified_length from feeds where verified_length > 0 order by author")
     return {row["author"]: row["verified_length"] for row in rows}
 
 
@@ -86,7 +86,7 @@ def clock_of(tables: Tables, peer: Peer) -> tuple[Clock, list[str]]:
     author, its latest named message ends that author's feed.
     """
     if peer.clock is not None:
-        return peer.clock, _unknown(tables, "select author as id from {feeds}", peer.clock)
+        return peer.clock, _unknown(tables, "select author as id from feeds", peer.clock)
     messages = {message.message_id: message for message in _in_chain(tables, {})}
     at = {(message.author, message.sequence): message for message in messages.values()}
     tips = [tip for tip in dict.fromkeys(peer.tips) if tip in messages]
@@ -101,7 +101,7 @@ def clock_of(tables: Tables, peer: Peer) -> tuple[Clock, list[str]]:
             links = at[last.author, sequence].links if (last.author, sequence) in at else []
             due += [messages[link] for link in links if link in messages]
         _raise_length(clock, last)
-    return clock | named, _unknown(tables, "select message_id as id from {ssb_messages}", peer.tips)
+    return clock | named, _unknown(tables, "select message_id as id from ssb_messages", peer.tips)
 
 
 def _unknown(tables: Tables, sql: str, ids: Iterable[str]) -> list[str]:
@@ -173,7 +173,7 @@ def _in_chain(tables: Tables, clock: Clock) -> list[Message]:
     rows = tables.rows(
         f"""with clock as (select unnest($authors) as author, unnest($lengths) as length)
         select chain.message_id, chain.author, chain.sequence, {_LINKS} as links
-        from {{feed_messages}} as chain inner join {{ssb_messages}} as messages using (message_id)
+        from feed_messages as chain inner join ssb_messages as messages using (message_id)
         left join clock on chain.author = clock.author
         where chain.in_chain and chain.sequence > coalesce(clock.length, 0)
         order by chain.author, chain.sequence""",
@@ -199,8 +199,8 @@ def missing_here(tables: Tables) -> list[dict]:
     """List the gaps of feeds and the missing messages of tangles, whether or not a peer has them."""
     gaps = tables.rows(
         """select author, any_value(verified_length) + 1 as from_sequence, min(sequence) - 1 as to_sequence
-        from {feeds} inner join {feed_messages} as messages using (author)
+        from feeds inner join feed_messages as messages using (author)
         where status = 'gap' and sequence > verified_length group by author order by author"""
     )
-    ids = tables.rows("select distinct missing_id as message_id from {tangle_missing} where not is_in_log order by 1")
+    ids = tables.rows("select distinct missing_id as message_id from tangle_missing where not is_in_log order by 1")
     return gaps + ids

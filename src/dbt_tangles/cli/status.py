@@ -4,16 +4,12 @@ from pathlib import Path
 
 import click
 
-from dbt_tangles.cli import gates, problems, runs, verdict_counts, verify
-from dbt_tangles.cli.duplicate_tangles import TablesOnce, count_alike, describe_alike
+from dbt_tangles.cli import gates, problems, runs, text, verdict_counts, verify
+from dbt_tangles.cli.duplicate_tangles import TablesOnce, count_alike
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
-from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, quantity
+from dbt_tangles.cli.page import Page
 from dbt_tangles.cli.suggest import examples, suggest
 from dbt_tangles.cli.tables import Tables
-
-_WORSE = {"error", "interrupted", "fail"}
-_SIZES = ("file", "byte", "line")
-_MOST_BROKEN = 5
 
 
 @click.command("status", epilog=examples("status", "status --fail-on rejects=3,forks"))
@@ -96,61 +92,4 @@ def _is_bad(answer: dict) -> bool:
 
 def write(page: Page, answer: dict) -> None:
     """Print the answer."""
-    page.line((answer["tables"], STRONG))
-    for run in answer["runs"]:
-        if run["tables"] or run is answer["runs"][0]:
-            _write_run(page, run, answer["tests"])
-    _write_tests(page, answer["tests"])
-    for row in answer["counts"]:
-        if row["is_news"]:
-            once = row["once"]
-            parts = ", ".join(f"{verdict} {n:,}" for verdict, n in once["counts"].items())
-            words = verdict_counts.noun_of(row["table"], once["total"])
-            page.line(f"{once['total']:>11,} {words}", *([f": {parts}"] if parts else []))
-    for row in answer["alike"]:
-        page.line((describe_alike(row), DIM))
-    if answer["look_at"]:
-        page.line(("to look at:", STRONG))
-    for item in answer["look_at"]:
-        page.line(item["words"], indent=1)
-        if item["ask"]:
-            page.line((item["ask"], ID), indent=2)
-    if answer.get("verified"):
-        verify.write_found(page, answer["verified"])
-    if answer.get("conditions"):
-        gates.write(page, answer["conditions"])
-
-
-def _write_run(page: Page, run: dict, results: dict | None) -> None:
-    took = f", took {run['seconds']:,} s" if run["seconds"] is not None else ""
-    style = GOOD if run["status"] == "success" else BAD if run["status"] in _WORSE else ""
-    page.line(
-        f"run of {run['started_at']} UTC: ",
-        (run["status"], style),
-        f"{took}; it wrote {quantity(run['tables'], 'of the tables')}",
-    )
-    if not run["inputs"]:
-        page.line(("input: the fixtures", DIM), indent=1)
-    for log in run["inputs"]:
-        sizes = [quantity(log[f"{what}s"], f"{what}{{|s}}") for what in _SIZES if log[f"{what}s"] is not None]
-        page.line(f"{log['var']} {log['path']}", f": {', '.join(sizes)}" if sizes else "", indent=1)
-    if results and results["run_id"] == run["run_id"]:
-        models = [row for row in results["broken"] if not row["kind"].endswith("test")]
-        for row in models[:_MOST_BROKEN]:
-            page.line((row["status"], BAD), f" {row['kind']} {row['name']}: {row['message']}", indent=1)
-        if len(models) > _MOST_BROKEN:
-            page.line((f"… and {len(models) - _MOST_BROKEN:,} more (--json lists them)", DIM), indent=1)
-        if results["skipped"]:
-            page.line(f"{quantity(results['skipped'], 'step{ was|s were}')} skipped because of that", indent=1)
-
-
-def _write_tests(page: Page, tests: dict | None) -> None:
-    if tests is None:
-        page.line(("dbt tests: no results found; --target-path names the folder that dbt writes to", DIM))
-        return
-    parts = ", ".join(f"{status} {n:,}" for status, n in sorted(tests["counts"].items())) or "none ran"
-    of = "" if tests["is_of_these_tables"] else "; they tested another run, not these tables"
-    page.line(f"dbt tests of {tests['at'][:19]}: ", (parts, BAD if tests["failed"] else GOOD), of)
-    for test in tests["failed"]:
-        failures = f", {quantity(test['failures'], 'row{|s}')}" if test["failures"] is not None else ""
-        page.line((test["status"], BAD), f" {test['name']}{failures}", indent=1)
+    text.write(page, "status", answer)

@@ -20,8 +20,8 @@ KINDS = {
 }
 #: Kind: a query that returns a row if any text may be an id of the kind.
 _FREE = {
-    "base": "select 1 from {autobase_bases} limit 1",
-    "timeline": "select 1 from {timeline_links} where kind = 'given' limit 1",
+    "base": "select 1 from autobase_bases limit 1",
+    "timeline": "select 1 from timeline_links where kind = 'given' limit 1",
 }
 #: Kind: the forms of its ids, for errors.
 _FORMS = {
@@ -121,7 +121,7 @@ def _find(tables: Tables, candidate: Candidate, kind: str) -> list[Subject]:
     named = _NAMED.fullmatch(candidate.text) if kind == "tangle" else None
     prefix = as_sigil(named[2] if named else candidate.text)
     rows = tables.rows(
-        f"""select {column} as id, {name} as name from {{{table}}}
+        f"""select {column} as id, {name} as name from {table}
         where {column} >= $low and {column} < $high and {condition}
             and ($name is null or {name} = $name) order by 1, 2 limit {_MOST}""",
         low=prefix,

@@ -1,20 +1,25 @@
 """Reads a warehouse's parquet tables in place with DuckDB: only the columns and row groups that a query needs.
 
-Queries are constants of this package; file names and values are bound parameters, so a log cannot inject SQL. A build
-may replace a table at any time; the query then lists the table's folder again.
+Each table that a query names is a view of its files. Queries are constants of this package, and values are bound
+parameters, so a log cannot inject SQL. A build may replace a table at any time; the query then lists the table's folder
+again.
 """
 
 import contextlib
+import copy
 import os
 import re
 import stat
-from functools import cached_property
+from functools import cache, cached_property
 from glob import escape
 from pathlib import Path
 
 import duckdb
 
-_NAME = re.compile(r"\{(\w+)\}")
+#: A table in a query of this package, and a table of the query's own.
+_TABLE = re.compile(r"(?<!distinct )\b(?:from|join) (\w+(?:\.\w+)?)\b(?! ?[(.])")
+_OWN_TABLE = re.compile(r"(?:\bwith|,)\s+(\w+) as \(")
+_NAME = re.compile(r"\w+")
 #: The same pattern as in macros/inputs/check_vars.sql.
 _SCHEMA = re.compile(r"(?=.*[a-z_])[a-z0-9_]{1,128}")
 _TRIES = 20
@@ -37,6 +42,18 @@ def is_unicode(text: str) -> bool:
     return not any("\ud800" <= c <= "\udfff" for c in text)
 
 
+@cache
+def tables_of(sql: str) -> list[str]:
+    """Return the names of the tables that a query of this package reads."""
+    return sorted({*_TABLE.findall(sql)} - {*_OWN_TABLE.findall(sql)})
+
+
+def select_from(files: list[str]) -> str:
+    """Write the query of all rows of some files, whatever their names are."""
+    listed = ", ".join("'" + escape(file).replace("'", "''") + "'" for file in files)
+    return f"select * from read_parquet([{listed}], hive_partitioning = false)"
+
+
 def _is_irregular(path: Path) -> bool:
     """Whether a path is neither a regular file nor gone: one call, as a build may remove the file at any moment."""
     try:
@@ -51,7 +68,6 @@ class Tables:
     Attributes:
         folder: The schema's folder.
         missing: The tables that queries needed and did not find.
-        found_in: A cache: for a table, column and id, the files that hold the id.
 
     Raises:
         CommandError: The schema's name is not valid, or its folder does not exist.
@@ -66,8 +82,15 @@ class Tables:
 
             raise CommandError(describe_missing_tables(Path(warehouse), schema))
         self.missing: set[str] = set()
-        self.found_in: dict[tuple[str, str, str], list[str]] = {}
         self._connection = duckdb.connect(":memory:", config=SETTINGS)
+        self._files_of: dict[str, list[str]] = {}  # The files of each view
+        self._kept: frozenset[str] = frozenset()  # The temporary tables
+
+    def copy(self) -> "Tables":
+        """Return the same tables on a connection of their own: temporary tables and views replace tables only there."""
+        copied = copy.copy(self)
+        copied._connection = self._connection.cursor()
+        return copied
 
     def files(self, name: str) -> list[str]:
         """List a table's parquet files; an empty list if the table does not exist."""
@@ -117,7 +140,7 @@ class Tables:
                 place = self.folder.parent / f"{schema}.db" / name
                 if run["is_stale"]:
                     found[name] = self.folder / _NO_TABLE
-                elif _SCHEMA.fullmatch(schema) and _NAME.fullmatch(f"{{{name}}}") and place.is_dir():
+                elif _SCHEMA.fullmatch(schema) and _NAME.fullmatch(name) and place.is_dir():
                     found[name] = place
         return found
 
@@ -131,7 +154,7 @@ class Tables:
                     if('ssb_log' in logs and vars['private_groups'] = 'true', ['private_groups'], []) as parts,
                     len(logs) = 0 and coalesce(bool_or(len(logs) > 0 and len(tables) > 0) over (
                         order by started_at rows between 1 following and unbounded following
-                    ), false) as is_stale from {runs} order by started_at"""
+                    ), false) as is_stale from runs order by started_at"""
                 )
         return []
 
@@ -142,12 +165,11 @@ class Tables:
         self.missing.add(name)
         return False
 
-    def rows(self, sql: str, only: list[str] | None = None, **values: object) -> list[dict]:
+    def rows(self, sql: str, **values: object) -> list[dict]:
         """Run a query.
 
         Args:
-            sql: The query; `{name}` stands for a table, `$name` for a value.
-            only: Read only these files of the query's table; the whole table if they no longer exist.
+            sql: The query; `$name` stands for a value.
             values: The values by name.
 
         Returns:
@@ -158,20 +180,17 @@ class Tables:
         """
         if any(isinstance(value, str) and not is_unicode(value) for value in values.values()):
             return []  # Columns hold valid Unicode only.
-        names = set(_NAME.findall(sql))
-        text = _NAME.sub(lambda found: self._source(found[1]), sql)
+        names = [name for name in tables_of(sql) if name not in self._kept]
         for tries_left in reversed(range(_TRIES)):
-            if not all([self.has(name) for name in sorted(names)]):
+            if not all([self.has(name) for name in names]):
                 return []
-            paths_of = {name: only or self.files(name) for name in names}
-            files = {f"files_of_{name}": [escape(file) for file in paths] for name, paths in paths_of.items()}
             try:
-                cursor = self._connection.execute(text, {**values, **files})
+                self._define(names)
+                cursor = self._connection.execute(sql, values)
                 columns = [column[0] for column in cursor.description]
                 return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
             except (duckdb.IOException, duckdb.InvalidInputException) as error:
                 # A build has just replaced the table, and the listed files are gone.
-                only = None
                 if not tries_left:
                     from dbt_tangles.cli.suggest import Ask, suggest
 
@@ -180,17 +199,43 @@ class Tables:
                         f"{self.folder}: a table cannot be read: {error}\n`{verify}` lists damaged files"
                     ) from error
             except (duckdb.BinderException, duckdb.CatalogException) as error:
-                named = ", ".join(sorted(names))
                 raise CommandError(
-                    f"{self.folder}: tables of another version ({named}): {error}\nBuild them again with this version"
+                    f"{self.folder}: tables of another version ({', '.join(names)}): {error}\n"
+                    "Build them again with this version"
                 ) from error
             except duckdb.Error as error:
                 raise CommandError(f"{self.folder}: {error}") from error
         raise AssertionError("unreachable")
 
-    def _source(self, name: str) -> str:
-        """Return the SQL that reads a table."""
-        return f"read_parquet($files_of_{name}, hive_partitioning = false)"
+    def keep(self, name: str, sql: str, **values: object) -> bool:
+        """Keep the rows of a query in memory: further queries read them as a table, also in place of one of that name.
+
+        Returns:
+            False if a table of the query is missing; nothing is kept then.
+        """
+        if name in self._kept:
+            self._connection.execute(f"drop table temp.{name}")
+            self._kept -= {name}
+        if not all([self.has(each) for each in tables_of(sql) if each not in self._kept]):
+            return False
+        self.rows(f"create temp table {name} as {sql}", **values)
+        self._kept |= {name}
+        return True
+
+    def show(self, name: str, sql: str) -> None:
+        """Let further queries read a query in place of a table, if it exists; `memory.main.NAME` is the table."""
+        if self.files(name):
+            self._define([name])
+            self._connection.execute(f"create or replace temp view {name} as {sql}")
+
+    def _define(self, names: list[str]) -> None:
+        """Make the views of some tables, or renew those whose files a build has replaced."""
+        for name in names:
+            files = self.files(name)
+            if files and files != self._files_of.get(name):
+                place = name if "." in name else f"main.{name}"
+                self._connection.execute(f"create or replace view memory.{place} as {select_from(files)}")
+                self._files_of[name] = files
 
     def use_one_thread(self) -> None:
         """Run further queries in one thread, which is faster for many small ones."""
@@ -201,31 +246,9 @@ class Tables:
         found = self.rows(sql, **values)
         return found[0] if found else None
 
-    def rows_of(self, name: str, columns: str, column: str, value: str, rest: str = "") -> list[dict]:
-        """Return the rows of a table that have a value in a column of ids.
-
-        Rows are not sorted by id: the first pass reads this column alone and notes the files that hold the value, the
-        second reads the other columns from these files.
-
-        Args:
-            name: The table.
-            columns: The columns to return.
-            column: The column of ids.
-            value: The id.
-            rest: The rest of the query, after its first condition.
-        """
-        sql = f"from {{{name}}} where {column} = $value"
-        files = self.found_in.get((name, column, value)) or [
-            row["filename"] for row in self.rows(f"select distinct filename {sql}", value=value)
-        ]
-        if not files:
-            return []
-        self.found_in[(name, column, value)] = files
-        return self.rows(f"select {columns} {sql} {rest}", only=files, value=value)
-
 
 class Pair(Tables):
-    """The tables of two replicas, for one query: `{a__feeds}` is a table of replica A, `{b__feeds}` of replica B.
+    """The tables of two replicas, for one query: `a.feeds` is a table of replica A, `b.feeds` of replica B.
 
     Attributes:
         a: The tables of replica A.
@@ -233,18 +256,15 @@ class Pair(Tables):
     """
 
     def __init__(self, a: Tables, b: Tables) -> None:
-        self.a, self.b = a, b
-        self.folder = a.folder
-        self.missing = set()
-        self.found_in = {}
-        self._connection = a._connection
+        vars(self).update(vars(a.copy()), a=a, b=b, missing=set(), _files_of={})
+        self._connection.execute("create schema a; create schema b")
 
     def files(self, name: str) -> list[str]:
         """List the files of a table of one replica."""
-        whose, _, table = name.partition("__")
-        return (self.a if whose == "a" else self.b).files(table)
+        whose, _, table = name.partition(".")
+        return {"a": self.a, "b": self.b}[whose].files(table) if table else []
 
     def has(self, name: str) -> bool:
         """Whether a table of one replica exists; a missing one is added to `missing` of the replica."""
-        whose, _, table = name.partition("__")
-        return (self.a if whose == "a" else self.b).has(table)
+        whose, _, table = name.partition(".")
+        return {"a": self.a, "b": self.b}[whose].has(table) if table else True

@@ -69,7 +69,7 @@ def _count(tables: Tables, table: str) -> dict[str, int]:
 
 def _has_events(tables: Tables) -> bool:
     is_built = bool(tables.files("timeline_events"))
-    return is_built and bool(tables.rows("select 1 from {timeline_events} where message_id is null limit 1"))
+    return is_built and bool(tables.rows("select 1 from timeline_events where message_id is null limit 1"))
 
 
 def verdict_of(table: str) -> str:

@@ -3,7 +3,8 @@
 import shlex
 from pathlib import Path
 
-from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, quantity
+from dbt_tangles.cli import text
+from dbt_tangles.cli.page import STRONG, Page
 from dbt_tangles.cli.tables import CommandError, Tables
 
 _TRIES = 20
@@ -49,23 +50,11 @@ def _compare_bytes(folder: Path) -> tuple[dict[str, str] | None, dict[str, list[
 
 
 def write(page: Page, answer: dict) -> None:
-    """Print the answer."""
+    """Print the answer of `--verify` alone."""
     page.line((answer["tables"], STRONG))
-    write_found(page, answer["verified"])
+    text.write(page, "verify", answer)
 
 
-def write_found(page: Page, found: dict) -> None:
-    """Print the damaged files, and the command that rebuilds their tables."""
-    page.line(
-        f"{quantity(found['tables'], 'table{|s}')}, {quantity(found['files'], 'file{|s}')}, "
-        f"{quantity(found['bytes'], 'byte{|s}')}: ",
-        ("damaged", BAD) if found["damaged"] else ("no table is damaged", GOOD),
-    )
-    for row in found["damaged"]:
-        page.line((f"{row['table']}: ", BAD), f"{row['file']} {row['fault']}", indent=1)
-    if tables := sorted({row["table"] for row in found["damaged"]}):
-        page.line("rebuild them and all tables that depend on them:", indent=1)
-        selected = [f"{name}+" for name in tables]
-        page.line((shlex.join(["dbt", "build", "--full-refresh", "--select", *selected]), ID), indent=2)
-    if found["unknown"]:
-        page.line((f"not verified, because their manifests have no digests: {', '.join(found['unknown'])}", DIM))
+def rebuild_command(damaged: list[dict]) -> str:
+    """Write the command that rebuilds damaged tables, and all tables that depend on them."""
+    return shlex.join(["dbt", "build", "--full-refresh", "--select", *sorted({f"{row['table']}+" for row in damaged})])

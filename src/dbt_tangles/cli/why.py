@@ -4,13 +4,11 @@ import importlib
 
 import click
 
-from dbt_tangles.cli import claims, complete, log_places, subjects
-from dbt_tangles.cli.ids import MODULES, PLACES, complete_missing_id, find_one, require_id
+from dbt_tangles.cli import complete, log_places, subjects, text
+from dbt_tangles.cli.ids import PLACES, complete_id, find_one, require_id
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
 from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError, Tables
-
-_LINE = "dbt_tangles.cli.why_line"
 
 
 @click.command("why", epilog=examples("why %JFZyZqZ", "why log.jsonl:87"))
@@ -27,15 +25,19 @@ def command(given: str, only: str | None, kind: str | None, as_json: bool, wareh
     or a link around it are ignored. FILE:N is line N of a log file.
     """
     tables = Tables(warehouse, schema)
-    module, found = resolve(tables, given, kind)
-    why = importlib.import_module(module)
-    answer = why.explain(tables, found, **({"only": only} if module in MODULES.values() else {}))
-    print_answer(tables, answer, why.write, as_json)
+    answer = explain(tables, *resolve(tables, given, kind), only)
+    print_answer(tables, answer, lambda page, answer: text.write(page, answer["kind"] or "unknown", answer), as_json)
     return FOUND if _is_found(answer) else NOT_FOUND
 
 
+def explain(tables: Tables, kind: str, found: str, only: str | None = None) -> dict:
+    """Explain an id or a line of a kind, as `resolve` returns them."""
+    module = importlib.import_module(f"dbt_tangles.why.{kind}")
+    return module.explain(tables, found, only) if kind in PLACES else module.explain(tables, found)
+
+
 def resolve(tables: Tables, given: str, kind: str | None = None) -> tuple[str, str]:
-    """Return the module that explains an id or a line, and the whole id or `FILE:N`.
+    """Return the kind of an id or a line, and the whole id or `FILE:N`.
 
     Args:
         tables: The warehouse's tables.
@@ -47,22 +49,22 @@ def resolve(tables: Tables, given: str, kind: str | None = None) -> tuple[str, s
     """
     is_line = kind is None and log_places.is_line(tables, given)
     if is_line and "/" in given:
-        return _LINE, given
+        return "line", given
     found = find_one(tables, given, kind)
     if found is not None:
-        return MODULES[found.kind], found.id
+        return found
     if kind is None and (feeds := subjects.find_feeds(tables, given)):
-        return "dbt_tangles.cli.why_author", feeds[0].id
+        return "feed", feeds[0].id
     if is_line:
-        return _LINE, given
+        return "line", given
     if tables.missing >= {places[0][0] for places in PLACES.values()}:
         raise CommandError(f"{tables.folder}: no table with ids is built; build ssb_messages or another one")
-    wanted = complete_missing_id(tables, given) or claims.complete_claimed_id(tables, given)
+    wanted = complete_id(tables, given)
     if wanted is None and kind is None and log_places.may_be_line(given):
-        return _LINE, given
+        return "line", given
     if wanted is None:
         wanted = given if subjects.matching(tables, given) else require_id(tables, given, kind)
-    return "dbt_tangles.cli.why_unknown", wanted
+    return "unknown", wanted
 
 
 def _is_found(answer: dict) -> bool:

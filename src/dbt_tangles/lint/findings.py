@@ -1,6 +1,5 @@
 """Judges the files of logs, each by the rules of its kind, and yields the findings by file and line."""
 
-import importlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from dbt_tangles.lint import log_files
 from dbt_tangles.lint.equal_lines import MOST_EQUAL, EqualLines
 from dbt_tangles.lint.log_files import LogFile
 from dbt_tangles.lint.log_kinds import KINDS, SSB
+from dbt_tangles.lint.rules import check_lines
 
 _FOUND = """create table found (source_file varchar, line bigint, line_digest blob, reason varchar, detail varchar,
     id varchar, line_count bigint)"""
@@ -108,10 +108,9 @@ def judge(
     """
     database = duckdb.connect(":memory:", config={"autoinstall_known_extensions": False, "temp_directory": ""})
     database.execute(_FOUND)
-    check = importlib.import_module(f"dbt_tangles.lint.{kind}").check_lines
     equal = EqualLines()
     lines = equal.leave_out(_read(files, reading, tell))
-    count = check(database, log_files.with_digests(lines, reading.max_bytes)) + equal.count
+    count = check_lines(database, kind, log_files.with_digests(lines, reading.max_bytes)) + equal.count
     equal.write(database)
     return Judged(kind, [file.name for file in files], count, _findings(database, kind))
 

@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 FOLDER = Path(__file__).parent
 _HEAD = re.compile(r"-- Report, ([a-z ]+(?:, [a-z ]+)*): (.+\.)\n")
-_COMMON_TABLE = re.compile(r"(?:\bwith|,)\s+(\w+) as \(")
-_TABLE = re.compile(r"\b(from|join) (\w+)\b(?! ?\()")
+_SECTION = re.compile(r"^-- (\w+): .+\.\n", re.M)
 _VERDICT = re.compile(r"select\n    (.+?) as verdict,\n", re.DOTALL)
 
 
@@ -29,6 +28,13 @@ class Query(NamedTuple):
 def text_of(name: str) -> str:
     """Return the content of a query's file."""
     return (FOLDER / f"{name}.sql").read_text(encoding="utf-8")
+
+
+@functools.cache
+def sections(path: Path) -> dict[str, str]:
+    """Read a file of several queries: each begins with a line `-- NAME: text.`."""
+    _, *parts = _SECTION.split(path.read_text(encoding="utf-8"))
+    return {name: sql.strip() for name, sql in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def names() -> list[str]:
@@ -55,12 +61,9 @@ def by_place() -> dict[str, list[str]]:
     return places
 
 
-@functools.cache
 def query(name: str) -> str:
-    """Return a query for `Tables.rows`, which reads each table as `{table}`."""
-    sql = read(name).sql
-    own = set(_COMMON_TABLE.findall(sql))
-    return _TABLE.sub(lambda found: found[0] if found[2] in own else f"{found[1]} {{{found[2]}}}", sql)
+    """Return the SQL of a query."""
+    return read(name).sql
 
 
 @functools.cache

@@ -1,4 +1,4 @@
--- Report, tangles, feeds, groups, timelines: the first words of messages, in titles and drawings.
+-- Report, tangles, feeds, groups, timelines, records: the first words of messages, in titles and drawings.
 select
     message_id,
     author,

@@ -20,7 +20,7 @@ class FileNames:
 
     def __init__(self, tables: Tables) -> None:
         of_each = (
-            f"select regexp_extract(source_file, '^(.*/)[^/]', 1) as folder from {{{name}}}"
+            f"select regexp_extract(source_file, '^(.*/)[^/]', 1) as folder from {name}"
             for name in _TABLES
             if tables.has(name)
         )

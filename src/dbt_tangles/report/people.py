@@ -6,9 +6,9 @@ import re
 
 from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.tables import Tables
-from dbt_tangles.cli.why_message import time_of
 from dbt_tangles.queries import query
 from dbt_tangles.report.parts import Kind, Part
+from dbt_tangles.why.message import time_of
 
 #: Titles of subjects without a message of words, by the status of their root.
 _NO_WORDS = {"missing": "(the root is missing)", "sealed": "(encrypted)"}

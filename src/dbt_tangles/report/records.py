@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+
 from dbt_tangles.cli.page import truncate
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import query
+from dbt_tangles.report.people import words_of
 
+#: The fields that name a record, the first one that is set.
+_NAMES = ("title", "name", "preferredName", "description")
 #: The most characters of a value, as in the query `record_fields`.
 _LONGEST = 300
 
@@ -23,10 +29,25 @@ def collect(tables: Tables) -> dict | None:
     if not rows:
         return None
     counts = {name: rows[0][name] for name in ("total", "conflicted", "faulty")}
-    fields = _fields(tables, [row["root_id"] for row in rows])
+    roots = [row["root_id"] for row in rows]
+    fields = _fields(tables, roots)
+    words = {row["message_id"]: words_of(row) for row in tables.rows(query("message_titles"), ids=roots)}
     for row in rows:
         row["fields"] = fields.get((row["tangle_name"], row["root_id"]), [])
+        row["title"] = _title(row["fields"]) or words.get(row["root_id"], f"({row['tangle_name']})")
     return {**counts, "records": rows}
+
+
+def _title(fields: list[dict]) -> str | None:
+    """Return the value of the field that names a record, or its values in conflict, if they are texts."""
+    of_field = {row["field"]: row for row in fields}
+    for row in (of_field[name] for name in _NAMES if name in of_field):
+        values = [each["value"] for each in row["conflicting_values"]] if row["is_conflict"] else [row["value"]]
+        with contextlib.suppress(ValueError):  # A long value is cut.
+            texts = [json.loads(value or "null") for value in values]
+            if all(isinstance(text, str) and text.strip() for text in texts):
+                return " or ".join(texts)
+    return None
 
 
 def _fields(tables: Tables, roots: list[str]) -> dict[tuple[str, str], list[dict]]:

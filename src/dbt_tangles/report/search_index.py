@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import base64
 import gzip
-import re
 
 import numpy as np
 
 from dbt_tangles.cli.page import escape_unprintable
-from dbt_tangles.cli.tables import Tables
+from dbt_tangles.cli.tables import Tables, tables_of
 from dbt_tangles.cli.verdict_counts import verdict_of
 from dbt_tangles.report.chart_groups import EARLIEST, GROUPINGS, LATEST
 from dbt_tangles.report.folder import Folder
@@ -93,27 +92,28 @@ def _create_entries(tables: Tables) -> list[list[str]]:
         [name, row["verdict"]]
         for name in counted
         for table, verdict in [_verdict_of(name)]
-        for row in tables.rows(f"select distinct {verdict} as verdict from {{{table}}} order by 1")
+        for row in tables.rows(f"select distinct {verdict} as verdict from {table} order by 1")
     ]
     texts = [f"{table}:{code}" for table, code in names]
     bad = [n for n, (name, code) in enumerate(names) if code not in WELL and name not in GROUPINGS]
     found = " union all ".join(_select(tables, n, source) for n, source in built)
-    tables.rows(
-        f"""create or replace temp table search_rows as
-        select kind, id, author, written, replace(text, chr(10), ' ') as text,
+    tables.keep(
+        "search_rows",
+        f"""select kind, id, author, written, replace(text, chr(10), ' ') as text,
             list_sort([list_position($names, verdict) - 1 for verdict in verdicts]) as verdicts
         from ({found}) as found""",
         names=texts,
     )
     for name, column in (("authors", "author"), ("verdicts", "verdicts")):
-        tables.rows(
-            f"""create or replace temp table search_{name} as
-            select {column}, row_number() over (order by {column}) - 1 as n
-            from (select distinct {column} from search_rows where {column} is not null) as each_once"""
+        tables.keep(
+            f"search_{name}",
+            f"""select {column}, row_number() over (order by {column}) - 1 as n
+            from (select distinct {column} from search_rows where {column} is not null) as each_once""",
         )
-    tables.rows(
-        """create or replace temp table search_entries as
-        select row_number() over (order by list_has_any(verdicts, $bad) desc, written desc nulls last, kind, id) as n,
+    tables.keep(
+        "search_entries",
+        """select
+            row_number() over (order by list_has_any(verdicts, $bad) desc, written desc nulls last, kind, id) as n,
             kind, id, coalesce(author_number, 0) as author, written, text, verdict_number as verdicts
         from (
             select rows.*, authors.n + 1 as author_number, combinations.n as verdict_number from search_rows as rows
@@ -141,17 +141,17 @@ def _select(tables: Tables, number: int, source: Source) -> str:
     own = f"[{own}]"
     columns = f"""{number} as kind, {source.id} as id, {source.author} as author,
         {source.written} / 1000 as written, {source.text} as text"""
-    if not all([tables.has(name) for name in re.findall(r"{(\w+)}", columns)]):
+    if not all([tables.has(name) for name in tables_of(columns)]):
         columns = f"{number} as kind, {source.id} as id, null as author, null as written, null as text"
     where = f"where {source.where}" if source.where else ""
     also = _also(tables, source)
     if not also:
-        return f"select {columns}, {own} as verdicts from {{{source.table}}} {where}"
+        return f"select {columns}, {own} as verdicts from {source.table} {where}"
     others = " union all ".join(
-        f"select {column} as of_id, '{name}:' || {_verdict_of(name)[1]} as verdict from {{{_verdict_of(name)[0]}}}"
+        f"select {column} as of_id, '{name}:' || {_verdict_of(name)[1]} as verdict from {_verdict_of(name)[0]}"
         for name, column in also.items()
     )
-    return f"""select {columns}, list_concat({own}, coalesce(others.verdicts, [])) as verdicts from {{{source.table}}}
+    return f"""select {columns}, list_concat({own}, coalesce(others.verdicts, [])) as verdicts from {source.table}
         left join (select of_id, list(verdict) as verdicts from ({others}) as each_row group by of_id) as others
         on others.of_id = {source.id} {where}"""
 

@@ -55,7 +55,7 @@ class Source(NamedTuple):
 
 def _of_root(root: str) -> tuple[str, str]:
     """Return the SQL expressions of the author and the first words of a root."""
-    of_root = f"from {{ssb_messages}} as root where root.message_id = {root}"
+    of_root = f"from ssb_messages as root where root.message_id = {root}"
     return f"(select any_value(root.author) {of_root})", f"(select any_value(root.first_words) {of_root})"
 
 

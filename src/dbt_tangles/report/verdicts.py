@@ -75,8 +75,9 @@ def _judge(tables: Tables, system: _System, counts: dict[str, dict[str, int]], w
 
     taken, (_, rejected) = split(system.taken)[0], split(system.rejects)
     said = [f"{quantity(taken, system.noun)} {inflect(taken, '{is|are}')} {system.verdict}"]
-    numbers = [_number(taken, f"{inflect(taken, system.noun)} {system.verdict}", system.rejects, rejected)]
+    numbers = [_number(taken, f"{inflect(taken, system.noun)} {system.verdict}", system.taken, {})]
     if bad := sum(rejected.values()):
+        numbers.append(_number(bad, inflect(bad, "rejected line{|s}"), system.rejects, rejected))
         said.append(f"{quantity(bad, 'line{ is|s are}')} rejected")
     if system.aside:
         _, aside = split(system.aside)

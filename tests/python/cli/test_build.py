@@ -183,6 +183,12 @@ def test_progress_in_words(capsys):
     assert first.endswith(" s  feeds chained: 2 tables")
     assert second == "  test rows: fail: Got 2 results \\x1b[31m"
     assert progress.end() == "3 tables, 1 test (1 failed)"
+    progress(node("four", "sets", message="unchanged"))
+    assert progress.end() == "4 tables (1 unchanged), 1 test (1 failed)"
+    again = build_run.Progress(manifest, ["ssb_log"], lambda *_: None)
+    for name in ("one", "two"):
+        again(node(name, "feeds", message="unchanged"))
+    assert again.end() == "2 tables (all unchanged)"
 
 
 def test_check_builds_a_log_first(folder, monkeypatch):

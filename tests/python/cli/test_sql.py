@@ -89,6 +89,25 @@ def test_internal_tables_are_no_views(warehouse):
         assert result.exit_code == 2 and "%secret" not in result.output
 
 
+def test_tables_of_other_models(warehouse):
+    """A user's own tables are read beside ours; errors list them, and internal tables stay closed."""
+    warehouse.write("feeds").folder.joinpath("feeds").rename(warehouse.folder / "my_feeds")
+    warehouse.write("feeds", story.feed(story.ALICE, 3, story.A2))
+    for name in ("stg_mine", "int_tangle_depths", "tangle_missing"):
+        warehouse.write("feed_next").folder.joinpath("feed_next").rename(warehouse.root / name)
+        (warehouse.root / "shop.db").mkdir(exist_ok=True)
+        (warehouse.root / name).rename(warehouse.root / "shop.db" / name)
+    warehouse.write("feed_next").move("feed_next", "shop")
+    (warehouse.root / "shop.db" / "feed_next").rename(warehouse.root / "shop.db" / "orders")
+    answer = warehouse.json(
+        "sql", "select (select count(*) from my_feeds), (select count(*) from shop.orders), author from feeds"
+    )
+    assert answer["rows"] == [[0, 0, story.ALICE]]
+    for name in ("nowhere", "shop.stg_mine", "shop.int_tangle_depths"):
+        result = warehouse.ask("sql", f"select * from {name}")
+        assert result.exit_code == 2 and "\nTables of other models: my_feeds, shop.orders\n" in result.stderr
+
+
 @pytest.mark.parametrize(
     "query",
     [

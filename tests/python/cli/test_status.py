@@ -66,17 +66,47 @@ def test_runs_and_their_logs(warehouse):
     }
     assert answer["runs"][0]["vars"] == {"edit_batch_size": 1}
     text = warehouse.ask("status").stdout
-    assert "run of 2026-01-01 02:00:00 UTC: success, took 60.0 s; it wrote 1 of the tables" in text
+    assert "last run, of 2026-01-01 02:00:00 UTC: success, took 60.0 s; it wrote 1 of the tables\n" in text
     same = {"tables": ["tangles.feeds", "tangles.tangles"], "changed_tables": ["tangles.tangles"]}
     warehouse.write("runs", run("new", 2, inputs=[log], **same))
     assert "success, took 60.0 s; it wrote 1 of the tables" in warehouse.ask("status").stdout
     warehouse.write(
         "runs", run("old", 1, changed_tables=same["tables"]), run("new", 2, **same | {"changed_tables": []})
     )
-    found = warehouse.json("status")
+    found, said = warehouse.json("status"), warehouse.ask("status").stdout
     assert [each["tables"] for each in found["runs"]] == [0, 2]
+    assert "last run, of 2026-01-01 02:00:00 UTC: success, took 60.0 s; it found all tables unchanged\n" in said
+    assert (
+        "earlier run, of 2026-01-01 01:00:00 UTC: success, took 60.0 s; it wrote 2 of the tables, which later " in said
+    )
     assert not any("come from" in item["words"] for item in found["look_at"])
     assert "ssb_log /logs/*.jsonl: 2 files, 1,000 bytes, 5 lines" in text and "01:00:00" not in text
+
+
+def test_long_paths_are_shortened_to_their_unique_ends(warehouse):
+    """JSON has the whole paths; a short path leads `why` to the line."""
+    folder = "file:/home/ann/" + "archive/" * 20
+    log = {"var": "ssb_log", "path": f"{folder}*.jsonl", "files": 3, "bytes": 1, "lines": 1}
+    warehouse.write("runs", run("one", 1, inputs=[log], tables=["tangles.feeds"]))
+    places = [("a/log.jsonl", "bad_type"), ("b/log.jsonl", "bad_order"), ("other.jsonl", "too_long")]
+    rows = [{"source_file": folder + name, "line": 7, "reason": reason} for name, reason in places]
+    warehouse.write("ssb_rejects", *rows)
+    text = warehouse.ask("status").stdout
+    for name, _ in places:
+        assert f"why {name}:7 " in text and f"{folder}{name}:7" in json.dumps(warehouse.json("status"))
+        answer = warehouse.ask("why", f"{name}:7").stdout
+        assert f"ssb log, {name}:7\n" in answer and folder not in answer
+        assert warehouse.json("why", f"{name}:7")["lines"][0]["source_file"] == folder + name
+    assert folder not in text and "ssb_log …/archive/archive/" in text
+
+
+def test_rejected_lines_have_a_heading_of_their_own(warehouse):
+    warehouse.write("ssb_rejects", {"source_file": "/log", "line": 1, "reason": "bad_type"})
+    lines = warehouse.ask("status").stdout.splitlines()
+    at = lines.index("rejected:")
+    assert "1 rejected line of the SSB log: bad_type 1" in lines[at + 1] and not [
+        line for line in lines[1:at] if "rejected" in line
+    ]
 
 
 def test_times_as_spark_writes_them(warehouse):
@@ -207,13 +237,13 @@ def test_no_rows_of_zero_for_a_log_that_is_not_there(tmp_path):
     told = re.findall(r"^ +([0-9,]+) (.+?)(?:: .*)?$", warehouse.ask("status").stdout, re.MULTILINE)
     assert told == [
         ("6", "messages of SSB"),
-        ("0", "rejected lines of the SSB log"),
         ("2", "feeds"),
         ("5", "messages in their feeds"),
         ("1", "tangle"),
         ("5", "messages in tangles"),
         ("0", "writer faults in tangles"),
         ("1", "timeline"),
+        ("0", "rejected lines of the SSB log"),
     ]
     warehouse.write("timeline_events", {"timeline_id": "t", "event_id": "e"})
     assert "0 rejected lines of the event log" in warehouse.ask("status").stdout

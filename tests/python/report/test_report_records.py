@@ -105,3 +105,12 @@ def test_links_lead_to_the_drawing_and_to_messages(warehouse):
     """
     drawing, message = drive(make(warehouse), address("records", KEY), script).split(" | ")
     assert (drawing, message) == (address("tangle", KEY), address("message", A1))
+
+
+def test_a_record_has_its_words_as_heading(warehouse):
+    """The field that names a record, or its values in conflict, else the first words of its root, or its name."""
+    titles = [each["title"] for each in shard(make(warehouse), "records")["records"]]
+    assert titles == ["(thread)", "(thread)"]  # one of the values in conflict is not JSON
+    warehouse.write("record_fields", field(ROOT, "title", '"Dinner"', A1), field(OTHER, "name", '["no text"]', A1))
+    titles = [each["title"] for each in shard(make(warehouse), "records")["records"]]
+    assert titles == ["Dinner", "(thread)"]

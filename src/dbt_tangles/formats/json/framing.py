@@ -21,6 +21,7 @@ Mistake = tuple[Framing, str]
 _SOUGHT_BYTES = 2**12  # bytes of a line that are examined for an encoding
 _LEAST_UTF16_BYTES = 6
 _LEAST_NUL_SHARE = 0.25  # of all bytes: half of the bytes at even or at odd places
+_LEAST_MARKED_SHARE = 0.1  # after the mark of UTF-16
 _MOST_TRIES = 8
 
 _MAGICS = {
@@ -79,13 +80,13 @@ def array_mistake(document: Any) -> Mistake | None:
 
 
 def _is_utf16(raw: bytes) -> bool:
-    """Whether bytes begin with the mark of UTF-16, or have NUL in nearly every other place like JSON in UTF-16."""
+    """Whether bytes have NUL in nearly every other place, as JSON in UTF-16 has; a mark alone may be of any binary."""
     head = raw[:_SOUGHT_BYTES]
     if len(head) < _LEAST_UTF16_BYTES:
         return False
     less, more = sorted((head[::2].count(0), head[1::2].count(0)))
     has_mark = head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    return has_mark or (more >= _LEAST_NUL_SHARE * len(head) and 10 * less <= more)
+    return more >= (_LEAST_MARKED_SHARE if has_mark else _LEAST_NUL_SHARE) * len(head) and 10 * less <= more
 
 
 def _array_detail(size: str) -> str:

@@ -45,7 +45,7 @@ function mark(node) {
 /** The measures of a drawing that fills a frame `room` wide: labels stand beside nodes if there is room for them. */
 function measuresOf(view, room) {
   const columns = Math.max(view.columns, 1), row = view.kind === "base" ? 62 : BETWEEN;
-  const longest = d3.max(view.rows, (depth) => (depth === null ? 0 : String(depth).length)) || 0;
+  const longest = d3.max(view.rows, (depth, n) => String(depth ?? stateOf(view, n)).length) || 0;
   const left = 24 + CHARACTER * Math.max(longest, 5);
   const labelled = 36 + CHARACTER * Math.min(LETTERS, d3.max(view.nodes, (node) => node.label.length) || 0);
   const free = (room - left - 20) / columns;
@@ -65,12 +65,15 @@ function drawLanes(view, { left, top, step, height, isSlanted }) {
   });
 }
 
+/** The label of a row without a depth: the state of its nodes. */
+const stateOf = (view, row) => (view.nodes.some((node) => node.y === row && node.state !== "missing") ? "aside" : "missing");
+
 function drawDepths(view, { left, top, row, width }) {
   const named = new Set(), found = [s("text", { x: left - 10, y: top - 14, class: "depth" }, view.kind === "feed" ? "no." : "depth")];
   view.rows.forEach((depth, n) => {
-    if (depth === null || named.has(depth)) return;
-    named.add(depth);
-    found.push(s("text", { x: left - 10, y: top + n * row + row / 2 + 4, class: "depth" }, String(depth)));
+    if (named.has(depth)) return;
+    if (depth !== null) named.add(depth);
+    found.push(s("text", { x: left - 10, y: top + n * row + row / 2 + 4, class: "depth" }, String(depth ?? stateOf(view, n))));
   });
   for (const [n, words] of view.holes || []) {
     const y = top + n * row;

@@ -45,7 +45,7 @@ function numberOf({ n, words, table: name, reasons, others, id }, meanings) {
     return h("li", {}, shown);
   };
   return h("div", { class: "big" }, h("dt", {}, words), h("dd", { class: "n" }, count(n)),
-    id ? h("dd", {}, idLink(id)) : reasons.length ? h("dd", {}, name.endsWith("_rejects") ? "Rejected lines: " : null, h("ul", {}, reasons.map(reason), others ? h("li", {}, `others ${count(others)}`) : null)) : null);
+    id ? h("dd", {}, idLink(id)) : reasons.length ? h("dd", {}, h("ul", {}, reasons.map(reason), others ? h("li", {}, `others ${count(others)}`) : null)) : null);
 }
 
 /** The problems, the most urgent first: the first ten, and the others folded away, with a command for each. */

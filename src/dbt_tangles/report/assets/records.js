@@ -19,7 +19,7 @@ function fieldRow(field) {
 function recordCard(record) {
   const key = `${record.tangle_name}:${record.root_id}`, names = record.conflicting_fields;
   const list = (words, ids, total) => (total ? h("p", {}, h("b", {}, `${words}: `), idLinks(ids, total)) : null);
-  return h("article", { class: "card record", "data-record": key }, h("h3", {}, link(addressOf("tangle", [key]), said(record.tangle_name), " ", said(record.root_id, "id"))),
+  return h("article", { class: "card record", "data-record": key }, h("h3", {}, link(addressOf("tangle", [key]), said(record.title)), h("small", {}, said(`${record.tangle_name} ${record.root_id}`, "id"))),
     record.status in STATUSES ? h("p", { class: "failed" }, STATUSES[record.status]) : null,
     names.length ? h("p", { class: "merge" }, h("b", {}, "A merge must set "), said(names.join(", ")), ": the next message lists all tips and sets ", names.length > 1 ? "these fields to values" : "this field to a value", " of its author's choice. Otherwise peers ignore it.") : null,
     list("Tips", record.tips, record.tips_total),

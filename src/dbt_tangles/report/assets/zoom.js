@@ -37,6 +37,7 @@ function zoomed(picture, scene, width, height) {
     if (isFit || !picture.isConnected) return;
     isFit = true;
     target.call(zoom.transform, d3.zoomIdentity.scale(Math.max(0.7, Math.min(1, seen()[0] / width))));
+    hint.hidden = width * now().k <= seen()[0] + 1;
     place.dataset.fit = "";
   }
   requestAnimationFrame(fit);
@@ -48,8 +49,9 @@ function zoomed(picture, scene, width, height) {
   }
 
   const button = (words, title, act) => h("button", { type: "button", title, "aria-label": title, onclick: act }, words);
+  const hint = h("p", { class: "note hint", hidden: true }, "The drawing is wider than its frame: drag it, or see the whole.");
   const place = h("div", { class: "canvas" },
-    h("div", { class: "tools", role: "group", "aria-label": "Zoom" }, button("+", "Zoom in (+)", () => scale(STEP)), button("−", "Zoom out (-)", () => scale(1 / STEP)), button("Whole", "See the whole (0)", whole)), picture);
+    h("div", { class: "tools", role: "group", "aria-label": "Zoom" }, button("+", "Zoom in (+)", () => scale(STEP)), button("−", "Zoom out (-)", () => scale(1 / STEP)), button("Whole", "See the whole (0)", whole)), hint, picture);
   place.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const act = {

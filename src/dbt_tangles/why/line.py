@@ -1,14 +1,11 @@
-"""`tangles why FILE:N`: the id that a line of a log gave, or the reason why it was rejected."""
+"""A line of a log, `FILE:N`: the id that a line of a log gave, or the reason why it was rejected."""
 
 import importlib
 
 from dbt_tangles.cli import log_places, messages
-from dbt_tangles.cli.ids import MODULES, PLACES
+from dbt_tangles.cli.ids import PLACES
 from dbt_tangles.cli.log_places import LOGS, MOST, Log
-from dbt_tangles.cli.page import BAD, DIM, ID, STRONG, Page, quantity
 from dbt_tangles.cli.tables import Tables
-
-_SHOWN = 10
 
 
 def explain(tables: Tables, given: str) -> dict:
@@ -49,7 +46,7 @@ def _rejects(tables: Tables, name: str, log: Log, file: str, line: int) -> dict[
     """Read the rejects of a line number, by file."""
     rows = tables.rows(
         f"""select source_file, reason, detail, {log.reject_id} as id, {log.reject_within} as within, line_count
-        from {{{log.rejects}}} where line = $line order by all""",
+        from {log.rejects} where line = $line order by all""",
         line=line,
     )
     found: dict[str, list[dict]] = {}
@@ -67,7 +64,7 @@ def _standing_for(tables: Tables, name: str, source_file: str, line: int) -> dic
     standing = [
         row["line"]
         for row in tables.rows(
-            f"select distinct line from {{{log.rejects}}} where source_file = $file and line_count > 1",
+            f"select distinct line from {log.rejects} where source_file = $file and line_count > 1",
             file=source_file,
         )
     ]
@@ -107,46 +104,8 @@ def _explain_line(
 def _explain(tables: Tables, log: Log, gives: dict) -> dict | None:
     """Return the answer of `tangles why` for the line's id, if a table has the id."""
     if not gives["id"] or not any(
-        tables.rows_of(table, "1", column, gives["id"], "limit 1") for table, column in PLACES[log.kind]
+        tables.rows(f"select 1 from {table} where {column} = $id limit 1", id=gives["id"])
+        for table, column in PLACES[log.kind]
     ):
         return None
-    return importlib.import_module(MODULES[log.kind]).explain(tables, gives["id"], only=gives["within"])
-
-
-def write(page: Page, answer: dict) -> None:
-    """Print the answer."""
-    page.line((answer["id"], ID))
-    for row in answer["lines"]:
-        _write_line(page, row)
-    if answer["lines"]:
-        return
-    for file in answer["files"][:_SHOWN]:
-        page.line(f"{file['log']} log, {file['source_file']} has {quantity(file['lines'], 'line{|s}')}", indent=1)
-    if not answer["files"]:
-        page.line("the build read no file of that name", indent=1)
-        page.ids("files that it read:", answer["other_files"], indent=1)
-
-
-def _write_line(page: Page, row: dict) -> None:
-    page.line(f"{row['log']} log, {row['source_file']}:{row['line']}", indent=1)
-    for reject in row["rejects"]:
-        text = f": {reject['reason']}. {reject['meaning']} {reject['detail'] or ''}".rstrip()
-        page.line(("rejected", BAD), text, indent=2)
-        if reject["line_count"] > 1:
-            page.line(f"{reject['line_count']:,} lines of the file have the same bytes", indent=2)
-    within = f" of {'base' if row['log'] == 'autobase' else 'timeline'} {row['within']}" if row["within"] else ""
-    if row["id"]:
-        page.line("its id would be " if row["rejects"] else "it gave ", (row["id"], ID), within, indent=2)
-    elif row["id"] == "" and not row["rejects"]:
-        page.line("it names the writers of base ", (row["within"] or "", STRONG), indent=2)
-    elif not row["rejects"]:
-        page.line("it gave no row of these tables", indent=2)
-    others = row["line_count"] - 1
-    if others > 0:
-        page.line(quantity(others, "more line{ gave|s gave} the same:"), indent=2)
-        for place in row["also_at"][:_SHOWN]:
-            page.line(f"{place['source_file']}:{place['line']}", indent=3)
-        if others > _SHOWN:
-            page.line((f"… and {others - _SHOWN:,} more", DIM), indent=3)
-    if row["why"]:
-        importlib.import_module(MODULES[LOGS[row["log"]].kind]).write(page, row["why"])
+    return importlib.import_module(f"dbt_tangles.why.{log.kind}").explain(tables, gives["id"], only=gives["within"])

@@ -1,10 +1,10 @@
-"""Finds root causes: breadth-first search from a node along the links to the missing or bad nodes it depends on."""
+"""Finds root causes: breadth-first search from a node along the links to the missing or bad nodes it depends on.
+
+Queries read 200,000 links at most; larger graphs are searched in part.
+"""
 
 from collections import deque
 from collections.abc import Iterable
-
-#: The most links that a search reads; larger graphs are searched in part.
-MOST_LINKS = 200_000
 
 
 def shortest_paths(links: Iterable[tuple[str, str]], start: str, ends: Iterable[str]) -> dict[str, list[str]]:

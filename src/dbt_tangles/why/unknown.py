@@ -1,15 +1,15 @@
-"""`tangles why` for an id that is not in the log: lines that claim it, references to it, and similar ids."""
+"""An id that is not in the log: lines that claim it, references to it, and similar ids."""
 
 from dbt_tangles.cli import subjects
-from dbt_tangles.cli.claims import claims_of, write_claims
 from dbt_tangles.cli.duplicate_tangles import merge_equal
 from dbt_tangles.cli.ids import PLACES
-from dbt_tangles.cli.page import DIM, ID, Page, inflect, join_names, quantity
-from dbt_tangles.cli.suggest import Ask, suggest
+from dbt_tangles.cli.page import join_names
 from dbt_tangles.cli.tables import Tables
+from dbt_tangles.why.claims import claims_of
+from dbt_tangles.why.tangle import awaiting
 
 _MOST = 100
-_NEAR, _SHOWN = 3, 10
+_NEAR = 3
 
 _TANGLE = "tangle_name || ':' || root_id"
 #: References to ids: their name, the table, the column of the id, of the referring id, and of the place.
@@ -32,14 +32,17 @@ def explain(tables: Tables, given: str) -> dict:
     for how, table, column, who, where, condition in _REFERENCES:
         if is_sigil and how not in _OF_MESSAGES and how != "timeline":
             continue
-        if how == "timeline" and not tables.rows("select 1 from {timeline_links} where kind = 'given' limit 1"):
+        if how == "timeline" and not tables.rows("select 1 from timeline_links where kind = 'given' limit 1"):
             continue
-        rest = f"and {condition} order by all limit {_MOST}"
-        rows = tables.rows_of(table, f"{who} as id, {where} as place", column, given, rest)
+        rows = tables.rows(
+            f"""select {who} as id, {where} as place from {table}
+            where {column} = $id and {condition} order by all limit {_MOST}""",
+            id=given,
+        )
         referrers += [{"how": how, **row} for row in rows]
     if not is_sigil:
         rows = tables.rows(
-            f"""select message_id as id, account as place from {{pzp_messages}}
+            f"""select message_id as id, account as place from pzp_messages
             where list_contains(awaited_ids, $id) order by all limit {_MOST}""",
             id=given,
         )
@@ -60,15 +63,6 @@ def explain(tables: Tables, given: str) -> dict:
     }
 
 
-def awaiting(tables: Tables, id_: str) -> list[dict]:
-    """List the rows of `tangle_missing` for an id; at most 100."""
-    return tables.rows(
-        f"""select tangle_name, root_id, is_in_log, is_sealed, waiting_count, blocked_count, unlocks
-        from {{tangle_missing}} where missing_id = $id order by all limit {_MOST}""",
-        id=id_,
-    )
-
-
 def _nearest(tables: Tables, given: str) -> list[dict]:
     """List the ids with the longest prefix in common, among the neighbours of an id in sorted order."""
     near = []
@@ -80,7 +74,7 @@ def _nearest(tables: Tables, given: str) -> list[dict]:
         found = tables.row(
             f"""select min({column}, {_NEAR}) filter (where {column} >= $id) as behind,
                 max({column}, {_NEAR}) filter (where {column} < $id) as before
-            from {{{table}}} where {only}true""",
+            from {table} where {only}true""",
             id=given,
         )
         near += [{"kind": kind, "id": id_} for ids in (found or {}).values() for id_ in ids or []]
@@ -95,49 +89,7 @@ def _alike(one: str, other: str) -> int:
     return next(differ, min(len(one), len(other)))
 
 
-def write_awaiting(page: Page, rows: list[dict]) -> None:
-    """Print the tangles that wait for an id; duplicate tangles of one root once, with both names."""
-    for names, row in merge_equal(rows):
-        there = "; it is in the log, but not a candidate of this tangle" if row["is_in_log"] else ""
-        once = "it arrives"
-        if row["is_sealed"]:
-            there, once = "", "a decrypted export shows that it is a member"
-        page.line(
-            f"tangle {join_names(names)} on ",
-            (row["root_id"], ID),
-            inflect(len(names), " wait{s|} for it: ")
-            + f"{quantity(row['waiting_count'], 'message{ lists it|s list it} as previous')}, "
-            f"{quantity(row['blocked_count'], '{is|are} set aside because of it')}, "
-            f"{quantity(row['unlocks'], '{becomes a member|become members} once')} {once}{there}",
-            indent=1,
-        )
-
-
-def write(page: Page, answer: dict) -> None:
-    """Print the answer."""
-    page.line((answer["id"], ID))
-    kinds = " or ".join(dict.fromkeys(f"a {each['kind']}" for each in answer["known_as"]))
-    if answer["claimed_by"]:
-        write_claims(page, answer["claimed_by"])
-    elif kinds and not answer["referred_to_by"] and not answer["awaited_by"]:
-        page.line(f"not a message, node or event, but the beginning of {kinds}", indent=1)
-    else:
-        page.line("not in the log", indent=1)
-    write_awaiting(page, answer["awaited_by"])
-    if not answer["referred_to_by"] and not kinds:
-        page.line("the log has no reference to it", indent=1)
-    referrers = _by_place(answer["referred_to_by"])
-    for place, row in referrers[:_SHOWN]:
-        page.line("referred to by ", (row["id"], ID), f" ({row['how']} {place})", indent=1)
-    if len(referrers) > _SHOWN:
-        page.line((f"… and {len(referrers) - _SHOWN:,} more (--json lists them)", DIM), indent=1)
-    page.ids("similar ids:", [each["id"] for each in answer["near"]], indent=1)
-    for names, each in merge_equal(answer["known_as"], "name"):
-        name = f"{each['name']}:{each['id']}" if each["kind"] == "tangle" and len(names) == 1 else each["id"]
-        page.line((suggest(Ask.of("show", name, "--kind", each["kind"])), ID), indent=1)
-
-
-def _by_place(referrers: list[dict]) -> list[tuple[str, dict]]:
+def by_place(referrers: list[dict]) -> list[tuple[str, dict]]:
     """Return the place of each reference; a reference in duplicate tangles of one root once, under both names."""
     split = []
     for row in referrers:

@@ -3,9 +3,6 @@
 from collections.abc import Iterable
 
 from dbt_tangles.cli import messages
-from dbt_tangles.cli.ids import LAST
-from dbt_tangles.cli.page import BAD, ID, Page
-from dbt_tangles.cli.pasted_ids import candidates
 from dbt_tangles.cli.tables import Tables
 
 #: The most lines listed for an id.
@@ -16,24 +13,6 @@ _CLAIMS = {
     "pzp": ("pzp_rejects", "pzp_messages", "claimed_id"),
 }
 _MEANINGS = {"message": messages.ssb, "pzp": messages.pzp}
-
-
-def complete_claimed_id(tables: Tables, given: str) -> str | None:
-    """Complete the prefix of an id that lines claim, if exactly one matches."""
-    for candidate in candidates(given):
-        values = {"low": candidate.text, "high": candidate.text + (LAST if candidate.may_be_prefix else "\0")}
-        ids = {
-            row["id"]
-            for *names, column in _CLAIMS.values()
-            for table in names
-            for row in tables.rows(
-                f"select distinct {column} as id from {{{table}}} where {column} >= $low and {column} < $high limit 2",
-                **values,
-            )
-        }
-        if len(ids) == 1:
-            return ids.pop()
-    return None
 
 
 def claims_of(tables: Tables, ids: Iterable[str], kinds: Iterable[str] = tuple(_CLAIMS)) -> dict[str, list[dict]]:
@@ -54,14 +33,14 @@ def claims_of(tables: Tables, ids: Iterable[str], kinds: Iterable[str] = tuple(_
         rejects, accepted, column = _CLAIMS[kind]
         # A rejected line may have the id that it claims; `why` then explains it as a message.
         rows = tables.rows(
-            f"""select {column} as id, source_file, line, reason, message_id from {{{rejects}}}
+            f"""select {column} as id, source_file, line, reason, message_id from {rejects}
             where {column} in (select unnest($ids)) and {column} is distinct from message_id
             qualify row_number() over (partition by {column} order by source_file, line) <= {_MOST}
             order by source_file, line""",
             ids=wanted,
         )
         rows += tables.rows(
-            f"""select {column} as id, null as source_file, null as line, null as reason, message_id from {{{accepted}}}
+            f"""select {column} as id, null as source_file, null as line, null as reason, message_id from {accepted}
             where {column} in (select unnest($ids)) and is_usable
             qualify row_number() over (partition by {column} order by message_id) <= {_MOST} order by message_id""",
             ids=wanted,
@@ -79,13 +58,3 @@ def _words(row: dict) -> str:
     if row["reason"] == "bad_signature":
         return f"{line}its signature is wrong: it was altered after signing, or someone else wrote it"
     return f"{line}is rejected: {row['reason']}. {row['meaning']}"
-
-
-def write_claims(page: Page, claims: list[dict]) -> None:
-    """Print the lines that claim an id, and the remedy."""
-    for claim in claims:
-        page.line((claim["words"], BAD), indent=1)
-        if claim["message_id"]:
-            page.line("its computed id is ", (claim["message_id"], ID), indent=2)
-    if any(claim["reason"] for claim in claims):
-        page.line("what to do: get the message from a peer, as its author signed it", indent=1)

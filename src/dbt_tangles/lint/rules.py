@@ -1,0 +1,127 @@
+"""The rules of each kind of log: each line by the verifiers of builds, then rules about several lines in DuckDB.
+
+The queries in `rules.sql` apply the rules of the models to the lines of some files: of `ssb_messages`, `ssb_rejects`,
+`feeds`, `feed_messages`, `int_tangle_claims` and `group_messages`; of `int_autobase_bases` to `int_autobase_set_aside`
+and `autobase_rejects`; of `pzp_rejects` and `timeline_rejects`. Chains, walks and orders come from the models' kernels.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from dbt_tangles.lint.records import append_malformed_fields
+from dbt_tangles.queries import sections
+
+_SQL = sections(Path(__file__).with_name("rules.sql"))
+Batches = Iterator[pa.RecordBatch]
+
+
+def check_lines(database: duckdb.DuckDBPyConnection, kind: str, batches: Batches) -> int:
+    """Verify the lines of logs of a kind, and write the findings into the table `found`.
+
+    Args:
+        database: Holds the table `found`; see `findings`. The check adds tables of its own.
+        kind: One of `log_kinds.KINDS`.
+        batches: The lines, as `log_files.read_lines` streams them.
+
+    Returns:
+        The number of lines.
+
+    Raises:
+        ValueError: The network key in the environment is not valid.
+    """
+    verify, check = {
+        "ssb": (_verify_ssb, _check_ssb),
+        "pzp": (_verify_pzp, _check_pzp),
+        "autobase": (_verify_autobase, _check_autobase),
+        "events": (_verify_events, _check_events),
+    }[kind]
+    count, kept = 0, _SQL[f"{kind}_lines"]
+    for batch in verify(batches):
+        database.register("batch", pa.Table.from_batches([batch]))
+        database.execute(f"insert into lines {kept}" if count else f"create table lines as {kept}")
+        count += len(batch)
+    if count:
+        check(database)
+    return count
+
+
+def _run(database: duckdb.DuckDBPyConnection, *names: str) -> None:
+    for name in names:
+        database.execute(_SQL[name])
+
+
+# Verifiers and kernels are imported where they are needed, because numba loads slowly.
+def _verify_ssb(batches: Batches) -> Batches:
+    from dbt_tangles.formats.ssb.options import hmac_key
+    from dbt_tangles.formats.ssb.verify_lines import VerifyOptions, verify_batches
+
+    return append_malformed_fields(verify_batches(batches, VerifyOptions(hmac_key=hmac_key())))
+
+
+def _verify_pzp(batches: Batches) -> Batches:
+    from dbt_tangles.formats.pzp.verify_lines import VerifyOptions, verify_batches
+
+    return verify_batches(batches, VerifyOptions())
+
+
+def _verify_autobase(batches: Batches) -> Batches:
+    from dbt_tangles.formats.autobase.verify_lines import verify_batches
+
+    return verify_batches(batches)
+
+
+def _verify_events(batches: Batches) -> Batches:
+    from dbt_tangles.formats.events.verify_lines import verify_batches
+
+    return verify_batches(batches)
+
+
+def _check_ssb(database: duckdb.DuckDBPyConnection) -> None:
+    """Find colliding ids, messages outside of their chain (the classic feed tangle), malformed claims and fields."""
+    from dbt_tangles.algorithms.feed.chains import Link, chain_batches
+    from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH
+
+    def links() -> Iterator[Link]:
+        cursor = database.cursor().execute(_SQL["ssb_links"])
+        while rows := cursor.fetchmany(ROWS_PER_BATCH):
+            yield from map(Link._make, rows)
+
+    _run(database, "ssb_rejects", "ssb_messages", "ssb_claims")
+    database.execute("create table chain (author varchar, sequence bigint, message_id varchar)")
+    for batch in chain_batches(links()):
+        database.register("batch", pa.Table.from_batches([batch]))
+        database.execute("insert into chain select * from batch")
+    _run(database, "ssb_feeds", "ssb_outside", "ssb_off_chain")
+
+
+def _check_pzp(database: duckdb.DuckDBPyConnection) -> None:
+    database.execute("insert into found from lines")
+
+
+def _check_autobase(database: duckdb.DuckDBPyConnection) -> None:
+    """Find conflicting bases, and nodes set aside by the walk of their base."""
+    _run(database, "autobase_bases", "autobase_starts", "autobase_nodes")
+    candidates = pa.table(database.sql(_SQL["autobase_candidates"]))
+    reasons = pa.chunked_array([], pa.string())
+    if len(candidates):
+        from dbt_tangles.algorithms.graph.walk import walk_graphs
+
+        reasons = walk_graphs(candidates)["set_aside_reason"]
+    database.register("walked", candidates.append_column("set_aside_reason", reasons.combine_chunks()))
+    _run(database, "autobase_set_aside", "autobase_findings")
+
+
+def _check_events(database: duckdb.DuckDBPyConnection) -> None:
+    """Find contradictions, repeated events and cycles (ScuttleSort, section 2.2)."""
+    from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
+    from dbt_tangles.algorithms.timeline.timeline_batches import order_of_partition
+
+    _run(database, "events_rejects")
+    if len(arrivals := pa.table(database.sql(_SQL["events_arrivals"]))):
+        batches = iter(arrivals.cast(INPUT_SCHEMA).to_batches())
+        placed = pa.Table.from_batches(order_of_partition(batches, batch_size=0, edit_limit=0), OUTPUT_SCHEMA)
+        database.register("placed", placed.select(["source_file", "line", "event_id", "reason"]))
+        _run(database, "events_placed")
