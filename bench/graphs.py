@@ -15,7 +15,7 @@ from bench.report import Part, at_most, say
 from bench.turns import seconds_of
 from dbt_tangles.algorithms.graph.walk import walk
 from dbt_tangles.formats.ssb.graphs import TANGLE_NAMES
-from dbt_tangles.formats.ssb.ids import sigils
+from dbt_tangles.formats.ssb.ids import sigil
 
 NAME = "graphs"
 SHAPES = ("one", "many")
@@ -52,7 +52,7 @@ def _with_one_root(made: Timelines) -> Timelines:
 def _table(made: Timelines, author: np.ndarray, rng: np.random.Generator) -> pa.Table:
     count, sizes, listed = len(author), np.diff(made.event_start), np.diff(made.cause_start)
     is_root = listed == 0
-    ids = sigils([rng.bytes(32) for _ in range(count)])
+    ids = pa.array([sigil(rng.bytes(32)) for _ in range(count)], pa.string())
     offsets = pa.array(made.cause_start.astype(np.int32))
     asserted = START + 60_000.0 * (np.arange(count) + rng.normal(0, 20, count)).round()
     order = np.argsort(author, kind="stable")

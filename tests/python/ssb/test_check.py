@@ -164,13 +164,12 @@ def test_identical_texts_are_verified_once(monkeypatch):
 
 
 def test_memory_of_verdicts_is_bounded(monkeypatch):
-    monkeypatch.setattr(kernel._Verifier, "_GENERATION", 10)
-    lines = [orjson.dumps(value_of(sequence=sequence)) for sequence in range(40)]
+    monkeypatch.setattr(kernel.Verdicts, "MOST", 10)
     verifier = kernel._Verifier(VerifyOptions())
-    for _ in range(2):
-        for start in range(0, 40, 5):
-            verifier.verify(lines[start : start + 5], [1] * 5)
-            assert len(verifier._verdicts) <= 25
+    for sequence in range(40):
+        line = orjson.dumps(value_of(sequence=sequence))
+        assert verifier.check([line], [None])["is_signature_valid"] != (None,)
+        assert len(verifier._verdicts) <= 10
 
 
 def test_lines_longer_than_the_limit_are_too_long_unread():

@@ -5,7 +5,7 @@ import hashlib
 
 import pytest
 
-from dbt_tangles.formats.ssb.ids import hex_digests, message_id, normalise, referenced_id, sigil, sigils
+from dbt_tangles.formats.ssb.ids import message_id, normalise, referenced_id
 
 DIGEST = bytes(range(224, 256))
 SIGIL = f"%{base64.b64encode(DIGEST).decode()}.sha256"
@@ -82,10 +82,3 @@ def test_other_ids(reference, id_):
 def test_other_references_are_unchanged(reference):
     assert normalise(reference) == reference
     assert referenced_id(reference) is None
-
-
-@pytest.mark.parametrize("digests", [[], [None], [DIGEST], [None, DIGEST, bytes(32), None, b"\xff" * 32]])
-def test_columns_of_digests(digests):
-    for column, text in [(sigils(digests), sigil), (hex_digests(digests), bytes.hex)]:
-        column.validate(full=True)
-        assert column.to_pylist() == [digest and text(digest) for digest in digests]

@@ -108,10 +108,14 @@ def _is_plain(entries: Iterable[Any], is_sorted: bool) -> bool:
         if kind is str or entry is None or kind is bool:
             continue
         if kind is dict:
-            for key in entry:
-                # A leading digit: it may be an array index. orjson sorts by code point, not by code unit.
-                if (not key.isascii()) if is_sorted else (key < ":" and key >= "0"):
+            if is_sorted:
+                # orjson sorts by code point, not by code unit.
+                if not all(map(str.isascii, entry)):
                     return False
+            else:
+                for key in entry:
+                    if key < ":" and key >= "0":  # a leading digit: it may be an array index
+                        return False
             if not _is_plain(entry.values(), is_sorted):
                 return False
         elif not (_is_plain(entry, is_sorted) if kind is list else _is_plain_number(entry)):

@@ -5,6 +5,7 @@ Any line is allowed: an unusable line becomes a row with a reason. The rules are
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import sha512
 from typing import Any, NamedTuple
 
@@ -27,7 +28,7 @@ from dbt_tangles.formats.pzp.rules import (
     read_tangle,
     shape_reason,
 )
-from dbt_tangles.formats.verdict_cache import VerdictCache
+from dbt_tangles.formats.verdicts import Verdicts
 from dbt_tangles.ingest.line_checks import MAX_LINE_BYTES, check_in_turns, schema_of
 from dbt_tangles.kernel_runtime.row_schema import Int32, Int64, columns_of
 from dbt_tangles.reasons import Reasons
@@ -128,7 +129,7 @@ def verify_batches(batches: Iterator[pa.RecordBatch], options: VerifyOptions) ->
             order, from 1; 0 for null;
             `detail`: more about a line that is not JSON, or not a single message.
     """
-    return check_in_turns(batches, _Verifier(options).verify, _TURN_ROWS, OUTPUT_SCHEMA)
+    return check_in_turns(batches, _Verifier(options).check, _TURN_ROWS, OUTPUT_SCHEMA)
 
 
 @dataclass(slots=True)
@@ -155,18 +156,14 @@ class _Line(Row):
 
 
 class _Verifier:
-    """Reads lines and verifies signatures, with caches of keys and verdicts."""
-
-    _GENERATION = 2**16
-    _MAX_KEYS = 2**16
+    """Reads lines and verifies signatures."""
 
     def __init__(self, options: VerifyOptions) -> None:
         self._max_line_bytes = options.max_line_bytes
         self._is_trusted = not options.verify_signatures
-        self._keys: dict[str, bytes | None] = {}
-        self._verdicts = VerdictCache(self._GENERATION)
+        self._verdicts = Verdicts()
 
-    def verify(self, lines: list[bytes | None], lengths: list[int | None]) -> dict[str, pa.Array | Sequence[Any]]:
+    def check(self, lines: list[bytes | None], lengths: list[int | None]) -> dict[str, pa.Array | Sequence[Any]]:
         """Verify some lines and return the columns of `Row`."""
         rows = list(map(self._read, lines, lengths))
         ids = base58.encode([row.digest for row in rows])
@@ -174,7 +171,7 @@ class _Verifier:
             computed = ids.to_pylist()
             ids = [one if row.claimed_id is None else row.claimed_id for one, row in zip(computed, rows, strict=True)]
         else:
-            self._judge_data(rows)
+            _judge_data(rows)
         for row in rows:
             if row.tangles and row.reject_reason is None:
                 defects = [tangle.defect for tangle in row.tangles]
@@ -187,54 +184,64 @@ class _Verifier:
             row.reject_rank = 0 if row.reject_reason is None else row.reject_reason.rank
         return columns_of(Row, rows) | {"message_id": ids}
 
+    def _verify_signatures(self, rows: list[_Line]) -> None:
+        due = [row for row in rows if row.reject_reason is None and not row.is_moot]
+        signatures = base58.decode([row.sig for row in due], _SIGNATURE_BYTES)
+        for row, signature in zip(due, signatures, strict=True):
+            claim = (row.digest, row.sigkey, row.sig)
+            row.is_signature_valid = signature is not None and self._verdicts.find(
+                claim, _is_signed, _public_key(row.sigkey), signature, row.text
+            )
+            if not row.is_signature_valid:
+                row.reject_reason = Reason.BAD_SIGNATURE
+
     def _read(self, raw: bytes | None, raw_length: int | None) -> _Line:
+        row = _Line()
         try:
             document, is_exact = parse_object(raw, raw_length, self._max_line_bytes, _LINE_REASONS)
         except LineError as error:
-            reason, detail = error.args
-            return _Line(reject_reason=reason, detail=detail)
-        row = self._read_document(document)
+            row.reject_reason, row.detail = error.args
+            return row
+        self._read_document(row, document)
         return _storable(row) if is_exact else row
 
-    def _read_document(self, document: dict[str, Any]) -> _Line:
+    def _read_document(self, row: _Line, document: dict[str, Any]) -> None:
         message = document
         if "metadata" not in document and type(document.get("msg")) is dict:
             message = document["msg"]
         metadata = message.get("metadata")
-        row = _Line()
         if message is not document and type(document.get("id")) is str:
             row.claimed_id = document["id"]
         if type(metadata) is not dict:
             row.reject_reason = Reason.NOT_A_MESSAGE
-            return row
+            return
         try:
             row.text = sorted_bytes(metadata, CANON)
         except NoCanonicalFormError:
             if row.claimed_id is None or not self._is_trusted:
                 row.reject_reason = Reason.NO_ID
-                return row
+                return
         else:
             row.digest = sha512(row.text).digest()[:_HASH_BYTES]
 
         row.reject_reason = shape_reason(message, self._is_trusted)
         if row.reject_reason is not None:
-            return row
+            return
         # A message rejected below still shows all fields that were read.
         row.account, row.domain = _string(metadata["account"]), _string(metadata["domain"])
         row.sigkey, row.sig = _string(message.get("sigkey")), _string(message.get("sig"))
         row.account_tips = _strings(metadata["accountTips"])
         data = message["data"]
-        reason = None if self._is_trusted else self._sigkey_reason(row.sigkey)
-        data_reason = self._read_data(row, data)
-        if reason is None:
-            reason = data_reason
+        reason = _read_data(row, data)
+        if not self._is_trusted and _public_key(row.sigkey) is None:
+            reason = Reason.BAD_SIGKEY
         if is_moot(message):
             row.is_moot = True
             row.reject_reason = reason
-            return row
-        self._read_tangles(row, metadata["tangles"])
+            return
+        _read_tangles(row, metadata["tangles"], self._is_trusted)
         if reason is None and not self._is_trusted:
-            reason = self._measure_data(row, metadata, data)
+            reason = _measure_data(row, metadata, data)
         if reason is None:
             reason = domain_reason(metadata["domain"], self._is_trusted) or account_reason(metadata)
         if row.account == SELF:
@@ -242,98 +249,85 @@ class _Verifier:
         elif reason is None and not row.tangles:
             reason = Reason.NO_TANGLE
         row.reject_reason = reason
-        return row
 
-    def _sigkey_reason(self, sigkey: str | None) -> Reason | None:
-        if sigkey is None:
-            return Reason.BAD_SIGKEY
-        if sigkey not in self._keys:
-            if len(sigkey) > base58.longest(_SIGKEY_BYTES):  # longer strings are unsafe to cache
-                return Reason.BAD_SIGKEY
-            if len(self._keys) >= self._MAX_KEYS:
-                self._keys.clear()
-            self._keys[sigkey] = base58.decode([sigkey], _SIGKEY_BYTES)[0]
-        return Reason.BAD_SIGKEY if self._keys[sigkey] is None else None
 
-    def _read_data(self, row: _Line, data: Any) -> Reason | None:
-        if data is None:
-            row.data_kind = "null"
-            row.supersedes = []
-            return None
-        if type(data) is str:
-            row.data_kind = "string" if data else "empty"
-            row.supersedes = None if data else []
-            return None
-        if type(data) is not dict:
-            return Reason.BAD_DATA
-        row.data_kind = "object"
-        add, deleted, supersedes = data.get("add"), data.get("del"), data.get("supersedes")
-        if type(supersedes) is list:
-            row.supersedes = _strings(supersedes)
-            if type(add) is list and type(deleted) is list:
-                row.add, row.del_ = tokens_of(add), tokens_of(deleted)
-        elif type(supersedes) is str:
-            row.supersedes = []
+def _read_data(row: _Line, data: Any) -> Reason | None:
+    if data is None:
+        row.data_kind = "null"
+        row.supersedes = []
         return None
-
-    def _read_tangles(self, row: _Line, tangles: Any) -> None:
-        if type(tangles) is dict:
-            row.tangles = [
-                Tangle(root, depth, prev, defect)
-                for root, entry in tangles.items()
-                if _is_truthy(entry)
-                for depth, prev, defect in [read_tangle(entry, self._is_trusted)]
-            ]
-
-    def _measure_data(self, row: _Line, metadata: dict[str, Any], data: Any) -> Reason | None:
-        """Compare the size; `_judge_data` compares the hash."""
-        size = safe_integer(metadata["dataSize"])
-        if size is None or size < 0:
-            return Reason.BAD_DATA_SIZE
-        if data is None:
-            return None
-        row.is_data_sized = True
-        row.data_hash = _string(metadata["dataHash"])
-        try:
-            text = sorted_bytes(data, CANON)
-        except NoCanonicalFormError:
-            return None
-        row.data_digest = sha512(text).digest()[:_HASH_BYTES]
-        row.is_unsized = len(text) != size
+    if type(data) is str:
+        row.data_kind = "string" if data else "empty"
+        row.supersedes = None if data else []
         return None
-
-    def _judge_data(self, rows: list[_Line]) -> None:
-        hashes = base58.decode([row.data_hash for row in rows], _HASH_BYTES)
-        for row, claimed in zip(rows, hashes, strict=True):
-            if not row.is_data_sized:
-                continue
-            is_hash_right = claimed is not None and claimed == row.data_digest
-            row.is_data_valid = is_hash_right and not row.is_unsized
-            # All reasons found so far come later in the peer's order.
-            if not is_hash_right:
-                row.reject_reason = Reason.DATA_HASH_MISMATCH
-            elif row.is_unsized:
-                row.reject_reason = Reason.DATA_SIZE_MISMATCH
-
-    def _verify_signatures(self, rows: list[_Line]) -> None:
-        """Verify the outstanding signatures, or take the verdicts from the cache."""
-        due = [row for row in rows if row.reject_reason is None and not row.is_moot]
-        signatures = base58.decode([row.sig for row in due], _SIGNATURE_BYTES)
-        self._verdicts.start_turn()
-        for row, signature in zip(due, signatures, strict=True):
-            claim = (row.digest, row.sigkey, row.sig)
-            row.is_signature_valid = signature is not None and self._verdicts.find(
-                claim, _is_signed, self._keys.get(row.sigkey), signature, row
-            )
-            if not row.is_signature_valid:
-                row.reject_reason = Reason.BAD_SIGNATURE
+    if type(data) is not dict:
+        return Reason.BAD_DATA
+    row.data_kind = "object"
+    add, deleted, supersedes = data.get("add"), data.get("del"), data.get("supersedes")
+    if type(supersedes) is list:
+        row.supersedes = _strings(supersedes)
+        if type(add) is list and type(deleted) is list:
+            row.add, row.del_ = tokens_of(add), tokens_of(deleted)
+    elif type(supersedes) is str:
+        row.supersedes = []
+    return None
 
 
-def _is_signed(key: bytes | None, signature: bytes, row: _Line) -> bool:
-    if key is None:  # dropped from the cache since the line was read
-        [key] = base58.decode([row.sigkey], _SIGKEY_BYTES)
+def _read_tangles(row: _Line, tangles: Any, is_trusted: bool) -> None:
+    if type(tangles) is dict:
+        row.tangles = [
+            Tangle(root, depth, prev, defect)
+            for root, entry in tangles.items()
+            if _is_truthy(entry)
+            for depth, prev, defect in [read_tangle(entry, is_trusted)]
+        ]
+
+
+def _measure_data(row: _Line, metadata: dict[str, Any], data: Any) -> Reason | None:
+    """Compare the size; `_judge_data` compares the hash."""
+    size = safe_integer(metadata["dataSize"])
+    if size is None or size < 0:
+        return Reason.BAD_DATA_SIZE
+    if data is None:
+        return None
+    row.is_data_sized = True
+    row.data_hash = _string(metadata["dataHash"])
     try:
-        crypto_sign_open(signature + _SIGNED_TAG + row.text, key)
+        text = sorted_bytes(data, CANON)
+    except NoCanonicalFormError:
+        return None
+    row.data_digest = sha512(text).digest()[:_HASH_BYTES]
+    row.is_unsized = len(text) != size
+    return None
+
+
+def _judge_data(rows: list[_Line]) -> None:
+    hashes = base58.encode([row.data_digest for row in rows]).to_pylist()
+    for row, data_hash in zip(rows, hashes, strict=True):
+        if not row.is_data_sized:
+            continue
+        is_hash_right = data_hash is not None and data_hash == row.data_hash
+        row.is_data_valid = is_hash_right and not row.is_unsized
+        # All reasons found so far come later in the peer's order.
+        if not is_hash_right:
+            row.reject_reason = Reason.DATA_HASH_MISMATCH
+        elif row.is_unsized:
+            row.reject_reason = Reason.DATA_SIZE_MISMATCH
+
+
+@lru_cache(maxsize=2**16)
+def _decode_key(sigkey: str) -> bytes | None:
+    return base58.decode([sigkey], _SIGKEY_BYTES)[0]
+
+
+def _public_key(sigkey: str | None) -> bytes | None:
+    # Longer strings are unsafe to cache.
+    return None if sigkey is None or len(sigkey) > base58.longest(_SIGKEY_BYTES) else _decode_key(sigkey)
+
+
+def _is_signed(key: bytes, signature: bytes, text: bytes) -> bool:
+    try:
+        crypto_sign_open(signature + _SIGNED_TAG + text, key)
     except BadSignatureError:
         return False
     return True

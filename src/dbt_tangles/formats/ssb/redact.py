@@ -13,9 +13,8 @@ and 8, for the forms.
 
 import re
 from binascii import a2b_base64, b2a_base64
-from collections.abc import Iterator
 from hashlib import sha256
-from itertools import chain
+from itertools import product
 from typing import Any
 
 FINGERPRINT_DIGITS = 16
@@ -31,12 +30,8 @@ _HEX_KEY = re.compile(r"[0-9A-Fa-f]{64}")
 
 # Forms are looked up in one spelling: plain base64 without padding, lower-case hexadecimal.
 _BASE64_LETTERS, _HEX_LETTERS = 43, 64
-_BASE64_RUN = re.compile(rf"[A-Za-z0-9+/_-]{{{_BASE64_LETTERS},}}")
-_HEX_RUN = re.compile(rf"[0-9A-Fa-f]{{{_HEX_LETTERS},}}")
+_RUN = re.compile(rf"[A-Za-z0-9+/_-]{{{_BASE64_LETTERS},}}")
 _TO_PLAIN_ALPHABET = str.maketrans("-_", "+/")
-
-#: Start and end of a part of a string, and the fingerprint that replaces it.
-_Region = tuple[int, int, str]
 
 
 def has_secrets(value: Any) -> bool:
@@ -85,9 +80,7 @@ class Redaction:
 
     def __init__(self, *contents: Any) -> None:
         """Find the secrets of contents, usually of one; the contents stay unchanged."""
-        # Form to fingerprint.
-        self._base64: dict[str, str] = {}
-        self._hex: dict[str, str] = {}
+        self._digits: dict[str, str] = {}  # the fingerprint of each form
         self._hides_keys = False
         for content in contents:
             self._find(content)
@@ -104,7 +97,7 @@ class Redaction:
             are converted by `text`. Keys that become equal are merged, as for a duplicate key in a JSON text: position
             of the first, value of the last.
         """
-        if not self._hides_keys and not self._base64:
+        if not self._hides_keys and not self._digits:
             return value
         copied: list[Any] = []
         pending: list[tuple[Any, Any]] = [([value], copied)]
@@ -126,21 +119,21 @@ class Redaction:
             padding) or hexadecimal, also within longer text. Overlapping secrets are replaced by the fingerprint of the
             first.
         """
-        if not self._base64 or len(text) < _BASE64_LETTERS:
-            return text
-        regions = list(_regions(_BASE64_RUN, _BASE64_LETTERS, self._base64, text))
-        if len(text) >= _HEX_LETTERS:
-            regions = sorted(chain(regions, _regions(_HEX_RUN, _HEX_LETTERS, self._hex, text)))
-        if not regions:
-            return text
         parts: list[str] = []
         written = 0
-        for start, end, digits in regions:
-            if start >= written:
-                parts += text[written:start], digits
-            written = max(written, end)
-        parts.append(text[written:])
-        return "".join(parts)
+        # Each window is looked up once, so the time is independent of the number of secrets and of overlaps.
+        for run in _RUN.finditer(text) if self._digits else ():
+            spellings = (_BASE64_LETTERS, run[0].translate(_TO_PLAIN_ALPHABET)), (_HEX_LETTERS, run[0].lower())
+            for start, (letters, spelt) in product(range(len(run[0]) - _BASE64_LETTERS + 1), spellings):
+                form = spelt[start : start + letters]
+                if len(form) == letters and form in self._digits:
+                    if run.start() + start >= written:
+                        parts += text[written : run.start() + start], self._digits[form]
+                    end = run.start() + start + letters
+                    # A run excludes padding, which can only follow it.
+                    is_padded = letters == _BASE64_LETTERS and end == run.end() and text.startswith("=", end)
+                    written = max(written, end + is_padded)
+        return "".join([*parts, text[written:]]) if parts else text
 
     def _copy(self, entry: Any, pending: list[tuple[Any, Any]]) -> Any:
         """Copy an entry; a container starts empty and is pending to be filled."""
@@ -181,33 +174,8 @@ class Redaction:
 
     def _add(self, secret: bytes) -> None:
         digits = _digits(secret)
-        self._base64[b2a_base64(secret, newline=False)[:_BASE64_LETTERS].decode()] = digits
-        self._hex[secret.hex()] = digits
-
-
-def _regions(run: re.Pattern[str], letters: int, forms: dict[str, str], text: str) -> Iterator[_Region]:
-    """Find the forms of one length in a text and yield the disjoint regions that they cover, in order.
-
-    Each window of that length is looked up once, so the time is independent of the number of forms and of overlaps.
-    """
-    is_hex = run is _HEX_RUN
-    for found in run.finditer(text):
-        spelt = found[0].lower() if is_hex else found[0].translate(_TO_PLAIN_ALPHABET)
-        start = end = -1
-        digits = ""
-        for place in range(len(spelt) - letters + 1):
-            window = spelt[place : place + letters]
-            if window in forms:
-                if place >= end:
-                    if end >= 0:
-                        yield found.start() + start, found.start() + end, digits
-                    start, digits = place, forms[window]
-                end = place + letters
-        if end >= 0:
-            end += found.start()
-            # A run excludes padding, which can only follow it.
-            is_padded = not is_hex and end == found.end() and text.startswith("=", end)
-            yield found.start() + start, end + is_padded, digits
+        self._digits[b2a_base64(secret, newline=False)[:_BASE64_LETTERS].decode()] = digits
+        self._digits[secret.hex()] = digits
 
 
 def _hidden(entry: Any) -> Any:

@@ -10,8 +10,6 @@ results; muxrpcli, output of ``ssb-server log``.
 
 from typing import Any
 
-from dbt_tangles.formats.ssb.classic import Reason
-
 # Fields that older databases add to a message that they decrypted.
 _UNBOX_FIELDS = frozenset(("meta", "cyphertext", "private", "unbox"))
 _MESSAGE_HINTS = ("content", "signature")
@@ -21,14 +19,8 @@ _MESSAGE_HINTS = ("content", "signature")
 Exported = tuple[Any, dict[str, Any], Any, dict[str, Any] | None]
 
 
-def unwrap(document: Any) -> Exported | Reason:
-    """Find the message in a parsed line.
-
-    Returns:
-        The parts of `Exported`, or `Reason.NOT_A_MESSAGE` (a key alone, a live marker, a number, ...).
-    """
-    if type(document) is not dict:
-        return Reason.NOT_A_MESSAGE
+def unwrap(document: dict[str, Any]) -> Exported | None:
+    """Find the message in a parsed line; None without one (a key alone, a live marker, ...)."""
     envelope = document
     value = document.get("value")
     if type(value) is not dict or not _may_be_message(value):
@@ -38,7 +30,7 @@ def unwrap(document: Any) -> Exported | Reason:
             envelope = value
             value = envelope["value"]
         else:
-            return Reason.NOT_A_MESSAGE
+            return None
     decrypted = None
     if "meta" in envelope:
         value, decrypted = _reseal_from_envelope(value, envelope["meta"])

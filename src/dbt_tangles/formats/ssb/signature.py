@@ -9,6 +9,7 @@ Source: SSB protocol guide, "signature"; ssb-keys, ``verifyObj`` (hmac keys incl
 import hmac
 import re
 from binascii import a2b_base64
+from functools import lru_cache
 
 from nacl.bindings import crypto_sign_open
 from nacl.exceptions import BadSignatureError
@@ -26,27 +27,16 @@ _SIGNATURE_ENDS = frozenset(f"{last}==.sig.ed25519" for last in "AQgw")
 # Length of the text that `sign` adds to a canonical text: the last member with its separator, and the closing brace.
 _SIGNATURE_TAIL = len(',\n  "signature": "') + _SIGNATURE_LENGTH + len('"\n}')
 
-_MAX_CACHED_KEYS = 2**16
-_public_keys: dict[str, bytes | None] = {}
-
 
 def public_key(author: str) -> bytes | None:
-    """Decode a classic feed id, ``@<canonical base64 of 32 bytes>.ed25519``; results are cached.
+    """Decode a classic feed id, ``@<canonical base64 of 32 bytes>.ed25519``; None for another string."""
+    # Caching longer strings would waste memory: one may have a megabyte.
+    return _decode_key(author) if len(author) == _FEED_ID_LENGTH else None
 
-    Returns:
-        The 32 bytes, if the string is a classic feed id.
-    """
-    try:
-        return _public_keys[author]
-    except KeyError:
-        pass
-    if len(author) != _FEED_ID_LENGTH:  # caching longer strings would waste memory: one may have a megabyte
-        return None
-    key = a2b_base64(author[1:45]) if _FEED_ID.fullmatch(author) else None
-    if len(_public_keys) >= _MAX_CACHED_KEYS:
-        _public_keys.clear()
-    _public_keys[author] = key
-    return key
+
+@lru_cache(maxsize=2**16)
+def _decode_key(author: str) -> bytes | None:
+    return a2b_base64(author[1:45]) if _FEED_ID.fullmatch(author) else None
 
 
 def decode_signature(signature: object) -> bytes | None:

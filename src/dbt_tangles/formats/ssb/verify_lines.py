@@ -9,7 +9,7 @@ The rules are in `classic`, the export shapes in `shapes`.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import orjson
 import pyarrow as pa
@@ -22,18 +22,15 @@ from dbt_tangles.formats.ssb.claims import Claim, tangle_claims
 from dbt_tangles.formats.ssb.classic import MAX_UNITS, Reason, check_form, check_trusted
 from dbt_tangles.formats.ssb.contents import preview
 from dbt_tangles.formats.ssb.group_claims import GroupClaim, epoch_key, group_claim, sealed_with
-from dbt_tangles.formats.ssb.ids import hashed_bytes, hex_digests, normalise, referenced_id, sigil, sigils, utf8_strings
+from dbt_tangles.formats.ssb.ids import hashed_bytes, message_id_of, normalise, referenced_id
 from dbt_tangles.formats.ssb.redact import Redaction, has_secrets
 from dbt_tangles.formats.ssb.shapes import unwrap
 from dbt_tangles.formats.ssb.signature import HMAC_KEY_BYTES, is_valid
-from dbt_tangles.formats.verdict_cache import VerdictCache
+from dbt_tangles.formats.verdicts import Verdicts
 from dbt_tangles.ingest.line_checks import MAX_LINE_BYTES, check_in_turns, schema_of
 from dbt_tangles.kernel_runtime.row_schema import Int32, columns_of
 from dbt_tangles.reasons import Reasons
 
-# Lines per turn of reading, verifying signatures and building columns. Each of these three steps evicts the others'
-# code and data from the processor's caches, so turns of one line are slower; the texts of a whole batch are fresh
-# memory, so larger turns are slower too.
 _TURN_ROWS = 512
 
 _LINE_REASONS = LineReasons(
@@ -45,7 +42,7 @@ _LINE_REASONS = LineReasons(
 class Row:
     """The result of a line; see `verify_batches`."""
 
-    message_id: Annotated[bytes | str, pa.string()] | None = None
+    message_id: str | None = None
     claimed_id: str | None = None
     author: str | None = None
     sequence: Int32 | None = None
@@ -60,7 +57,7 @@ class Row:
     is_usable: bool = False
     check_error: Reasons | None = None
     detail: str | None = None
-    text_digest: Annotated[bytes, pa.string()] | None = None
+    text_digest: str | None = None
     claims: Sequence[Claim] = ()
     group_claim: GroupClaim | None = None
     epoch_key: bytes | None = None
@@ -117,85 +114,75 @@ def verify_batches(batches: Iterator[pa.RecordBatch], options: VerifyOptions) ->
             `first_words`: the beginning of the content's text, see `preview`;
             `own_name`: likewise, of the name that an `about` message gives to its author.
     """
-    return check_in_turns(batches, _Verifier(options).verify, _TURN_ROWS, OUTPUT_SCHEMA, "check_error")
+    return check_in_turns(batches, _Verifier(options).check, _TURN_ROWS, OUTPUT_SCHEMA, "check_error")
 
 
-@dataclass(slots=True)
-class _Line(Row):
-    """A line as read: its row, provided that the signature holds, and the input of the signature check.
+class _Signed(NamedTuple):
+    """A message of which only the signature has still to be verified."""
 
-    If signatures are verified, the row has a digest as id, because a whole column of ids is formatted in one call.
-
-    Attributes:
-        key: The author's public key; null if the signature is not to be checked.
-        signature: The decoded signature, with the key.
-        text: The canonical text.
-    """
-
-    key: bytes | None = None
-    signature: bytes | None = None
-    text: bytes = b""
+    row: Row
+    form: tuple[bytes, bytes]  # See `check_form`
+    text: bytes
 
 
 class _Verifier:
-    """Reads lines and verifies signatures, with a cache of verdicts keyed by the digest of the text."""
+    """Reads lines and verifies signatures.
 
-    _GENERATION = 2**17
+    Reading and verifying evict each other's code and data from the processor's caches, so the signatures of many lines
+    are verified together.
+    """
 
     def __init__(self, options: VerifyOptions) -> None:
-        self._max_line_bytes = options.max_line_bytes
-        self._hmac_key = options.hmac_key
-        self._is_verifying = options.verify_signatures
+        self._options = options
         # Without signatures, the claimed key is the id: a message may have any string as its id.
         self._id_of = referenced_id if options.verify_signatures else normalise
-        self._verdicts = VerdictCache(self._GENERATION)
+        self._verdicts = Verdicts()
+        self._signed: list[_Signed] = []
 
-    def verify(self, lines: list[bytes | None], lengths: list[int | None]) -> dict[str, pa.Array | Sequence[Any]]:
+    def check(self, lines: list[bytes | None], lengths: list[int | None]) -> dict[str, Sequence[Any]]:
         """Verify some lines and return the columns of `Row`."""
         rows = list(map(self.read, lines, lengths))
-        self._verify_signatures(rows)
-        columns = columns_of(Row, rows)
-        if self._is_verifying:
-            columns["message_id"] = sigils(columns["message_id"])
-        columns["content"] = utf8_strings(columns["content"])
-        columns["text_digest"] = hex_digests(columns["text_digest"])
-        columns["is_usable"] = [error is None for error in columns["check_error"]]
-        return columns
+        for row, form, text in self._signed:
+            verdict = self._verdicts.find(row.text_digest, is_valid, *form, text, self._options.hmac_key)
+            row.is_signature_valid = verdict
+            if not verdict:
+                row.check_error = Reason.BAD_SIGNATURE
+                row.claims, row.group_claim, row.epoch_key = (), None, None
+        self._signed.clear()
+        return columns_of(Row, rows) | {"is_usable": [row.check_error is None for row in rows]}
 
-    def read(self, raw: bytes | None, raw_length: int | None) -> _Line:
+    def read(self, raw: bytes | None, raw_length: int | None) -> Row:
         """Read a line."""
+        row = Row()
         try:
-            document, is_exact = parse_object(raw, raw_length, self._max_line_bytes, _LINE_REASONS)
+            document, is_exact = parse_object(raw, raw_length, self._options.max_line_bytes, _LINE_REASONS)
         except LineError as error:
-            return _rejected(*error.args)
-        row = self._read_document(document, len(raw))
+            row.check_error, row.detail = error.args
+            return row
+        self._read_document(row, document, len(raw))
         return _storable(row) if is_exact else row
 
-    def _read_document(self, document: dict[str, Any], line_bytes: int) -> _Line:
+    def _read_document(self, row: Row, document: dict[str, Any], line_bytes: int) -> None:
         exported = unwrap(document)
-        if type(exported) is not tuple:
-            return _rejected(exported, None)
+        if exported is None:
+            row.check_error = Reason.NOT_A_MESSAGE
+            return
         claimed, value, received, decrypted = exported
-        row = _Line()
-        units, is_plain_text = _read_text(row, value, line_bytes)
         if type(claimed) is str:
             row.claimed_id = normalise(claimed)
-        row.check_error = self._check_form(row, value, units) if self._is_verifying else _check_trusted(row, value)
+        is_plain = self._judge(row, value, line_bytes)
         content, previous = _read_content(row, value, decrypted)
-        if decrypted is not None:
-            is_plain_text = False  # the printed value has another content
         row.author = _string(value.get("author"))
         row.sequence = int32(value.get("sequence"))
         # A previous other than null or a string is stored as its JSON text, so that no feed treats it as the null of a
         # first message.
-        if previous is not None and type(previous) is not str:
-            previous = compact_bytes(previous).decode()
         if previous is not None:
-            row.previous_id = normalise(previous)
+            row.previous_id = normalise(previous if type(previous) is str else compact_bytes(previous).decode())
         row.asserted_ms = _number(value.get("timestamp"))
         row.received_ms = _number(received)
         if "content" in value:
-            row.content = orjson.dumps(content) if is_plain_text else compact_bytes(content)
+            # A decrypted content is not part of the printed value.
+            row.content = orjson.dumps(content) if is_plain and decrypted is None else compact_bytes(content)
         if type(content) is dict:
             row.content_type = _string(content.get("type"))
             row.first_words = preview(content.get("text"))
@@ -203,67 +190,39 @@ class _Verifier:
                 row.own_name = preview(content.get("name"))
             if row.check_error is None:
                 row.claims = tangle_claims(content, self._id_of)
-        return row
 
-    def _check_form(self, row: _Line, value: dict[str, Any], units: int) -> Reason | None:
-        """Apply all rules except the signature, and set the input of the signature check."""
+    def _judge(self, row: Row, value: dict[str, Any], line_bytes: int) -> bool:
+        """Set id, digest and the first reason against a message; return whether its canonical text is plain."""
+        text, units, is_plain = b"", MAX_UNITS + 1, False
+        try:
+            text, is_plain = canonical_bytes(value, line_bytes)
+        except TextTooLongError:
+            pass
+        else:
+            hashed = text if text.isascii() else hashed_bytes(text.decode())  # one byte per UTF-16 unit
+            units = len(hashed)
+            row.text_digest = sha256(text).hexdigest()
+            row.message_id = message_id_of(hashed)
+        if self._options.verify_signatures:
+            row.check_error = self._check_form(row, value, text, units)
+            if row.check_error is Reason.ORDER_LOST or row.check_error is Reason.OTHER_FORMAT:
+                row.message_id = None
+        else:
+            row.message_id = row.message_id if row.claimed_id is None else row.claimed_id
+            row.check_error = check_trusted(value) or (Reason.TOO_LONG if row.message_id is None else None)
+        return is_plain
+
+    def _check_form(self, row: Row, value: dict[str, Any], text: bytes, units: int) -> Reason | None:
         form = check_form(value)
         if type(form) is Reason:
-            if form is Reason.ORDER_LOST or form is Reason.OTHER_FORMAT:
-                row.message_id = None
             return form
         if units > MAX_UNITS:
             return Reason.TOO_LONG
-        row.key, row.signature = form
+        self._signed.append(_Signed(row, form, text))
         return None
 
-    def _verify_signatures(self, rows: list[_Line]) -> None:
-        """Verify the signatures of some lines, or take the verdicts from the cache."""
-        self._verdicts.start_turn()
-        for row in rows:
-            if row.key is None:
-                continue
-            verdict = self._verdicts.find(row.text_digest, is_valid, row.key, row.signature, row.text, self._hmac_key)
-            row.is_signature_valid = verdict
-            if not verdict:
-                row.check_error = Reason.BAD_SIGNATURE
-                row.claims, row.group_claim, row.epoch_key = (), None, None
 
-
-def _rejected(reason: Reasons, detail: str | None) -> _Line:
-    row = _Line()
-    row.check_error, row.detail = reason, detail
-    return row
-
-
-def _read_text(row: _Line, value: dict[str, Any], line_bytes: int) -> tuple[int, bool]:
-    """Print the canonical text and compute its hashes; return its UTF-16 units, and whether it is plain."""
-    try:
-        text, is_plain_text = canonical_bytes(value, line_bytes)
-    except TextTooLongError:
-        return MAX_UNITS + 1, False
-    row.text = text
-    row.message_id = row.text_digest = sha256(text).digest()
-    if text.isascii():
-        return len(text), is_plain_text
-    hashed = hashed_bytes(text.decode())  # one byte per unit
-    row.message_id = sha256(hashed).digest()
-    return len(hashed), is_plain_text
-
-
-def _check_trusted(row: _Line, value: dict[str, Any]) -> Reason | None:
-    """Apply the rules for a line without signed text, and set its id: claimed, else computed."""
-    reason = check_trusted(value)
-    if row.claimed_id is not None:
-        row.message_id = row.claimed_id
-    elif row.message_id is not None:
-        row.message_id = sigil(row.message_id)
-    elif reason is None:
-        reason = Reason.TOO_LONG
-    return reason
-
-
-def _read_content(row: _Line, value: dict[str, Any], decrypted: Any) -> tuple[Any, Any]:
+def _read_content(row: Row, value: dict[str, Any], decrypted: Any) -> tuple[Any, Any]:
     """Read group claims; return content and previous without secrets."""
     signed_content, previous = value.get("content"), value.get("previous")
     content = signed_content if decrypted is None else decrypted
@@ -294,7 +253,7 @@ def _number(number: Any) -> float | None:
     return float(number) + 0.0 if type(number) is int or type(number) is float else None
 
 
-def _storable(row: _Line) -> _Line:
+def _storable(row: Row) -> Row:
     """Replace lone surrogates, which UTF-8 and thus Arrow cannot store. The content is JSON and escapes them."""
     for name in ("message_id", "claimed_id", "author", "previous_id", "content_type"):
         setattr(row, name, storable(getattr(row, name)))
