@@ -1,7 +1,7 @@
 """Findings in Autobase logs: lines, conflicting bases, and nodes set aside by the walk of their base.
 
 The queries apply the rules of `int_autobase_bases`, `int_autobase_starts`, `int_autobase_nodes`,
-`int_autobase_candidates`, `int_autobase_set_aside` and `autobase_rejects`; `walk_graphs` is the kernel of
+`int_autobase_candidates`, `int_autobase_set_aside` and `autobase_rejects`; `walk` is the kernel of
 `int_autobase_walk`.
 """
 
