@@ -6,10 +6,12 @@ target/bench/evaluation. Counts are kept there, so an interrupted run continues.
 """
 
 import csv
+import inspect
 import json
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import asdict
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,7 @@ from bench.evaluation import plots
 from bench.evaluation.cases import Case, count_case, count_explorations, run_peer
 from bench.evaluation.layout import lay_out
 from bench.report import RESULTS, Goal, at_most, say
-from dbt_tangles.algorithms.timeline import edits
-from dbt_tangles.kernel_runtime.machine_code import source_digest
+from dbt_tangles.kernel_runtime.code_cache import source_digest
 
 NAME = "evaluation"
 DOCS = machine.ROOT / "docs" / "evaluation"
@@ -78,7 +79,9 @@ class Evaluation:
         """Prepare to evaluate at a fraction of the full size; the folder keeps the counts."""
         self.scale = scale
         self.repetitions = REPETITIONS if scale == 1 else 2
-        self._path = folder / f"counted-{source_digest(events.__name__)}-{source_digest(edits.__name__)}.jsonl"
+        self._path = (
+            folder / f"counted-{sha256(inspect.getsource(events).encode()).hexdigest()[:16]}-{source_digest()}.jsonl"
+        )
         self._known: dict[str, dict] = {}
         if self._path.exists():
             for line in self._path.read_text().splitlines():

@@ -10,6 +10,6 @@ def progress_line(since: float) -> str | None:
     Returns:
         The text; None if no kernel is being compiled.
     """
-    from dbt_tangles.kernel_runtime.compile_progress import compiling_line  # numba takes a second to import
+    from dbt_tangles.kernel_runtime.code_cache import compiling_line
 
     return compiling_line(since)

@@ -1,42 +1,51 @@
-"""Decorators for kernels: small calls are interpreted, large calls run as machine code.
+"""Decorators for kernels: small calls are interpreted, large calls run as machine code that numba makes.
 
 A kernel is a plain function on arrays. Compiling it takes seconds; interpreting it on a small log takes milliseconds. A
 call is therefore interpreted while all these conditions hold:
 
-* this process has not loaded machine code of the kernel;
-* the array arguments have at most SMALL_BYTES in total;
-* interpreted calls of the kernel have taken less than BUDGET_S CPU seconds in this process;
-* the disk cache lacks machine code for these types.
+* this process has not run machine code of the kernel, and the cache on disk has none;
+* the arrays of the arguments have at most SMALL_BYTES in total;
+* interpreted calls of the kernel have taken less than BUDGET_S CPU seconds in this process.
 
-Every other call loads or compiles the machine code. An interpreted call that exceeds the budget, or in which a number
-overflows, starts again as machine code. Both ways give the same results.
+Interpreted numbers are numpy scalars with the width of their array, while machine code computes with 64 bits. A call in
+which a number overflows, or with a division by zero, starts again as machine code. Both ways give the same results.
 """
 
 import os
 import time
 from collections.abc import Callable
+from contextlib import contextmanager, suppress
+from copy import deepcopy
+from functools import cache
+from types import CellType, FunctionType
 from typing import Any
 
-from numba.core import config
-from numba.core.registry import CPUDispatcher
+import numba
+import numpy as np
+from numba.extending import is_jitted, typeof_impl
 
-from dbt_tangles.kernel_runtime import interpreted
-from dbt_tangles.kernel_runtime.lending import Borrower
-from dbt_tangles.kernel_runtime.machine_code import MachineCode
+from dbt_tangles.kernel_runtime import code_cache
 
 #: The environment variable that selects how kernels run, and its values; the first is the default.
 TIER = "TANGLES_KERNELS"
 TIERS = ("auto", "compiled", "interpreted")
 #: Maximum total size of the arrays of an interpreted call: 20,000 numbers of 64 bits.
 SMALL_BYTES = 160_000
-#: CPU seconds for interpreted calls of one kernel in one process; a call that takes longer starts again, compiled.
+#: CPU seconds for interpreted calls of one kernel in one process.
 BUDGET_S = 1.0
 
 
-class Kernel(CPUDispatcher):
-    """A function called from Python: each call is interpreted or compiled."""
+class Kernel:
+    """A function called from Python, interpreted or compiled, and from other kernels."""
 
-    _spent_s = 0.0  # CPU seconds of interpreted calls so far.
+    def __init__(self, function: Callable) -> None:
+        self.function = function
+        with _own_cache():
+            # Releasing the GIL lets other tasks of the same process (as in Sail) run meanwhile.
+            self.dispatcher = numba.njit(nogil=True, cache=_is_cached(function))(function)
+        self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
+        self._ready: set[tuple] = set()  # argument types with loaded machine code
+        self.spent_s = 0.0  # CPU seconds of interpreted calls so far
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the kernel.
@@ -44,35 +53,56 @@ class Kernel(CPUDispatcher):
         Raises:
             ValueError: TANGLES_KERNELS has an unknown value.
         """
-        if interpreted.is_interpreting():
-            return interpreted.call(self.py_func, arguments)
         tier = os.environ.get(TIER) or TIERS[0]
         if tier not in TIERS:
             raise ValueError(f"{TIER} is {tier!r}, and must be one of {', '.join(TIERS)}")
         if tier == "interpreted":
-            return interpreted.run(self.py_func, arguments)
+            return self.interpret(*arguments)
         if tier == "auto" and self._may_be_interpreted(arguments):
-            begin = time.thread_time()
+            saved, begin = deepcopy(arguments), time.thread_time()
             try:
-                return interpreted.run(self.py_func, arguments, BUDGET_S - self._spent_s)
-            except interpreted.Aborted:
-                pass
+                return self.interpret(*arguments)
+            except ArithmeticError:
+                _restore(arguments, saved)
             finally:
-                self._spent_s += time.thread_time() - begin
-        return super().__call__(*arguments)
+                self.spent_s += time.thread_time() - begin
+        return self.run_compiled(*arguments)
+
+    def interpret(self, *arguments: Any) -> Any:
+        """Run the kernel as plain Python; scalars of the result are Python's, as from machine code."""
+        with np.errstate(over="raise", divide="raise"):
+            return _to_python(_plain(self)(*arguments))
+
+    def run_compiled(self, *arguments: Any) -> Any:
+        """Run the kernel as machine code, which is loaded or made once per process and types."""
+        types = tuple(map(numba.typeof, arguments))
+        if types not in self._ready:
+            with code_cache.compiling(self.__name__):
+                self._compile(types)
+            self._ready.add(types)
+        return self.dispatcher(*arguments)
+
+    def _compile(self, types: tuple) -> None:
+        for _ in range(3):  # A full disk ends the compilation of an inner kernel, and then that of this one.
+            with suppress(OSError):
+                return self.dispatcher.compile(types)
 
     def _may_be_interpreted(self, arguments: tuple) -> bool:
-        if self.overloads or self._spent_s >= BUDGET_S or interpreted.size_of(arguments) > SMALL_BYTES:
+        if self._ready or self.spent_s >= BUDGET_S or size_of(arguments) > SMALL_BYTES:
             return False
-        if not isinstance(self._cache, MachineCode):
-            return True
-        return not self._cache.has(tuple(map(self.typeof_pyval, arguments)), self.targetctx)
+        folder = code_cache.cache_folder()
+        name = f"{self.__module__.rpartition('.')[2]}.{self.function.__qualname__}-{self.__module__}."
+        return folder is None or next(folder.glob(f"{name}*.nbi"), None) is None
+
+
+@typeof_impl.register(Kernel)
+def _type_of_kernel(kernel: Kernel, context: Any) -> numba.types.Type:
+    """Let numba see a kernel that another one calls as its compiled function."""
+    return typeof_impl(kernel.dispatcher, context)
 
 
 def compiled(function: Callable) -> Callable:
     """Make a kernel: compiled on the first large call, with its machine code cached on disk.
-
-    A kernel may call kernels of other modules: the cache key covers the source of all of them.
 
     Args:
         function: A function on numpy arrays, named tuples of them and scalars.
@@ -80,24 +110,86 @@ def compiled(function: Callable) -> Callable:
     Returns:
         A kernel for Python and other kernels; the function itself if numba's JIT is disabled.
     """
-    # Releasing the GIL lets other tasks of the same process (as in Sail) run meanwhile.
-    if config.DISABLE_JIT:
-        return function
-    kernel = Kernel(function, targetoptions={"nopython": True, "nogil": True})
-    kernel._cache = MachineCode.of(function) or kernel._cache
-    return kernel
+    return function if numba.config.DISABLE_JIT else Kernel(function)
 
 
 def inner(function: Callable) -> Callable:
-    """Compile a function that only kernels call: it is cached with them, without a Python wrapper.
+    """Compile a function that only kernels call: it is part of their machine code."""
+    return function if numba.config.DISABLE_JIT else numba.njit(nogil=True)(function)
+
+
+def interpreted_as(python: Callable) -> Callable[[Callable], Callable]:
+    """Name the function that stands in for an inner function of kernels while they are interpreted.
+
+    A loop over bytes takes a microsecond per step on numpy scalars, and unsigned numbers overflow; Python computes the
+    same on bytes or on integers of any size.
 
     Args:
-        function: A function on numpy arrays, tuples of them and scalars. It borrows its arguments (see `lending`), and
-            must not return an array.
+        python: A function with the same arguments and result.
 
     Returns:
-        A function for kernels, compiled or interpreted; the function itself if numba's JIT is disabled.
+        A decorator, which marks the inner function.
     """
-    if config.DISABLE_JIT:
+
+    def mark(function: Callable) -> Callable:
+        function.interpreted_as = python
         return function
-    return Borrower(function, targetoptions={"nopython": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True})
+
+    return mark
+
+
+@contextmanager
+def _own_cache():
+    """Let numba cache functions where `code_cache.Locator` tells."""
+    before = numba.config.CACHE_LOCATOR_CLASSES
+    numba.config.CACHE_LOCATOR_CLASSES = f"{code_cache.__name__}.Locator"
+    try:
+        yield
+    finally:
+        numba.config.CACHE_LOCATOR_CLASSES = before
+
+
+def _is_cached(function: Callable) -> bool:
+    return code_cache.Locator.from_function(function, "") is not None
+
+
+@cache
+def _plain(kernel: Any) -> Callable:
+    """Copy the function of a kernel, with plain functions in place of the kernels that it calls."""
+    function = kernel.function if isinstance(kernel, Kernel) else kernel.py_func
+    if hasattr(function, "interpreted_as"):
+        return function.interpreted_as
+
+    def replaced(value: Any) -> Any:
+        return _plain(value) if isinstance(value, Kernel) or is_jitted(value) else value
+
+    names = {
+        name: replaced(value) for name, value in function.__globals__.items() if name in function.__code__.co_names
+    }
+    cells = tuple(CellType(replaced(cell.cell_contents)) for cell in function.__closure__ or ())
+    scope = function.__globals__ | names
+    return FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells)
+
+
+def size_of(argument: Any) -> int:
+    """Sum the bytes of all arrays of an argument, including arrays in tuples."""
+    if isinstance(argument, np.ndarray):
+        return argument.nbytes
+    return sum(map(size_of, argument)) if isinstance(argument, tuple) else 0
+
+
+def _restore(argument: Any, saved: Any) -> None:
+    if isinstance(argument, tuple):
+        for each, saved_each in zip(argument, saved, strict=True):
+            _restore(each, saved_each)
+    elif isinstance(argument, np.ndarray) and argument.flags.writeable:
+        argument[...] = saved
+
+
+def _to_python(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, tuple):
+        items = map(_to_python, value)
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    return value

@@ -9,10 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numba.core.registry import CPUDispatcher
 
-from dbt_tangles.kernel_runtime import interpreted
-from dbt_tangles.kernel_runtime.compiled import Kernel
+from dbt_tangles.kernel_runtime.compiled import Kernel, size_of
 
 #: A call is also interpreted if its arrays take at most this many bytes.
 SMALL_BYTES = 40_000
@@ -41,17 +39,15 @@ def as_users_run() -> Iterator[None]:
 
 
 def _call(kernel: Kernel, *arguments: Any) -> Any:
-    if interpreted.is_interpreting():
-        return interpreted.call(kernel.py_func, arguments)
-    name = kernel.py_func.__name__
-    if interpreted.size_of(arguments) > SMALL_BYTES or _spent[name] > BUDGET_S:
-        return CPUDispatcher.__call__(kernel, *arguments)
+    name = kernel.__name__
+    if size_of(arguments) > SMALL_BYTES or _spent[name] > BUDGET_S:
+        return kernel.run_compiled(*arguments)
     copies = deepcopy(arguments)
-    expected = CPUDispatcher.__call__(kernel, *arguments)
+    expected = kernel.run_compiled(*arguments)
     begin = time.process_time()
     try:
-        found = interpreted.run(kernel.py_func, copies)
-    except interpreted.Aborted:  # A number overflowed: a user's build repeats the call compiled.
+        found = kernel.interpret(*copies)
+    except ArithmeticError:  # A number overflowed: a user's build repeats the call compiled.
         return expected
     finally:
         _spent[name] += time.process_time() - begin

@@ -18,9 +18,9 @@ from dbt_tangles.algorithms.graph.strings import (
     check_size,
     draw_keys,
     hash_strings,
+    large_strings,
     same,
     strings_of,
-    take_strings,
 )
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
@@ -77,9 +77,6 @@ def number_rows(table: pa.Table, keys: Sequence[str], name: str) -> tuple[Nodes,
 def number_nodes(graph: np.ndarray, graph_count: int, ids: Strings) -> Nodes:
     """Number the rows of a table by graph, then by id.
 
-    Sorting whole strings takes about a second per million. The eight bytes after the common prefix of all ids nearly
-    always differ within a graph, so the function sorts these as integers and compares whole ids only where they tie.
-
     Args:
         graph: int32[rows], the graph of each row.
         graph_count: The number of graphs.
@@ -88,14 +85,7 @@ def number_nodes(graph: np.ndarray, graph_count: int, ids: Strings) -> Nodes:
     Returns:
         The nodes. Rows that share graph and id (callers avoid these) are adjacent.
     """
-    keys = _prefix_keys(ids.offsets, ids.data, _common_prefix(ids.offsets, ids.data))
-    graph_start, row = counting_sort(np.argsort(keys), graph, graph_count)
-    place, run = _find_ties(graph_start, row, keys)
-    if len(place):
-        rows = row[place]
-        by_id = pc.sort_indices(take_strings(ids, rows)).to_numpy().astype(np.int64)
-        row[place] = rows[by_id[np.argsort(run[by_id], kind="stable")]]
-    return Nodes(graph_start, row)
+    return Nodes(*counting_sort(pc.sort_indices(large_strings(ids)).to_numpy(), graph, graph_count))
 
 
 def number_ids(nodes: Nodes, ids: Strings) -> np.ndarray:
@@ -152,41 +142,6 @@ def _is_alike(row, other, hashes, first_part, last_part):
 
 
 @compiled
-def _common_prefix(offsets, data):
-    """Measure the length of the prefix that all strings share, in bytes."""
-    n = len(offsets) - 1
-    if n == 0:
-        return np.int64(0)
-    first = offsets[0]
-    shared = offsets[1] - first
-    for row in range(1, n):
-        at = offsets[row]
-        shared = min(shared, offsets[row + 1] - at)
-        k = 0
-        while k < shared and data[at + k] == data[first + k]:
-            k += 1
-        shared = k
-    return shared
-
-
-@compiled
-def _prefix_keys(offsets, data, skip):
-    """Read eight bytes of each string behind the prefix as a big-endian integer, which sorts as they do."""
-    n = len(offsets) - 1
-    keys = np.empty(n, np.uint64)
-    for row in range(n):
-        at = offsets[row] + skip
-        length = min(offsets[row + 1] - at, 8)
-        value = np.uint64(0)
-        for k in range(8):
-            value <<= np.uint64(8)
-            if k < length:
-                value |= np.uint64(data[at + k])
-        keys[row] = value
-    return keys
-
-
-@compiled
 def counting_sort(order, graph, graph_count):
     """Group rows by graph and keep their order within each graph: a counting sort.
 
@@ -224,28 +179,3 @@ def _number_ids(graph_start, row, ids):
                 count += 1
             number[node] = count
     return number
-
-
-@compiled
-def _find_ties(graph_start, row, keys):
-    """List the nodes whose key occurs twice or more in their graph, and number each run of equal keys."""
-    n = len(row)
-    count = 0
-    place = np.empty(n, np.int64)
-    run = np.empty(n, np.int64)
-    runs = 0
-    for g in range(len(graph_start) - 1):
-        end = graph_start[g + 1]
-        node = graph_start[g]
-        while node < end:
-            stop = node + 1
-            while stop < end and keys[row[stop]] == keys[row[node]]:
-                stop += 1
-            if stop - node > 1:
-                for tied in range(node, stop):
-                    place[count] = tied
-                    run[count] = runs
-                    count += 1
-                runs += 1
-            node = stop
-    return place[:count].copy(), run[:count].copy()

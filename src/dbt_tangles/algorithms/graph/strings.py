@@ -11,8 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.kernel_runtime.compiled import compiled, inner
-from dbt_tangles.kernel_runtime.interpreted import interpreted_as
+from dbt_tangles.kernel_runtime.compiled import compiled, inner, interpreted_as
 
 MAX_ROWS = 2**31 - 1
 #: One array, several chunks, or an iterator of chunks.
@@ -91,26 +90,20 @@ def lists_of(column: Column) -> Lists:
     return Lists(np.concatenate(starts), strings)
 
 
-def take_strings(strings: Strings, rows: np.ndarray) -> pa.Array:
-    """Gather strings into an Arrow array. Arrow's own `take` fails at two gigabytes and first combines all chunks.
-
-    Args:
-        strings: The strings, without nulls.
-        rows: int[...], the rows to gather.
-    """
-    offsets, data = copy_strings(strings, rows)
-    return pa.LargeStringArray.from_buffers(len(rows), pa.py_buffer(offsets), pa.py_buffer(data))
-
-
 def large_strings(strings: Strings) -> pa.Array:
-    """Convert strings without nulls to an Arrow array, without a copy."""
+    """Convert strings to an Arrow array, without a copy; null becomes empty."""
     buffers = pa.py_buffer(strings.offsets), pa.py_buffer(strings.data)
     return pa.LargeStringArray.from_buffers(len(strings.valid), *buffers)
 
 
+def take_strings(strings: Strings, rows: np.ndarray) -> pa.Array:
+    """Gather strings into an Arrow array: int[...] are the rows."""
+    return large_strings(strings).take(pa.array(rows))
+
+
 def copy_strings(strings: Strings, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Gather strings as arrays: int64[rows + 1], offsets into uint8[...]."""
-    return _copy_bytes(strings.offsets, strings.data, rows)
+    return strings_of(take_strings(strings, rows))[:2]
 
 
 def hash_strings(strings: Strings, keys: np.ndarray) -> np.ndarray:
@@ -162,21 +155,6 @@ def _frozen(data: np.ndarray) -> np.ndarray:
     data = data.view()
     data.flags.writeable = False
     return data
-
-
-@compiled
-def _copy_bytes(offsets, data, rows):
-    out_offsets = np.zeros(len(rows) + 1, np.int64)
-    for i in range(len(rows)):
-        row = rows[i]
-        out_offsets[i + 1] = out_offsets[i] + offsets[row + 1] - offsets[row]
-    out = np.empty(out_offsets[-1], np.uint8)
-    for i in range(len(rows)):
-        at = offsets[rows[i]]
-        to = out_offsets[i]
-        for k in range(out_offsets[i + 1] - to):
-            out[to + k] = data[at + k]
-    return out_offsets, out
 
 
 def _word_of_bytes(data, at):

@@ -2,12 +2,15 @@
 
 import numpy as np
 
-from dbt_tangles.kernel_runtime.compiled import inner
-from dbt_tangles.kernel_runtime.interpreted import overflows
+from dbt_tangles.kernel_runtime.compiled import inner, interpreted_as
+
+
+def _bit_count(word):
+    return int(word).bit_count()
 
 
 @inner
-@overflows
+@interpreted_as(_bit_count)
 def popcount(word):
     """Count the set bits of a uint64."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.kernel_runtime.compiled import compiled, inner
-from dbt_tangles.kernel_runtime.interpreted import overflows
+from dbt_tangles.kernel_runtime.compiled import compiled, inner, interpreted_as
 
 
 class RankedList(NamedTuple):
@@ -117,8 +116,16 @@ def unlist(items, x):
         up = items.parent[up]
 
 
+def _mixed_integer(x):
+    mask = (1 << 64) - 1
+    z = (int(x) + 0x9E3779B97F4A7C15) & mask
+    z = ((z ^ z >> 30) * 0xBF58476D1CE4E5B9) & mask
+    z = ((z ^ z >> 27) * 0x94D049BB133111EB) & mask
+    return z ^ z >> 31
+
+
 @inner
-@overflows
+@interpreted_as(_mixed_integer)
 def _mixed(x):
     """Hash a number (S. Vigna's splitmix64)."""
     z = np.uint64(x) + np.uint64(0x9E3779B97F4A7C15)

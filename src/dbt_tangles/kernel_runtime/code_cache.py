@@ -1,0 +1,195 @@
+"""The folder for the machine code of kernels, shared by the processes of a machine.
+
+A folder's name has a digest of all sources that kernels are made of, so that code of other sources is never found. The
+folder is the first of these that can be written to:
+
+* in NUMBA_CACHE_DIR;
+* in `__pycache__` beside the source;
+* in the user's cache folder;
+* in the folder for temporary files.
+
+Files of the cache are executed. Except beside the source, the folder therefore lies in one that belongs to the user
+alone and that other users cannot replace. This module works without numba, which takes a second to import.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.abc import Traversable
+
+#: Seconds after which the code of other sources is removed; until then, several versions of the sources share a cache.
+MAX_AGE_S = 7 * 24 * 3600
+#: Seconds to wait for another process that compiles; the slowest kernel takes a fifth of that.
+LOCK_TIMEOUT_S = 120
+
+_PACKAGE = __package__.partition(".")[0]
+_LOCK = "lock"
+
+
+class Locator:
+    """Tells numba where the machine code of a function is cached (NUMBA_CACHE_LOCATOR_CLASSES)."""
+
+    def __init__(self, function: Callable, place: Path) -> None:
+        self._module, self._place = function.__module__, place
+
+    @classmethod
+    def from_function(cls, function: Callable, file: str) -> Locator | None:
+        """Return the locator of a function of this package, if its code can be cached."""
+        place = cache_folder()
+        return cls(function, place) if place and function.__module__.startswith(f"{_PACKAGE}.") else None
+
+    def ensure_cache_path(self) -> None:
+        """Do nothing: `cache_folder` made the folder."""
+
+    def get_cache_path(self) -> str:
+        """Return the folder."""
+        return str(self._place)
+
+    def get_source_stamp(self) -> str:
+        """Return the digest of the sources."""
+        return source_digest()
+
+    def get_disambiguator(self) -> str:
+        """Return the module, because two modules may have functions of one name."""
+        return self._module
+
+
+@cache
+def source_digest() -> str:
+    """Compute a digest of all sources of this package, and of numba's version: 16 hexadecimal digits."""
+    found = sha256(version("numba").encode())
+    for text in _texts(files(_PACKAGE)):
+        found.update(sha256(text).digest())
+    return found.hexdigest()[:16]
+
+
+def _texts(folder: Traversable) -> Iterator[bytes]:
+    """Read the sources of a package, which may be in a zip file."""
+    for each in sorted(folder.iterdir(), key=lambda each: each.name):
+        if each.is_dir():
+            yield from _texts(each)
+        elif each.name.endswith(".py"):
+            yield each.name.encode() + each.read_bytes()
+
+
+@cache
+def cache_folder() -> Path | None:
+    """Find the folder for machine code of these sources, if one is writable, and remove old ones beside it."""
+    for parent, must_be_private in _parents():
+        place = parent / f"kernels-{source_digest()}"
+        try:
+            parent.mkdir(mode=0o700 if must_be_private else 0o777, exist_ok=True)
+            if must_be_private and not is_private(parent):
+                continue
+            place.mkdir(mode=0o700 if must_be_private else 0o777, exist_ok=True)
+            tempfile.TemporaryFile(dir=place).close()
+        except OSError:
+            continue
+        for other in parent.glob("kernels-*"):
+            with suppress(OSError):
+                if other != place and other.stat().st_mtime < time.time() - MAX_AGE_S:
+                    shutil.rmtree(other)
+        return place
+    return None
+
+
+def _parents() -> Iterator[tuple[Path, bool]]:
+    """List the candidates for the parent folder in order of preference, and whether each must be private."""
+    own = f"{_PACKAGE}-{os.geteuid()}"
+    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
+        with suppress(OSError):
+            Path(chosen).mkdir(parents=True, exist_ok=True)
+        yield Path(chosen).resolve() / own, True
+    source = Path(__file__).parent
+    if source.is_dir():
+        yield source / "__pycache__", False
+    for parent in (os.environ.get("XDG_CACHE_HOME"), os.path.expanduser("~/.cache"), tempfile.gettempdir()):
+        if parent and os.path.isabs(parent):
+            yield Path(parent).resolve() / own, True
+
+
+def is_private(place: Path) -> bool:
+    """Whether a folder belongs to this user alone, and other users cannot replace it.
+
+    Args:
+        place: Its path, without symbolic links.
+    """
+    found = place.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
+        return False
+    for folder in place.parents:
+        found = folder.lstat()
+        is_open = found.st_mode & 0o022 and not found.st_mode & stat.S_ISVTX
+        if is_open or found.st_uid not in (0, os.geteuid()):
+            return False
+    return True
+
+
+@contextmanager
+def compiling(name: str) -> Iterator[None]:
+    """Hold the lock of the cache while a kernel is compiled or loaded, so that other processes wait for its code.
+
+    After a timeout, or if locking fails, the process goes on without the lock. The lock ends with the process.
+    """
+    place = cache_folder()
+    held = place and _acquire(place / _LOCK, name)
+    try:
+        yield
+    finally:
+        if held is not None:
+            os.close(held)
+
+
+def _acquire(place: Path, name: str) -> int | None:
+    deadline = time.monotonic() + LOCK_TIMEOUT_S
+    try:
+        opened = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError:
+        return None
+    while True:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.truncate(opened, 0)
+            os.write(opened, name.encode())
+            return opened
+        except OSError as error:
+            if not isinstance(error, BlockingIOError) or time.monotonic() >= deadline:
+                os.close(opened)
+                return None
+        time.sleep(0.05)
+
+
+def compiling_line(since: float) -> str | None:
+    """Report how many kernels were compiled since a time, and the one that any process is compiling now.
+
+    Args:
+        since: Seconds since 1970.
+
+    Returns:
+        The text, if a kernel is being compiled. A process that died may have left the file, unlocked.
+    """
+    place = cache_folder()
+    try:
+        with open(place / _LOCK, "rb") as opened:
+            fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        done = sum(file.stat().st_mtime >= since for file in place.glob("*.nbc"))
+        return f"compiling kernels, once a machine: {done} done, now {(place / _LOCK).read_text()}"
+    except (OSError, TypeError):
+        pass
+    return None
