@@ -105,12 +105,13 @@ def _check_autobase(database: duckdb.DuckDBPyConnection) -> None:
     """Find conflicting bases, and nodes set aside by the walk of their base."""
     _run(database, "autobase_bases", "autobase_starts", "autobase_nodes")
     candidates = pa.table(database.sql(_SQL["autobase_candidates"]))
-    reasons = pa.chunked_array([], pa.string())
     if len(candidates):
-        from dbt_tangles.algorithms.graph.walk import walk_graphs
+        from dbt_tangles.algorithms.graph.walk import walk
 
-        reasons = walk_graphs(candidates)["set_aside_reason"]
-    database.register("walked", candidates.append_column("set_aside_reason", reasons.combine_chunks()))
+        candidates = pa.Table.from_batches(walk(candidates))
+    else:
+        candidates = candidates.append_column("set_aside_reason", pa.array([], pa.string()))
+    database.register("walked", candidates)
     _run(database, "autobase_set_aside", "autobase_findings")
 
 

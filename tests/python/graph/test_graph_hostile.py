@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dbt_tangles.algorithms.graph import strings
 from dbt_tangles.algorithms.graph.ancestors import ancestor_pairs
 from dbt_tangles.algorithms.graph.clocks import author_clocks
 from dbt_tangles.algorithms.graph.orders import renumber
+from dbt_tangles.columns import strings
 from graph_oracle import DEFAULTS, answers_of, members_of, naive_walk, order, table_of, thread, walked
 
 

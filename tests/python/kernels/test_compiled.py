@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from both_tiers import difference
-from dbt_tangles.algorithms.graph.strings import draw_keys, hash_strings, strings_of
+from dbt_tangles.columns.strings import draw_keys, hash_strings, strings_of
 from dbt_tangles.kernel_runtime import compiled as tiers
 from dbt_tangles.kernel_runtime.compiled import SMALL_BYTES, compiled, inner
 

@@ -14,10 +14,10 @@ import pyarrow.compute as pc
 
 from dbt_tangles.algorithms.autobase import consensus, design
 from dbt_tangles.algorithms.autobase.views import ViewArrays
-from dbt_tangles.algorithms.graph.arrays import first_rows, starts
-from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows
-from dbt_tangles.algorithms.graph.links import link
-from dbt_tangles.algorithms.graph.strings import lists_of, strings_of
+from dbt_tangles.columns.arrays import first_rows, starts
+from dbt_tangles.columns.dense_ids import Nodes, group_rows
+from dbt_tangles.columns.links import link
+from dbt_tangles.columns.strings import lists_of, strings_of
 from dbt_tangles.formats.autobase.verify_lines import Length
 from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH
 from dbt_tangles.kernel_runtime.compiled import compiled, inner

@@ -16,7 +16,7 @@ from dbt_tangles.algorithms.autobase.bases import (
     split_views,
     view_arrays,
 )
-from dbt_tangles.algorithms.graph.arrays import keep_entries, runs
+from dbt_tangles.columns.arrays import keep_entries, runs
 
 DIFFERENCE_SCHEMA = pa.schema(
     [

@@ -8,7 +8,7 @@ from dbt_tangles.algorithms.autobase.bases import RULES
 from dbt_tangles.algorithms.autobase.next_nodes import Sequence, Window
 from dbt_tangles.algorithms.autobase.views import ViewArrays
 from dbt_tangles.algorithms.autobase.windows import Order, settled_nodes
-from dbt_tangles.algorithms.graph.arrays import runs, starts
+from dbt_tangles.columns.arrays import runs, starts
 
 
 def settled_by(windows: ViewArrays, chosen: list[tuple[int, Window, Sequence]], rule: str) -> list[np.ndarray]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from dbt_tangles.algorithms.autobase.clocks import clocks
 from dbt_tangles.algorithms.autobase.views import ViewArrays
-from dbt_tangles.algorithms.graph.arrays import keep_entries, starts, sums
+from dbt_tangles.columns.arrays import keep_entries, starts, sums
 from dbt_tangles.kernel_runtime.compiled import compiled
 
 

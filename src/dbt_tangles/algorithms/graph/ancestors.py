@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.algorithms.graph.arrays import ranges
 from dbt_tangles.algorithms.graph.members import GRAPH, Member, number_members
+from dbt_tangles.columns.arrays import ranges
 from dbt_tangles.kernel_runtime.compiled import compiled
 from dbt_tangles.kernel_runtime.kernel import kernel
 from dbt_tangles.kernel_runtime.output import Texts

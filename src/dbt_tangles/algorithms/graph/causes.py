@@ -5,13 +5,13 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.algorithms.graph.arrays import first_rows, runs, starts
-from dbt_tangles.algorithms.graph.dense_ids import Nodes, number_ids, number_nodes
-from dbt_tangles.algorithms.graph.strings import Lists, Strings, strings_of, take_strings
 from dbt_tangles.algorithms.graph.topological_generations import children
 from dbt_tangles.algorithms.structures.components import on_cycles
 from dbt_tangles.algorithms.structures.kahn import extend_depths
 from dbt_tangles.algorithms.structures.space import with_space
+from dbt_tangles.columns.arrays import first_rows, runs, starts
+from dbt_tangles.columns.dense_ids import Nodes, number_ids, number_nodes
+from dbt_tangles.columns.strings import Lists, Strings, strings_of, take_strings
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 #: A merge may wait for any number of ids. Each node keeps this many causes, the first in id order.

@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.algorithms.graph.arrays import ranges, starts
-from dbt_tangles.algorithms.graph.dense_ids import group_rows
 from dbt_tangles.algorithms.graph.members import GRAPH, Member, number_members
-from dbt_tangles.algorithms.graph.strings import strings_of
+from dbt_tangles.columns.arrays import ranges, starts
+from dbt_tangles.columns.dense_ids import group_rows
+from dbt_tangles.columns.strings import strings_of
 from dbt_tangles.kernel_runtime.compiled import compiled
 from dbt_tangles.kernel_runtime.kernel import kernel
 from dbt_tangles.kernel_runtime.output import Texts

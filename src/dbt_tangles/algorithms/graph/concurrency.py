@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.graph.arrays import keep_entries, starts
 from dbt_tangles.algorithms.graph.orders import Dag
 from dbt_tangles.algorithms.graph.topological_generations import children
 from dbt_tangles.algorithms.structures.bits import lowest_bit, popcount
 from dbt_tangles.algorithms.structures.space import with_space
+from dbt_tangles.columns.arrays import keep_entries, starts
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 #: Maximum number of words that the rows of a graph combine, in each direction (less than a second). The number depends

@@ -6,10 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.graph.dense_ids import number_rows
-from dbt_tangles.algorithms.graph.links import link
 from dbt_tangles.algorithms.graph.orders import Dag, positions, renumber
-from dbt_tangles.algorithms.graph.strings import lists_of
+from dbt_tangles.columns.dense_ids import number_rows
+from dbt_tangles.columns.links import link
+from dbt_tangles.columns.strings import lists_of
 from dbt_tangles.kernel_runtime.row_schema import Int32
 
 #: The key columns of a graph.

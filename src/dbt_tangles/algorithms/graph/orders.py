@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.graph.arrays import runs, starts
-from dbt_tangles.algorithms.graph.dense_ids import counting_sort
 from dbt_tangles.algorithms.structures.kahn import Unplaced, place_first_ready
+from dbt_tangles.columns.arrays import runs, starts
+from dbt_tangles.columns.dense_ids import counting_sort
 from dbt_tangles.kernel_runtime.compiled import compiled
 
 

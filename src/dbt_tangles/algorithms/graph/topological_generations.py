@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.graph.arrays import sums
-from dbt_tangles.algorithms.graph.links import Links
 from dbt_tangles.algorithms.structures.components import on_cycles
 from dbt_tangles.algorithms.structures.kahn import extend_depths
+from dbt_tangles.columns.arrays import sums
+from dbt_tangles.columns.links import Links
 from dbt_tangles.kernel_runtime.compiled import compiled
 
 MEMBER, CLAIM_ERROR, MISSING_ROOT, EMPTY_PREVIOUS, MISSING_PREVIOUS, CYCLE, PREVIOUS_SET_ASIDE = range(7)

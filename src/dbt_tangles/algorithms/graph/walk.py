@@ -6,14 +6,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.graph.arrays import flags, keep_entries, lists_by_row, scatter
 from dbt_tangles.algorithms.graph.causes import Waiting, root_causes
 from dbt_tangles.algorithms.graph.concurrency import concurrency
-from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_ids, number_rows
-from dbt_tangles.algorithms.graph.links import Links, join_links, look_up
 from dbt_tangles.algorithms.graph.members import GRAPH
 from dbt_tangles.algorithms.graph.orders import positions, renumber, thread_positions, time_keys
-from dbt_tangles.algorithms.graph.strings import Strings, large_strings, lists_of, strings_of
 from dbt_tangles.algorithms.graph.topological_generations import (
     REASONS,
     Candidates,
@@ -24,6 +20,10 @@ from dbt_tangles.algorithms.graph.topological_generations import (
     set_aside_codes,
 )
 from dbt_tangles.algorithms.graph.transitive_reduction import redundant_edges
+from dbt_tangles.columns.arrays import flags, keep_entries, lists_by_row, scatter
+from dbt_tangles.columns.dense_ids import Nodes, group_rows, number_ids, number_rows
+from dbt_tangles.columns.links import Links, join_links, look_up
+from dbt_tangles.columns.strings import Strings, large_strings, lists_of, strings_of
 from dbt_tangles.kernel_runtime.kernel import kernel
 from dbt_tangles.kernel_runtime.output import Nested, Texts
 from dbt_tangles.kernel_runtime.row_schema import Int32

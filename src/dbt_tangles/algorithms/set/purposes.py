@@ -5,8 +5,8 @@ Source: pzp-goals 1.0.1 and pzp-set 1.0.1, minRequiredDepth and minGhostDepth (p
 
 import numpy as np
 
-from dbt_tangles.algorithms.graph.arrays import sums
 from dbt_tangles.algorithms.set.set_messages import SetMessages, SetTangles
+from dbt_tangles.columns.arrays import sums
 from dbt_tangles.kernel_runtime.compiled import compiled
 
 PURPOSES = ("none", "ghost", "trail", "goal")

@@ -9,9 +9,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.graph.arrays import flags, runs, starts
-from dbt_tangles.algorithms.graph.dense_ids import group_rows
-from dbt_tangles.algorithms.graph.strings import strings_of
 from dbt_tangles.algorithms.set.backlinks import NO_BACKLINK, backlink_depths
 from dbt_tangles.algorithms.set.chain_clocks import CLOCK_ENTRIES_PER_SET
 from dbt_tangles.algorithms.set.oldest_live_message import find_oldest_live
@@ -29,6 +26,9 @@ from dbt_tangles.algorithms.set.set_messages import (
 from dbt_tangles.algorithms.set.set_search import Backlinks, Findings, search_sets
 from dbt_tangles.algorithms.set.touches import Touches, insertions, list_touches
 from dbt_tangles.algorithms.set.writer_rules import LATER, NO_ITEM, Supersedes
+from dbt_tangles.columns.arrays import flags, runs, starts
+from dbt_tangles.columns.dense_ids import group_rows
+from dbt_tangles.columns.strings import strings_of
 from dbt_tangles.formats.pzp.items import are_unique
 from dbt_tangles.formats.pzp.rules import SET_DOMAIN
 from dbt_tangles.kernel_runtime.output import Texts, batches_of

@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.graph.arrays import flags
 from dbt_tangles.algorithms.set.reduction import reduce_rows
 from dbt_tangles.algorithms.set.schemas import SetEntry, SetMessage
+from dbt_tangles.columns.arrays import flags
 from dbt_tangles.formats.pzp.rules import Reason
 from dbt_tangles.formats.pzp.validity import validity
 from dbt_tangles.kernel_runtime.kernel import kernel

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.algorithms.graph.arrays import runs, starts
 from dbt_tangles.algorithms.set.touches import Touches, messages_by_item, positions
 from dbt_tangles.algorithms.set.writer_rules import RULES
+from dbt_tangles.columns.arrays import runs, starts
 from dbt_tangles.formats.pzp.items import are_strings, item_texts
 from dbt_tangles.kernel_runtime.output import Nested, Taken, Texts
 

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.algorithms.graph.arrays import flags, keep_entries, runs
-from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_ids, number_nodes
-from dbt_tangles.algorithms.graph.links import link, look_up
 from dbt_tangles.algorithms.graph.orders import in_order
-from dbt_tangles.algorithms.graph.strings import lists_of, strings_of
+from dbt_tangles.columns.arrays import flags, keep_entries, runs
+from dbt_tangles.columns.dense_ids import Nodes, group_rows, number_ids, number_nodes
+from dbt_tangles.columns.links import link, look_up
+from dbt_tangles.columns.strings import lists_of, strings_of
 from dbt_tangles.formats.pzp.collation import collation_keys
 
 

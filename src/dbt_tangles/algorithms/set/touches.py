@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.graph.arrays import starts
+from dbt_tangles.columns.arrays import starts
 from dbt_tangles.kernel_runtime.compiled import compiled
 
 

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.graph.arrays import keep_entries
-from dbt_tangles.algorithms.graph.links import Links
 from dbt_tangles.algorithms.graph.topological_generations import Candidates, children, member_depths
 from dbt_tangles.algorithms.structures.components import strong_components
+from dbt_tangles.columns.arrays import keep_entries
+from dbt_tangles.columns.links import Links
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.algorithms.graph.arrays import flags
-from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_ids, number_nodes
-from dbt_tangles.algorithms.graph.links import look_up
 from dbt_tangles.algorithms.graph.orders import in_order
-from dbt_tangles.algorithms.graph.strings import Strings, lists_of, strings_of
 from dbt_tangles.algorithms.timeline.conflicts import conflicting
 from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA
+from dbt_tangles.columns.arrays import flags
+from dbt_tangles.columns.dense_ids import Nodes, group_rows, number_ids, number_nodes
+from dbt_tangles.columns.links import look_up
+from dbt_tangles.columns.strings import Strings, lists_of, strings_of
 from dbt_tangles.kernel_runtime.compiled import compiled
 from dbt_tangles.kernel_runtime.spill_buffer import Rows, chunks_of
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 if TYPE_CHECKING:
-    from dbt_tangles.algorithms.graph.dense_ids import Nodes
+    from dbt_tangles.columns.dense_ids import Nodes
     from dbt_tangles.kernel_runtime.spill_buffer import Rows
 
 # Pairs of rows that are compared at a time.

@@ -8,7 +8,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.graph.arrays import flags, runs, starts, sums
 from dbt_tangles.algorithms.graph.orders import positions
 from dbt_tangles.algorithms.graph.ties import broken_ties
 from dbt_tangles.algorithms.timeline.admission import Graph, break_cycles, ranks
@@ -17,6 +16,7 @@ from dbt_tangles.algorithms.timeline.edits import Commands, Timelines, edit_stre
 from dbt_tangles.algorithms.timeline.result import Target
 from dbt_tangles.algorithms.timeline.schemas import PLACE_SCHEMA
 from dbt_tangles.algorithms.timeline.updates import Published, name_orders, updates
+from dbt_tangles.columns.arrays import flags, runs, starts, sums
 from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT, Rows, chunks_of
 from dbt_tangles.reasons import EventReason
 

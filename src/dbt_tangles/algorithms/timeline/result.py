@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.graph.arrays import starts
 from dbt_tangles.algorithms.timeline.schemas import EDIT_TYPE
+from dbt_tangles.columns.arrays import starts
 
 if TYPE_CHECKING:
     from dbt_tangles.algorithms.timeline.edits import Commands

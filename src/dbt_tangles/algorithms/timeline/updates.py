@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.algorithms.graph.arrays import starts
-from dbt_tangles.algorithms.graph.strings import Strings, copy_strings, strings_of
 from dbt_tangles.algorithms.timeline.arrivals import integers
 from dbt_tangles.algorithms.timeline.edits import Commands, script
+from dbt_tangles.columns.arrays import starts
+from dbt_tangles.columns.strings import Strings, copy_strings, strings_of
 from dbt_tangles.kernel_runtime.spill_buffer import Rows
 
 

@@ -23,11 +23,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.graph.arrays import flags, scatter, sums
-from dbt_tangles.algorithms.graph.dense_ids import Nodes, group_rows, number_rows
-from dbt_tangles.algorithms.graph.links import link
-from dbt_tangles.algorithms.graph.strings import lists_of, strings_of
 from dbt_tangles.algorithms.graph.topological_generations import Candidates, children, member_depths
+from dbt_tangles.columns.arrays import flags, scatter, sums
+from dbt_tangles.columns.dense_ids import Nodes, group_rows, number_rows
+from dbt_tangles.columns.links import link
+from dbt_tangles.columns.strings import lists_of, strings_of
 from dbt_tangles.formats.pzp.rules import SELF, Reason
 from dbt_tangles.kernel_runtime.compiled import compiled
 

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.graph.dense_ids import Nodes
-from dbt_tangles.algorithms.graph.strings import Lists, Strings, check_size, draw_keys, hash_strings, same
+from dbt_tangles.columns.dense_ids import Nodes
+from dbt_tangles.columns.strings import Lists, Strings, check_size, draw_keys, hash_strings, same
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 

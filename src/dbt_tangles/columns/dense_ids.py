@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.graph.strings import (
+from dbt_tangles.columns.strings import (
     Strings,
     check_size,
     draw_keys,

@@ -1,0 +1,1 @@
+"""Columns of whole groups as arrays: strings, lists, dense ids, and the links between rows."""
