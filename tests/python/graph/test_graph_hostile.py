@@ -100,7 +100,7 @@ def test_colliding_hashes_change_nothing(monkeypatch):
     """Ids are compared by their bytes."""
     real = strings.hash_strings
     for module in ("dense_ids", "links"):
-        name = f"dbt_tangles.algorithms.graph.{module}.hash_strings"
+        name = f"dbt_tangles.columns.{module}.hash_strings"
         monkeypatch.setattr(name, lambda column, keys: real(column, keys) % np.uint64(4))
     rows = [
         DEFAULTS | row | {"graph_id": f"{i % 7}"} for i, row in enumerate(thread({f"{i}": ["0"] for i in range(70)}))

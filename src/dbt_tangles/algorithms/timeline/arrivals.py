@@ -1,6 +1,6 @@
 """The arrivals of timelines, read from a table: numbered, sorted by arrival, and with the links of each event.
 
-Nodes are the numbered rows of a partition (`graph.dense_ids`); nodes of one name are neighbours.
+Nodes are the numbered rows of a partition (`columns.dense_ids`); nodes of one name are neighbours.
 """
 
 from __future__ import annotations
