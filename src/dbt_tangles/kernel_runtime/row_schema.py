@@ -5,9 +5,9 @@ sequence is a list, a named tuple is a struct. For integers the field names the 
 type]``). A trailing underscore is removed from a field's name, so that columns may have Python keywords as names.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import chain
+from itertools import chain, islice
 from operator import attrgetter
 from types import NoneType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -18,7 +18,40 @@ import pyarrow as pa
 Int32 = Annotated[int, pa.int32()]
 Int64 = Annotated[int, pa.int64()]
 
+#: Rows per batch made from Python values.
+ROWS_PER_BATCH = 5_000
+
 _TYPES = {bool: pa.bool_(), bytes: pa.binary(), float: pa.float64()}
+
+
+def schema_of(row: type) -> pa.Schema:
+    """Return the columns of a row class, in the order of its fields."""
+    return pa.schema(fields_of(row))
+
+
+def required_columns(row: type) -> set[str]:
+    """Return the columns of a row class that must not be null: those without None among their types."""
+    return {_column(name) for name, hint in _hints(row).items() if NoneType not in _arguments(hint)}
+
+
+def rows_of(batches: Iterable[pa.RecordBatch], row: type) -> Iterator[Any]:
+    """Read the rows of batches, with the columns of a row class, as instances of it."""
+    names = schema_of(row).names
+    for batch in batches:
+        yield from map(row._make, zip(*(batch[name].to_pylist() for name in names), strict=True))
+
+
+def batch_of(row: type, rows: Sequence[Any]) -> pa.RecordBatch:
+    """Make a batch of rows of a class."""
+    schema, columns = schema_of(row), columns_of(row, rows)
+    return pa.RecordBatch.from_arrays([array_of(columns[field.name], field.type) for field in schema], schema=schema)
+
+
+def batches_of_rows(row: type, rows: Iterable[Any]) -> Iterator[pa.RecordBatch]:
+    """Make batches of rows of a class."""
+    rows = iter(rows)
+    while part := list(islice(rows, ROWS_PER_BATCH)):
+        yield batch_of(row, part)
 
 
 def fields_of(row: type) -> list[pa.Field]:
@@ -74,6 +107,11 @@ def array_of(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
         parts = [array_of(part, field.type) for part, field in zip(zip(*values, strict=True), kind, strict=True)]
         return pa.StructArray.from_arrays(parts, fields=list(kind))
     return pa.array(values, kind)
+
+
+def _arguments(hint: Any) -> tuple:
+    """Return the types of a union, within an annotation or not."""
+    return _arguments(get_args(hint)[0]) if get_origin(hint) is Annotated else get_args(hint)
 
 
 @cache

@@ -6,12 +6,22 @@ tie-break by id is a comparison of two integers.
 The numbering is exact: hash tables narrow the search, and the bytes of the ids decide.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.graph.strings import Strings, check_size, draw_keys, equal, hash_strings, take_strings
+from dbt_tangles.algorithms.graph.strings import (
+    Strings,
+    check_size,
+    draw_keys,
+    equal,
+    hash_strings,
+    strings_of,
+    take_strings,
+)
 from dbt_tangles.kernel_runtime.compiled import compiled
 
 
@@ -44,6 +54,27 @@ def group_rows(*parts: Strings) -> tuple[np.ndarray, int]:
         # A collision of all 64 bits is very rare. The loop then repeats with fresh hash keys.
         if all(_all_equal_to_first(graph, first_row, *part) for part in parts):
             return graph, len(first_row)
+
+
+def number_rows(table: pa.Table, keys: Sequence[str], name: str) -> tuple[Nodes, Strings]:
+    """Number the rows of a table by group, then id.
+
+    Args:
+        table: The rows.
+        keys: The key columns of a group, one or two. Null is a value of its own.
+        name: The column of ids.
+
+    Returns:
+        The nodes, and the id of each row.
+
+    Raises:
+        ValueError: An id is null.
+        OverflowError: There are more than 2^31 - 1 rows.
+    """
+    ids = strings_of(table[name])
+    if not ids.valid.all():
+        raise ValueError(f"a {name} is null: give every row an id")
+    return number_nodes(*group_rows(*(strings_of(table[key]) for key in keys)), ids), ids
 
 
 def number_nodes(graph: np.ndarray, graph_count: int, ids: Strings) -> Nodes:

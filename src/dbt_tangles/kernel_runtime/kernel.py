@@ -1,0 +1,167 @@
+"""The contract of kernels: whole groups of rows in, rows out, each declared once as a named tuple.
+
+A kernel is a function of a table. `kernel` makes of it the function that an engine calls for each partition: it gathers
+the rows, casts them, checks nulls, leaves out groups above a limit, and makes batches of the result.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import wraps
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dbt_tangles.kernel_runtime import output, row_schema
+from dbt_tangles.kernel_runtime.rows_on_disk import NO_LIMIT, hold_rows
+
+#: A function of the rows of groups above the limit: columns of their results. Other columns are null.
+TooLarge = Callable[[pa.RecordBatch], Mapping[str, Any]]
+
+
+def kernel(
+    keys: Sequence[str],
+    reads: type,
+    writes: type,
+    appends: bool = False,
+    too_large: TooLarge | None = None,
+    context: str | None = None,
+) -> Callable[[Callable], Callable]:
+    """Make a kernel from a function of a table.
+
+    The function gets the rows of whole groups in any order: the columns of `reads`, with its types; a column that may
+    be null and is absent from the input is null. It returns or yields mappings of columns (see `output.batches_of`) or
+    rows of `writes`. For a kernel that appends, it returns one mapping, with a value for each row of the table.
+
+    The kernel takes a table or batches, `group_limit` (the maximum number of rows of a group), `rows_in_memory`, and
+    the options of the function. Its attributes `keys`, `reads` and `writes` are the names of the key columns and the
+    schemas, for the model.
+
+    Args:
+        keys: The key columns of a group; null is a value.
+        reads: The named tuple of an input row. A field without None among its types must not be null.
+        writes: The named tuple of a result row.
+        appends: Whether the result is each input row, with all its columns, and the columns of `writes`. Columns of
+            `writes` that the function leaves out are those of the input.
+        too_large: For groups above the limit, which the function does not get; by default they have no result.
+        context: A column of the input. Rows where it is true, or has a value of another type, belong to their group,
+            but do not count for the limit, and the result leaves them out.
+    """
+    read, written = row_schema.schema_of(reads), row_schema.schema_of(writes)
+
+    def decorate(function: Callable) -> Callable:
+        @wraps(function)
+        def run(
+            rows: pa.Table | Iterable[pa.RecordBatch],
+            *arguments: Any,
+            group_limit: int = NO_LIMIT,
+            rows_in_memory: int = NO_LIMIT,
+            **options: Any,
+        ) -> Iterator[pa.RecordBatch]:
+            table = _gather(rows, reads, read, appends, rows_in_memory)
+            is_result = None if context is None else ~_is_true(table, context)
+            is_large = _are_large(table, keys, group_limit, is_result)
+            if is_large is not None:
+                if too_large is not None:
+                    is_answered = is_large if is_result is None else is_large & is_result
+                    for batch in _filtered(table, is_answered):
+                        yield from _append(pa.Table.from_batches([batch]), too_large(batch), written, None)
+                table = hold_rows(_filtered(table, ~is_large), table.schema, rows_in_memory)
+                is_result = None if is_result is None else is_result[~is_large]
+            if len(table):
+                found = function(table, *arguments, **options)
+                yield from _append(table, found, written, is_result) if appends else _batches(found, writes, written)
+
+        run.keys, run.reads, run.writes = list(keys), read, written
+        return run
+
+    return decorate
+
+
+def _gather(
+    rows: pa.Table | Iterable[pa.RecordBatch], row: type, schema: pa.Schema, keep_all: bool, rows_in_memory: int
+) -> pa.Table:
+    """Collect the rows with the types of the schema, and further columns if they are to be kept."""
+    required = row_schema.required_columns(row)
+
+    def conform(batch: pa.RecordBatch) -> pa.RecordBatch:
+        columns = dict(zip(batch.schema.names, batch.columns, strict=True)) if keep_all else {}
+        for field in schema:
+            if field.name in batch.schema.names:
+                column = batch[field.name]
+                columns[field.name] = column if column.type == field.type else column.cast(field.type)
+            else:
+                columns[field.name] = pa.nulls(len(batch), field.type)
+            if field.name in required and columns[field.name].null_count:
+                raise ValueError(f"a {field.name} is null or absent: each {row.__name__} needs one")
+        return pa.RecordBatch.from_pydict(columns)
+
+    batches = rows.to_batches() if isinstance(rows, pa.Table) else rows
+    conformed = map(conform, filter(len, batches))
+    first = next(conformed, None)
+    if first is None:  # for an empty partition Spark may omit the columns
+        return schema.empty_table()
+    return hold_rows(chain([first], conformed), first.schema, rows_in_memory)
+
+
+def _is_true(table: pa.Table, name: str) -> np.ndarray:
+    """Say of each row whether a column is true, or has a value if it is of another type: bool[rows]."""
+    if name not in table.column_names:
+        return np.zeros(len(table), np.bool_)
+    column = table[name]
+    return (column.fill_null(False) if pa.types.is_boolean(column.type) else column.is_valid()).to_numpy()
+
+
+def _are_large(table: pa.Table, keys: Sequence[str], limit: int, is_counted: np.ndarray | None) -> np.ndarray | None:
+    """Mark the rows of groups with more rows than a limit: bool[rows], if there are any."""
+    if len(table) <= limit:
+        return None
+    group = np.zeros(len(table), np.int64)
+    for name in keys:
+        column = table[name].dictionary_encode("encode").combine_chunks()
+        code = column.indices.to_numpy().astype(np.int64)
+        group = np.unique(group * len(column.dictionary) + code, return_inverse=True)[1]
+    is_large = np.bincount(group, is_counted)[group] > limit
+    return is_large if is_large.any() else None
+
+
+def _filtered(table: pa.Table, is_kept: np.ndarray) -> Iterator[pa.RecordBatch]:
+    begin = 0
+    for batch in table.to_batches():
+        part = batch.filter(pa.array(is_kept[begin : begin + len(batch)]))
+        begin += len(batch)
+        if len(part):
+            yield part
+
+
+def _append(
+    table: pa.Table, columns: Mapping[str, Any], written: pa.Schema, is_result: np.ndarray | None
+) -> Iterator[pa.RecordBatch]:
+    """Append the columns of the result to the rows of a table; leave out rows that are not of the result."""
+    kept = [name for name in table.column_names if name not in written.names or name not in columns]
+    added = pa.schema([field for field in written if field.name not in kept])
+    output.length_of(columns, added, len(table))
+    at = 0
+    for batch in table.to_batches():
+        rows = batch.select(kept)
+        for begin, end in output.cuts(columns, at, at + len(batch)):
+            arrays = [*rows.slice(begin - at, end - begin).columns, *output.arrays_of(columns, added, begin, end)]
+            made = pa.RecordBatch.from_arrays(arrays, schema=pa.schema([*rows.schema, *added]))
+            made = made if is_result is None else made.filter(pa.array(is_result[begin:end]))
+            if len(made):
+                yield made
+        at += len(batch)
+
+
+def _batches(found: Any, row: type, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Make batches of mappings of columns, or of rows."""
+    found = iter([found] if isinstance(found, Mapping) else found)
+    first = next(found, None)
+    if first is None:
+        return
+    found = chain([first], found)
+    if isinstance(first, Mapping):
+        for columns in found:
+            yield from output.batches_of(columns, schema)
+    else:
+        yield from row_schema.batches_of_rows(row, found)

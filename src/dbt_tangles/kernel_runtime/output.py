@@ -1,0 +1,141 @@
+"""Columns of a result: arrays, texts by row, lists and structs, as Arrow batches of bounded size."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+#: Maximum number of rows and list entries of a batch, and of bytes of its texts. A larger row has a batch of its own.
+ROWS_PER_BATCH = 50_000
+MAX_BYTES = 2**30
+
+
+class Taken(NamedTuple):
+    """A column of texts taken from other rows."""
+
+    texts: "Texts"
+    row: np.ndarray  # int[rows]; a negative number is null
+
+
+class Texts:
+    """A column of texts that columns of the result take theirs from."""
+
+    def __init__(self, column: pa.ChunkedArray | pa.Array) -> None:
+        """Copy a column of any string type into one array, with 64-bit offsets: a column may exceed two gigabytes."""
+        column = column.cast(pa.large_string())
+        self.array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        self.longest: int = pc.max(pc.binary_length(self.array)).as_py() or 1
+
+    def at(self, row: np.ndarray) -> Taken:
+        """Take the texts of rows: int[rows]; a negative number is null."""
+        return Taken(self, row)
+
+
+class Nested(NamedTuple):
+    """A column of lists."""
+
+    start: np.ndarray  # int64[rows + 1], into the entries
+    entries: Any  # Any column; a mapping of columns is a struct
+    is_null: np.ndarray | None = None  # bool[rows], lists that are null
+
+
+def batches_of(columns: Mapping[str, Any], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Make batches from columns.
+
+    Args:
+        columns: By name: a numpy array (if masked, masked values are null), an Arrow array, `Taken`, `Nested`, or one
+            value for all rows. Without its column, a field of the schema is null.
+        schema: The columns of the result. Values are cast to its types.
+
+    Raises:
+        ValueError: A column is not in the schema, or columns differ in length.
+    """
+    for begin, end in cuts(columns, 0, length_of(columns, schema)):
+        yield pa.RecordBatch.from_arrays(arrays_of(columns, schema, begin, end), schema=schema)
+
+
+def length_of(columns: Mapping[str, Any], schema: pa.Schema, rows: int | None = None) -> int:
+    """Return the number of rows of columns.
+
+    Args:
+        columns: As for `batches_of`.
+        schema: The columns of the result.
+        rows: The required number.
+
+    Raises:
+        ValueError: A column is not in the schema, or columns differ in length.
+    """
+    if unknown := columns.keys() - {*schema.names}:
+        raise ValueError(f"{', '.join(sorted(unknown))}: no such column of the result, of {', '.join(schema.names)}")
+    lengths = {name: length for name, column in columns.items() if (length := _length(column)) is not None}
+    rows = next(iter(lengths.values())) if rows is None else rows
+    if {*lengths.values()} - {rows}:
+        raise ValueError(f"the columns of a result of {rows} rows differ in length: {lengths}")
+    return rows
+
+
+def cuts(columns: Mapping[str, Any], begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """Cut a range of rows into ranges of batches."""
+    places = np.arange(begin, end + 1)
+    ends = places + sum(_entries(column, places) for column in columns.values())
+    room = max(min(ROWS_PER_BATCH, MAX_BYTES // max(map(_longest, columns.values()), default=1)), 1)
+    at = 0
+    while at < end - begin:
+        stop = max(int(np.searchsorted(ends, ends[at] + room, side="right")) - 1, at + 1)
+        yield begin + at, begin + stop
+        at = stop
+
+
+def arrays_of(columns: Mapping[str, Any], schema: pa.Schema, begin: int, end: int) -> list[pa.Array]:
+    """Make the Arrow arrays of a range of rows."""
+    return [_array(columns.get(field.name), field.type, begin, end) for field in schema]
+
+
+def _length(column: Any) -> int | None:
+    if isinstance(column, Nested):
+        return len(column.start) - 1
+    column = column.row if isinstance(column, Taken) else column
+    return len(column) if isinstance(column, np.ndarray | pa.Array | pa.ChunkedArray) else None
+
+
+def _parts(column: Any) -> list:
+    """List the columns within a struct."""
+    return list(column.values()) if isinstance(column, Mapping) else [column]
+
+
+def _entries(column: Any, ends: np.ndarray) -> np.ndarray | int:
+    """Count the list entries before each of some places, lists within lists included: int64[places]."""
+    if isinstance(column, Nested):
+        inner = column.start[ends]
+        return inner + sum(_entries(part, inner) for part in _parts(column.entries))
+    return 0
+
+
+def _longest(column: Any) -> int:
+    if isinstance(column, Nested):
+        return max(map(_longest, _parts(column.entries)))
+    return column.texts.longest if isinstance(column, Taken) else 1
+
+
+def _array(column: Any, kind: pa.DataType, begin: int, end: int) -> pa.Array:
+    """Make the Arrow array of some rows of a column."""
+    if isinstance(column, Nested):
+        bounds = column.start[begin : end + 1]
+        entries = _array(column.entries, kind.value_type, int(bounds[0]), int(bounds[-1]))
+        mask = None if column.is_null is None else pa.array(column.is_null[begin:end])
+        return pa.ListArray.from_arrays(pa.array((bounds - bounds[0]).astype(np.int32)), entries, kind, mask=mask)
+    if isinstance(column, Mapping):
+        parts = [_array(column[field.name], field.type, begin, end) for field in kind]
+        return pa.StructArray.from_arrays(parts, fields=list(kind))
+    if isinstance(column, Taken):
+        row = column.row[begin:end]
+        return column.texts.array.take(pa.array(row, mask=row < 0)).cast(kind)
+    if isinstance(column, np.ndarray):
+        return pa.array(column[begin:end]).cast(kind)
+    if isinstance(column, pa.Array | pa.ChunkedArray):
+        # A cast decodes all values below a list, so chunks are first combined into an array of these rows alone.
+        part = column.slice(begin, end - begin)
+        return (part.combine_chunks() if isinstance(part, pa.ChunkedArray) else part).cast(kind)
+    return pa.repeat(pa.scalar(column, kind), end - begin)

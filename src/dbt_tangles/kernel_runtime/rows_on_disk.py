@@ -1,0 +1,51 @@
+"""Rows in memory up to a limit, and on the worker's disk beyond it."""
+
+import mmap
+import os
+import tempfile
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+#: Default of limits: unlimited.
+NO_LIMIT = 2**63 - 1
+
+
+def hold_rows(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows_in_memory: int = NO_LIMIT) -> pa.Table:
+    """Collect rows as a table. Above a limit they go to a file that is mapped into memory: columns are read when used.
+
+    The file is unnamed, so it vanishes when the process ends, even by a crash.
+
+    Args:
+        batches: Rows of the schema.
+        schema: The columns.
+        rows_in_memory: Maximum number of rows in memory.
+
+    Returns:
+        The rows, in their order.
+    """
+    waiting: list[pa.RecordBatch] = []
+    count, writer = 0, None
+    for batch in batches:
+        waiting.append(batch)
+        count += len(batch)
+        if count > rows_in_memory:
+            if writer is None:
+                file = tempfile.TemporaryFile(prefix="tangles-", dir=_spill_folder())  # noqa: SIM115
+                writer = pa.ipc.new_stream(file, schema)
+            for each in waiting:
+                writer.write_batch(each)
+            waiting = []
+    if writer is None:
+        return pa.Table.from_batches(waiting, schema)
+    writer.close()
+    with file:
+        file.flush()
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return pa.ipc.open_stream(pa.py_buffer(mapped)).read_all()
+
+
+def _spill_folder() -> str | None:
+    """Return Spark's folder for the files of a worker, if set; else the default temporary folder applies."""
+    folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
+    return next((folder for folder in folders if folder and os.access(folder, os.W_OK)), None)
