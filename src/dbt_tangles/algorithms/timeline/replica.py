@@ -42,10 +42,7 @@ class Listener(Protocol):
 
 
 class Replica:
-    """An order of events that applies commands.
-
-    The order is a list of short lists, with a Fenwick tree over their lengths. A command moves at most a few thousand
-    references and takes logarithmically many steps.
+    """An order of events that applies commands: a list of short lists.
 
     Source: ScuttleSort 2022-05-09, section 1.2 (there a plain list: a command costs the length of the timeline).
     """
@@ -63,7 +60,6 @@ class Replica:
         if block < 2:
             raise ValueError(f"block is {block}; a block of a replica needs room for at least two events")
         self._block = block
-        self._length = 0
         self._fill(list(events))
 
     def __len__(self) -> int:
@@ -87,11 +83,7 @@ class Replica:
         return list(self)
 
     def on_insert(self, position: int, event: Any) -> None:
-        """Insert an event at a position.
-
-        Args:
-            position: From 0 to the number of events.
-            event: The event.
+        """Insert an event at a position, from 0 to the number of events.
 
         Raises:
             IndexError: There is no such position.
@@ -103,53 +95,34 @@ class Replica:
         events.insert(offset + 1, event)
         self._length += 1
         if len(events) > self._block:
-            self._split(block)
-        else:
-            self._add(block, 1)
+            middle = len(events) // 2
+            self._blocks[block : block + 1] = [events[:middle], events[middle:]]
+            # Moves leave nearly empty blocks behind.
+            if len(self._blocks) > 16 + 8 * (self._length // self._block):
+                self._fill(self.order())
 
     def on_move(self, from_position: int, to_position: int) -> Any:
-        """Move the event at a position to another position.
-
-        Args:
-            from_position: From 0, below the number of events.
-            to_position: The position after the move; from 0, below the number of events.
-
-        Returns:
-            The event.
+        """Move the event at a position to another position, counted without the event; return the event.
 
         Raises:
             IndexError: There is no such position; the order stays as it was.
         """
         self._check(from_position, self._length)
         self._check(to_position, self._length)
-        block, offset = self._find(from_position)
-        events, to_offset = self._blocks[block], to_position - from_position + offset
-        if 0 <= to_offset < len(events):  # Most moves are short and stay within one block.
-            event = events.pop(offset)
-            events.insert(to_offset, event)
-        else:
-            event = self.take(from_position)
-            self.on_insert(to_position, event)
+        event = self.take(from_position)
+        self.on_insert(to_position, event)
         return event
 
     def take(self, position: int) -> Any:
-        """Remove an event. Commands never remove events; undoing an insertion does.
-
-        Args:
-            position: From 0, below the number of events.
-
-        Returns:
-            The event.
+        """Remove an event and return it. Commands never remove events; undoing an insertion does.
 
         Raises:
             IndexError: There is no such position.
         """
         self._check(position, self._length)
         block, offset = self._find(position)
-        event = self._blocks[block].pop(offset)
         self._length -= 1
-        self._add(block, -1)
-        return event
+        return self._blocks[block].pop(offset)
 
     @staticmethod
     def _check(position: int, end: int) -> None:
@@ -157,48 +130,24 @@ class Replica:
             raise IndexError(f"position {position} is not one of the {end}")
 
     def _find(self, position: int) -> tuple[int, int]:
-        """Return the block that holds a position, and the index within the block."""
-        sums, block, step = self._sums, 0, self._half
-        while step:
-            here = sums[block + step]
-            if here <= position:
-                block += step
-                position -= here
-            step >>= 1
+        """Return the block that holds a position, and the index within the block, searching from the nearer end."""
+        if position < self._length // 2:
+            block = 0
+            while position >= len(self._blocks[block]):
+                position -= len(self._blocks[block])
+                block += 1
+            return block, position
+        block = len(self._blocks)
+        position -= self._length
+        while position < 0:
+            block -= 1
+            position += len(self._blocks[block])
         return block, position
 
-    def _add(self, block: int, events: int) -> None:
-        sums, place, size = self._sums, block + 1, len(self._sums)
-        while place < size:
-            sums[place] += events
-            place += place & -place
-
-    def _split(self, block: int) -> None:
-        events = self._blocks[block]
-        middle = len(events) // 2
-        self._blocks[block : block + 1] = [events[:middle], events[middle:]]
-        # Moves leave nearly empty blocks behind; too many of them would make splits expensive.
-        if len(self._blocks) > 16 + 8 * (self._length // self._block):
-            self._fill(self.order())
-        else:
-            self._count()
-
     def _fill(self, events: list[Any]) -> None:
-        width = max(1, self._block // 2)
-        self._blocks = [events[begin : begin + width] for begin in range(0, len(events), width)] or [[]]
+        half = self._block // 2
+        self._blocks = [events[begin : begin + half] for begin in range(0, len(events), half)] or [[]]
         self._length = len(events)
-        self._count()
-
-    def _count(self) -> None:
-        """Build the sums of the blocks' lengths, padded to a power of two."""
-        size = 1 << max(0, len(self._blocks) - 1).bit_length()
-        sums = [0, *map(len, self._blocks), *[0] * (size - len(self._blocks))]
-        for place in range(1, size):
-            above = place + (place & -place)
-            if above <= size:
-                sums[above] += sums[place]
-        self._sums = sums
-        self._half = size // 2
 
 
 def follow(commands: Iterable[Command], listener: Listener, content: Callable[[Any], Any] | None = None) -> int:

@@ -19,11 +19,16 @@ import pyarrow.dataset as ds
 from dbt_tangles.algorithms.timeline.replica import EditError, Replica, follow
 
 #: Ids as large strings: all ids of a column may be longer than two gigabytes.
-_ID, _COMMAND = pa.large_string(), {"op": pa.string(), "from_position": pa.int64(), "to_position": pa.int64()}
-EVENTS = {"timeline_id": _ID, "event_id": _ID, "position": pa.int64()}
-EDITS = {"timeline_id": _ID, "batch": pa.int64(), "step": pa.int64(), "event_id": _ID, **_COMMAND}
-UPDATES = {"timeline_id": _ID, "step": pa.int64(), "event_id": _ID, **_COMMAND, "previous_publication": _ID}
-STATS = {"timeline_id": _ID, "edit_count": pa.int64()}
+_ID, _NUMBER = pa.large_string(), pa.int64()
+_EVENT = {"timeline_id": _ID, "event_id": _ID}
+_COMMAND = _EVENT | {"step": _NUMBER, "op": pa.string(), "from_position": _NUMBER, "to_position": _NUMBER}
+#: By table, the columns that sort the rows of a timeline, and the columns with their types.
+_TABLES = {
+    "timeline_events": (["position"], _EVENT | {"position": _NUMBER}),
+    "timeline_edits": (["batch", "step"], _COMMAND | {"batch": _NUMBER}),
+    "timeline_updates": (["step"], _COMMAND | {"previous_publication": _ID}),
+}
+_STATS = {"timeline_id": _ID, "edit_count": _NUMBER}
 _MAY_BE_NULL = {"from_position", "previous_publication"}
 
 _AT_ONCE = 1 << 16  # Number of commands that are Python objects at a time.
@@ -36,8 +41,8 @@ class TableError(Exception):
 class Sorted(NamedTuple):
     """A table by timeline."""
 
-    columns: dict[str, pa.Array]  # Its columns in order of timeline, then of the keys
-    start: list[int]  # The first row of each timeline, and the end of the last
+    columns: dict[str, pa.Array]  # its columns in order of timeline, then of the keys
+    start: list[int]  # the first row of each timeline, and the end of the last
 
     def values(self, column: str, first: int, end: int) -> list:
         """Return some rows of a column as Python objects."""
@@ -45,159 +50,8 @@ class Sorted(NamedTuple):
 
     def commands(self, first: int, end: int) -> Iterator[tuple]:
         """Return some rows as commands."""
-        return zip(
-            *(self.values(name, first, end) for name in ("op", "event_id", "from_position", "to_position")),
-            strict=True,
-        )
-
-
-def read(folder: str, name: str, types: dict[str, pa.DataType]) -> pa.Table:
-    """Read a table's columns.
-
-    Args:
-        folder: Path or URI of the folder with the tables.
-        name: The table.
-        types: Its columns and their types.
-
-    Raises:
-        TableError: The table is missing or unreadable, or a column is missing, has another type, or holds a null.
-    """
-    # Spark has a scheme of its own for the same store.
-    where = f"{folder.rstrip('/')}/{name}".replace("s3a://", "s3://", 1)
-    try:
-        dataset = ds.dataset(where, format="parquet")
-        missing = [column for column in types if column not in dataset.schema.names]
-        if missing:
-            raise TableError(f"{where}: no column {missing[0]}; is that a table of this project?")
-        table = dataset.to_table(columns=list(types)).cast(pa.schema(list(types.items())))
-        table.validate(full=True)
-    except FileNotFoundError:
-        hint = "build it with `dbt build`, or name the warehouse with --warehouse"
-        raise TableError(f"{where}: there is no such table; {hint}") from None
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise TableError(f"{where}: cannot be read: {error}") from error
-    for column in types:
-        if column not in _MAY_BE_NULL and table[column].null_count:
-            raise TableError(f"{where}: {column} is null in {table[column].null_count} rows; build the table again")
-    return table
-
-
-def without_edits(folder: str) -> set[str]:
-    """List the timelines without edits, by `timeline_stats`; an empty list where that table is missing."""
-    try:
-        stats = read(folder, "timeline_stats", STATS)
-    except TableError:
-        return set()
-    return set(stats.filter(pc.equal(stats["edit_count"], 0))["timeline_id"].to_pylist())
-
-
-def by_timeline(tables: list[pa.Table], keys: list[list[str]]) -> tuple[list[str], list[Sorted]]:
-    """Sort tables by timeline.
-
-    Args:
-        tables: Tables with a column `timeline_id`.
-        keys: For each table, the columns that sort the rows of a timeline.
-
-    Returns:
-        The timelines of all tables, ascending, and the tables.
-    """
-    ids = pa.chunked_array([chunk for table in tables for chunk in table["timeline_id"].chunks], _ID)
-    names = pc.unique(ids)
-    names = names.take(pc.sort_indices(names))
-    tables_sorted = []
-    for table, key in zip(tables, keys, strict=True):
-        number = pc.index_in(table["timeline_id"], names)
-        order = pc.sort_indices(
-            pa.table({"timeline": number, **{name: table[name] for name in key}}),
-            [(name, "ascending") for name in ("timeline", *key)],
-        )
-        start = np.searchsorted(number.take(order).to_numpy(), np.arange(len(names) + 1)).tolist()
-        columns = {name: table[name].combine_chunks().take(order) for name in table.column_names}
-        tables_sorted.append(Sorted(columns, start))
-    return names.to_pylist(), tables_sorted
-
-
-def first_difference(ours: list, published: list) -> str | None:
-    """Describe the first difference of two orders; None if they are equal."""
-    if ours == published:
-        return None
-    for position, (mine, theirs) in enumerate(zip(ours, published, strict=False)):
-        if mine != theirs:
-            return f"at position {position} the edits put {mine!r}, published is {theirs!r}"
-    return f"the edits make {len(ours)} events, published are {len(published)}"
-
-
-def check_edits(
-    events: Sorted, edits: Sorted, timeline: int, tell: Callable[[int], object] = lambda _: None
-) -> str | None:
-    """Replay a timeline's edits.
-
-    Args:
-        events: `timeline_events`.
-        edits: `timeline_edits`.
-        timeline: The number of the timeline.
-        tell: Called with the number of commands of this timeline and those before it that were replayed.
-
-    Returns:
-        The problem, or None.
-    """
-    first, end = events.start[timeline], events.start[timeline + 1]
-    positions = events.columns["position"][first:end].to_numpy()
-    wrong = np.flatnonzero(positions != np.arange(len(positions)))
-    if len(wrong):
-        return f"timeline_events has no position {wrong[0]}, or has it twice"
-    replica = Replica()
-    last = edits.start[timeline + 1]
-    for begin in range(edits.start[timeline], last, _AT_ONCE):
-        stop = min(begin + _AT_ONCE, last)
-        try:
-            follow(edits.commands(begin, stop), replica)
-        except EditError as error:
-            row = begin + error.place
-            batch, step = (edits.columns[name][row].as_py() for name in ("batch", "step"))
-            return f"timeline_edits, batch {batch}, step {step}: {error.problem}"
-        tell(stop)
-    return first_difference(replica.order(), events.values("event_id", first, end))
-
-
-def check_updates(events: Sorted, updates: Sorted, timeline: int) -> str | None:
-    """Follow a timeline's latest script backwards, from the published order.
-
-    Each command must have put its event at the position where the event is found. The remaining events are the order
-    that was published before. Where the script leads from the empty order, no event may remain.
-
-    Args:
-        events: `timeline_events`.
-        updates: `timeline_updates`.
-        timeline: The number of the timeline.
-
-    Returns:
-        The problem, or None.
-    """
-    first, end = updates.start[timeline], updates.start[timeline + 1]
-    if first == end:
-        return None
-    replica = Replica(events.values("event_id", events.start[timeline], events.start[timeline + 1]))
-    steps = updates.values("step", first, end)
-    commands = list(updates.commands(first, end))
-    for step, (op, event, taken, put) in zip(reversed(steps), reversed(commands), strict=True):
-        where = f"timeline_updates, step {step}"
-        if op not in ("ins", "mov") or (op == "ins") != (taken is None):
-            return f"{where}: it is neither an ins nor a mov: {op!r}, from {taken}, to {put}"
-        try:
-            found = replica.take(put)
-            if found != event:
-                return f"{where}: it puts {event!r} at {put}, but {found!r} is there"
-            if op == "mov":
-                replica.on_insert(taken, event)
-        except IndexError as error:
-            return f"{where} ({op} {event!r}): {error}"
-    previous = set(updates.values("previous_publication", first, end))
-    if len(previous) > 1:
-        return "timeline_updates names more than one previous_publication"
-    if previous == {None} and len(replica):
-        return f"timeline_updates starts from nothing, but {len(replica)} events are there without it"
-    return None
+        names = ("op", "event_id", "from_position", "to_position")
+        return zip(*(self.values(name, first, end) for name in names), strict=True)
 
 
 class Report(NamedTuple):
@@ -225,25 +79,130 @@ def replay(folder: str, tell: Callable[[int, int], object] = lambda done, total:
     Raises:
         TableError: The tables cannot be replayed.
     """
-    tables = [
-        read(folder, "timeline_events", EVENTS),
-        read(folder, "timeline_edits", EDITS),
-        read(folder, "timeline_updates", UPDATES),
-    ]
+    tables = [_read(folder, name, types) for name, (_, types) in _TABLES.items()]
     if len(tables[0]) and not len(tables[1]):
         wanted = "build with `edit_batch_size` above 0, and `log_timeline: full` for the log's timeline"
         raise TableError(f"{folder}/timeline_edits: there are no edits; {wanted}")
-    names, (events, edits, updates) = by_timeline(tables, [["position"], ["batch", "step"], ["step"]])
-    unwritten = without_edits(folder)
+    names, (events, edits, updates) = _sort(tables)
+    without_edits = _without_edits(folder)
     differ, left_out = {}, 0
     for timeline, name in enumerate(names):
-        if name in unwritten and edits.start[timeline] == edits.start[timeline + 1]:
-            wrong = None
+        wrong = None
+        if name in without_edits and edits.start[timeline] == edits.start[timeline + 1]:
             left_out += 1
         else:
-            wrong = check_edits(events, edits, timeline, lambda done: tell(done, len(tables[1])))
-        if wrong is None:
-            wrong = check_updates(events, updates, timeline)
-        if wrong is not None:
+            wrong = _check_edits(events, edits, timeline, lambda done: tell(done, len(tables[1])))
+        wrong = wrong or _check_updates(events, updates, timeline)
+        if wrong:
             differ[name] = wrong
     return Report(len(names), len(tables[0]), len(tables[1]), left_out, differ)
+
+
+def _read(folder: str, name: str, types: dict[str, pa.DataType]) -> pa.Table:
+    """Read the columns of a table.
+
+    Raises:
+        TableError: The table is missing or unreadable, or a column is missing, has another type, or holds a null.
+    """
+    # Spark has a scheme of its own for the same store.
+    where = f"{folder.rstrip('/')}/{name}".replace("s3a://", "s3://", 1)
+    try:
+        dataset = ds.dataset(where, format="parquet")
+        missing = [column for column in types if column not in dataset.schema.names]
+        if missing:
+            raise TableError(f"{where}: no column {missing[0]}; is that a table of this project?")
+        table = dataset.to_table(columns=list(types)).cast(pa.schema(list(types.items())))
+        table.validate(full=True)
+    except FileNotFoundError:
+        hint = "build it with `dbt build`, or name the warehouse with --warehouse"
+        raise TableError(f"{where}: there is no such table; {hint}") from None
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise TableError(f"{where}: cannot be read: {error}") from error
+    for column in types:
+        if column not in _MAY_BE_NULL and table[column].null_count:
+            raise TableError(f"{where}: {column} is null in {table[column].null_count} rows; build the table again")
+    return table
+
+
+def _without_edits(folder: str) -> set[str]:
+    """List the timelines without edits, by `timeline_stats`; an empty list where that table is missing."""
+    try:
+        stats = _read(folder, "timeline_stats", _STATS)
+    except TableError:
+        return set()
+    return set(stats.filter(pc.equal(stats["edit_count"], 0))["timeline_id"].to_pylist())
+
+
+def _sort(tables: list[pa.Table]) -> tuple[list[str], list[Sorted]]:
+    """Sort `_TABLES` by timeline; return the timelines of all tables, ascending, and the tables."""
+    names = pc.unique(pa.chunked_array([chunk for table in tables for chunk in table["timeline_id"].chunks], _ID))
+    names = names.take(pc.sort_indices(names))
+    found = []
+    for table, (keys, _) in zip(tables, _TABLES.values(), strict=True):
+        number = pc.index_in(table["timeline_id"], names)
+        ordered = pa.table({"timeline": number, **{key: table[key] for key in keys}})
+        order = pc.sort_indices(ordered, [(name, "ascending") for name in ordered.column_names])
+        start = np.searchsorted(number.take(order).to_numpy(), np.arange(len(names) + 1)).tolist()
+        found.append(Sorted({name: table[name].combine_chunks().take(order) for name in table.column_names}, start))
+    return names.to_pylist(), found
+
+
+def _check_edits(events: Sorted, edits: Sorted, timeline: int, tell: Callable[[int], object]) -> str | None:
+    """Replay a timeline's edits; return the problem. `tell` gets the number of commands replayed so far."""
+    first, end = events.start[timeline], events.start[timeline + 1]
+    positions = events.columns["position"][first:end].to_numpy()
+    wrong = np.flatnonzero(positions != np.arange(len(positions)))
+    if len(wrong):
+        return f"timeline_events has no position {wrong[0]}, or has it twice"
+    replica = Replica()
+    last = edits.start[timeline + 1]
+    for begin in range(edits.start[timeline], last, _AT_ONCE):
+        stop = min(begin + _AT_ONCE, last)
+        try:
+            follow(edits.commands(begin, stop), replica)
+        except EditError as error:
+            batch, step = (edits.columns[name][begin + error.place].as_py() for name in ("batch", "step"))
+            return f"timeline_edits, batch {batch}, step {step}: {error.problem}"
+        tell(stop)
+    return _first_difference(replica.order(), events.values("event_id", first, end))
+
+
+def _first_difference(ours: list, published: list) -> str | None:
+    """Describe the first difference of two orders."""
+    for position, (mine, theirs) in enumerate(zip(ours, published, strict=False)):
+        if mine != theirs:
+            return f"at position {position} the edits put {mine!r}, published is {theirs!r}"
+    if len(ours) == len(published):
+        return None
+    return f"the edits make {len(ours)} events, published are {len(published)}"
+
+
+def _check_updates(events: Sorted, updates: Sorted, timeline: int) -> str | None:
+    """Follow a timeline's latest script backwards, from the published order; return the problem.
+
+    Each command must have put its event at the position where the event is found. The remaining events are the order
+    that was published before. Where the script leads from the empty order, no event may remain.
+    """
+    first, end = updates.start[timeline], updates.start[timeline + 1]
+    if first == end:
+        return None
+    replica = Replica(events.values("event_id", events.start[timeline], events.start[timeline + 1]))
+    steps, commands = updates.values("step", first, end), list(updates.commands(first, end))
+    for step, (op, event, taken, put) in zip(reversed(steps), reversed(commands), strict=True):
+        where = f"timeline_updates, step {step}"
+        if op not in ("ins", "mov") or (op == "ins") != (taken is None):
+            return f"{where}: it is neither an ins nor a mov: {op!r}, from {taken}, to {put}"
+        try:
+            found = replica.take(put)
+            if found != event:
+                return f"{where}: it puts {event!r} at {put}, but {found!r} is there"
+            if op == "mov":
+                replica.on_insert(taken, event)
+        except IndexError as error:
+            return f"{where} ({op} {event!r}): {error}"
+    previous = set(updates.values("previous_publication", first, end))
+    if len(previous) > 1:
+        return "timeline_updates names more than one previous_publication"
+    if previous == {None} and len(replica):
+        return f"timeline_updates starts from nothing, but {len(replica)} events are there without it"
+    return None
