@@ -88,16 +88,3 @@ def test_null_lists_flags_and_wide_types():
     schema = [(f.name, {INPUT_SCHEMA.field("add").type: wide}.get(f.type, f.type)) for f in INPUT_SCHEMA]
     assert reduce_sets(table_of(rows).cast(pa.schema(schema))).equals(reduce_sets(table_of(rows)))
     only(rows)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ([moot("root"), row("a"), row("b"), row("a")], "twice"),
-        ([moot("root"), row("a", depth=None)], "no depth"),
-        ([moot("root"), moot("a")], "two roots"),
-    ],
-)
-def test_wrong_tables_are_refused(wrong, message):
-    with pytest.raises(ValueError, match=message):
-        reduce_sets(table_of(wrong))

@@ -8,7 +8,7 @@ import pyarrow as pa
 from dbt_tangles.algorithms.set.touches import Touches, messages_by_item, positions
 from dbt_tangles.algorithms.set.writer_rules import RULES
 from dbt_tangles.columns.arrays import runs, starts
-from dbt_tangles.formats.pzp.items import are_strings, item_texts
+from dbt_tangles.formats.pzp.items import are_strings, are_unique, item_texts
 from dbt_tangles.kernel_runtime.output import Nested, Taken, Texts
 
 
@@ -20,6 +20,7 @@ class Output(NamedTuple):
     ids: Texts  # By row
     items: Texts  # By item, as the tables show them
     is_string: np.ndarray  # bool[items], whether the item is a string
+    is_shared: np.ndarray  # bool[items], whether another message can name the item
 
     def values(self, values: np.ndarray, is_null: np.ndarray | bool = False) -> np.ma.MaskedArray:
         """Make a column of a value for each message."""
@@ -52,7 +53,8 @@ def make_output(table: pa.Table, is_in: np.ndarray, row: np.ndarray, tokens: pa.
         tokens: The token of each item.
     """
     place = np.flatnonzero(is_in)[row]
-    return Output(place, is_in, Texts(table["message_id"]), Texts(item_texts(tokens)), are_strings(tokens))
+    ids, items = Texts(table["message_id"]), Texts(item_texts(tokens))
+    return Output(place, is_in, ids, items, are_strings(tokens), ~are_unique(tokens))
 
 
 def item_column(output: Output, touches: Touches, inserted: np.ndarray, left: np.ndarray, holds: np.ndarray) -> Nested:
@@ -91,9 +93,7 @@ def fault_column(output: Output, fault: np.ndarray) -> Nested:
     return Nested(start, fields | {"left_out_ids": left_out}, ~output.is_in)
 
 
-def next_column(
-    output: Output, touches: Touches, depth: np.ndarray, is_superseded: np.ndarray, is_shared: np.ndarray
-) -> Nested:
+def next_column(output: Output, touches: Touches, depth: np.ndarray, is_superseded: np.ndarray) -> Nested:
     """List the messages that the next message on an item has to supersede, at the message that decides the item.
 
     Args:
@@ -101,9 +101,8 @@ def next_column(
         touches: The items.
         depth: int64[messages].
         is_superseded: bool[messages], whether a later message that counts supersedes it.
-        is_shared: bool[items], whether another message can name the item.
     """
-    shared = np.flatnonzero(is_shared)
+    shared = np.flatnonzero(output.is_shared)
     item = shared[np.argsort(touches.latest[shared])]
     start, order = output.by_row(touches.message[touches.latest[item]])
     item = item[order]

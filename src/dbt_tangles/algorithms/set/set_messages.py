@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from dbt_tangles.algorithms.graph.orders import in_order
 from dbt_tangles.columns.arrays import flags, keep_entries, runs
-from dbt_tangles.columns.dense_ids import Nodes, group_rows, number_ids, number_nodes
+from dbt_tangles.columns.dense_ids import Nodes, group_rows, number_nodes
 from dbt_tangles.columns.links import link, look_up
 from dbt_tangles.columns.strings import lists_of, strings_of
 from dbt_tangles.formats.pzp.collation import collation_keys
@@ -52,25 +52,16 @@ class Superseding(NamedTuple):
     message: np.ndarray  # int32[pairs], ascending
     other: np.ndarray  # int32[pairs], ascending for each message
 
+    def where(self, is_kept: np.ndarray) -> "Superseding":
+        """Return some of the pairs: bool[pairs]."""
+        return Superseding(self.message[is_kept], self.other[is_kept])
+
 
 def number_messages(table: pa.Table) -> SetMessages:
-    """Number the messages by set and reduction order.
-
-    Raises:
-        ValueError: A message occurs twice in a set, a depth is missing, or a set has two roots.
-    """
+    """Number the messages by set and reduction order."""
     group, set_count = group_rows(strings_of(table["set_id"]))
-    keys = strings_of(collation_keys(table["message_id"]))
-    nodes = number_nodes(group, set_count, keys)
-    numbers = number_ids(nodes, keys)
-    for row in nodes.row[1:][numbers[1:] == numbers[:-1]]:
-        raise ValueError(
-            f"message {table['message_id'][int(row)]} occurs twice in set {table['set_id'][int(row)]}; "
-            "pass each message once"
-        )
+    nodes = number_nodes(group, set_count, strings_of(collation_keys(table["message_id"])))
     is_moot = flags(table, "is_moot")
-    for row in np.flatnonzero(table["depth"].is_null().to_numpy() & ~is_moot):
-        raise ValueError(f"message {table['message_id'][int(row)]} has no depth; only the root of a set may omit it")
     depth = np.where(is_moot, 0, table["depth"].cast(pa.int64()).fill_null(0).to_numpy())
     _, node = in_order(nodes.graph_start, depth[nodes.row], np.ones(len(table), np.bool_))
     row = nodes.row[node]
@@ -78,8 +69,6 @@ def number_messages(table: pa.Table) -> SetMessages:
     moots = np.flatnonzero(is_moot[row])
     root = np.full(set_count, np.int32(-1))
     root[set_of[moots]] = moots
-    for moot in moots[root[set_of[moots]] != moots]:
-        raise ValueError(f"set {table['set_id'][int(row[moot])]} has two roots; pass one row with is_moot per set")
     return SetMessages(nodes.graph_start, row, set_of, root, depth[row])
 
 

@@ -11,20 +11,23 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.algorithms.set.chain_clocks import STEPS_PER_ENTRY, allocate_clocks, build_chain_clocks, reaches
-from dbt_tangles.algorithms.set.writer_rules import BACKLINK, NO_ITEM, Pending, SetSearch, add_fault, check_message
+from dbt_tangles.algorithms.set.set_messages import SetTangles, Superseding
+from dbt_tangles.algorithms.set.writer_rules import (
+    BACKLINK,
+    NO_ITEM,
+    Pending,
+    SetSearch,
+    Supersedes,
+    add_fault,
+    check_message,
+)
 from dbt_tangles.algorithms.structures.space import with_space
+from dbt_tangles.columns.arrays import starts
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 # Cells of pending deletions for each clock entry of the bound.
 _CELLS_PER_ENTRY = 4
 _FIELDS = 4
-
-
-class Backlinks(NamedTuple):
-    """Depths of lipmaa backlinks."""
-
-    own: np.ndarray  # int64[messages], the depth that each message links back to, or a negative number
-    following: np.ndarray  # int64[messages], the same for a message that is one deeper
 
 
 class Findings(NamedTuple):
@@ -44,7 +47,8 @@ def search_sets(tangles, backlinks, touches, supersedes, is_present, room):
 
     Args:
         tangles: A `set_messages.SetTangles`.
-        backlinks: A `Backlinks`.
+        backlinks: int64[2, messages], the backlink depth of each message, and of a message that is one deeper; negative
+            numbers are none.
         touches: A `touches.Touches`.
         supersedes: A `writer_rules.Supersedes`.
         is_present: bool[items], whether the item is in its set.
@@ -68,8 +72,8 @@ def search_sets(tangles, backlinks, touches, supersedes, is_present, room):
         search.rows[0] = 0
         for m in range(begin, end):
             if search.budget[0] >= 0:
-                is_bridged[m] = _is_bridged(m, begin, backlinks.following[m], search)
-                _check_backlink(m, begin, backlinks.own[m], listed_by, search)
+                is_bridged[m] = _is_bridged(m, begin, backlinks[1, m], search)
+                _check_backlink(m, begin, backlinks[0, m], listed_by, search)
         for i in range(touches.item_start[s], touches.item_start[s + 1]):
             if is_present[i]:
                 _mark_holders(i, holds, reached, search)
@@ -80,17 +84,24 @@ def search_sets(tangles, backlinks, touches, supersedes, is_present, room):
                 holds[touches.latest[i]] = is_present[i]
             continue
         before = count
-        fault = with_space(fault, count, _FIELDS * search.rows[0])
-        count = _append_faults(fault, count, search)
+        fault, count = _append_faults(fault, count, search)
         search.budget[0] = left
         search.pending.used[0] = 0
         for m in range(begin, end):
             if search.budget[0] >= 0:
                 check_message(m, search)
         is_checked[s] = search.budget[0] >= 0
-        fault = with_space(fault, count, _FIELDS * search.rows[0])
-        count = _append_faults(fault, count, search) if is_checked[s] else before
+        fault, count = _append_faults(fault, count, search)
+        if not is_checked[s]:
+            count = before
     return Findings(is_bridged, holds, is_checked, fault[:count].copy())
+
+
+def both_ways(superseding: Superseding, tangles: SetTangles) -> Supersedes:
+    """Group pairs of messages by the first, and by the second."""
+    message, other = superseding
+    start, by_start = (starts(np.bincount(part, minlength=len(tangles.depth))) for part in superseding)
+    return Supersedes(start, other, by_start, message[np.argsort(other, kind="stable")])
 
 
 @compiled
@@ -119,14 +130,14 @@ def _allocate_search(tangles, touches, supersedes, room):
     )
 
 
-@inner
+@compiled
 def _append_faults(fault, count, search):
-    """Move the faults of the set behind the `count` used fields; return the number of used fields."""
-    for k in range(search.rows[0]):
-        fault[count : count + _FIELDS] = search.row[k]
-        count += _FIELDS
+    """Move the faults of the set behind the `count` used fields; return both."""
+    more = _FIELDS * search.rows[0]
+    fault = with_space(fault, count, more)
+    fault[count : count + more] = search.row[: search.rows[0]].reshape(-1)
     search.rows[0] = 0
-    return count
+    return fault, count + more
 
 
 @inner

@@ -6,16 +6,35 @@ Items are numbered by set, then first touch, and touches by message, so that an 
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from dbt_tangles.columns.arrays import starts
+from dbt_tangles.columns.dense_ids import group_rows
+from dbt_tangles.columns.strings import strings_of
+from dbt_tangles.formats.pzp.items import are_unique
 from dbt_tangles.kernel_runtime.compiled import compiled
+from dbt_tangles.kernel_runtime.output import Texts
+
+
+class Entries(NamedTuple):
+    """The additions and deletions of messages, by message; additions come first."""
+
+    owner: np.ndarray  # int64[entries], the message
+    deletes: np.ndarray  # bool[entries]
+    code: np.ndarray  # int32[entries]; equal codes are equal items, in every set
+    token: np.ndarray  # int64[entries], into the tokens
+
+    def where(self, is_kept: np.ndarray) -> "Entries":
+        """Select entries, by bool[entries] or their numbers."""
+        return Entries(*(part[is_kept] for part in self))
 
 
 class Touches(NamedTuple):
     """The items of many sets, and the touches on them."""
 
     item_start: np.ndarray  # int64[sets + 1], into the items
-    entry: np.ndarray  # int64[items], the entry that names each item first
+    token: np.ndarray  # int64[items], a token of each item
     first: np.ndarray  # int32[items], the first touch on each item
     latest: np.ndarray  # int32[items], the last one
     adds: np.ndarray  # bool[messages], whether it counts and adds an item
@@ -26,68 +45,61 @@ class Touches(NamedTuple):
     before: np.ndarray  # int32[touches], the previous touch on the item, or -1
 
 
-@compiled
-def list_touches(set_start, counted, lists, code, code_count):
-    """List the touches of the messages that count, each item of a message once.
+def read_entries(table: pa.Table, row: np.ndarray, is_entry: np.ndarray) -> tuple[Entries, pa.Array]:
+    """Read the additions and deletions of the messages that count; also large_string[...], the tokens of all messages.
 
     Args:
-        set_start: int64[sets + 1], into the messages.
-        counted: bool[messages].
-        lists: The additions, then the deletions of each message: (int64[messages + 1], int64[...]), into `code`.
-        code: int32[entries]; equal codes are equal items, in every set.
-        code_count: One more than the highest code.
-
-    Returns:
-        `Touches`.
+        table: Rows of `schemas.SetEntry`.
+        row: int32[messages], the row of each message.
+        is_entry: bool[messages].
     """
-    sets = len(set_start) - 1
-    item_start = np.zeros(sets + 1, np.int64)
-    adds = np.zeros(len(counted), np.bool_)
-    start = np.zeros(len(counted) + 1, np.int64)
-    entry = np.empty(len(code), np.int64)
-    first_touch, latest = np.empty(len(code), np.int32), np.empty(len(code), np.int32)
-    message, item = np.empty(len(code), np.int32), np.empty(len(code), np.int32)
-    before = np.empty(len(code), np.int32)
-    deletes = np.zeros(len(code), np.bool_)
-    item_of = np.full(code_count, np.int32(-1))
-    items = 0
-    count = 0
-    for s in range(sets):
-        for m in range(set_start[s], set_start[s + 1]):
-            first = count
-            adds[m] = counted[m] and lists[0][0][m] < lists[0][0][m + 1]
-            for kind in range(2):
-                list_start, entries = lists[kind]
-                for k in range(list_start[m], list_start[m + 1] if counted[m] else 0):
-                    c = code[entries[k]]
-                    if item_of[c] < item_start[s]:
-                        item_of[c] = items
-                        entry[items] = entries[k]
-                        first_touch[items] = count
-                        latest[items] = -1
-                        items += 1
-                    i = item_of[c]
-                    if latest[i] < first:
-                        message[count] = m
-                        item[count] = i
-                        before[count] = latest[i]
-                        latest[i] = count
-                        count += 1
-                    deletes[latest[i]] |= kind == 1
-            start[m + 1] = count
-        item_start[s + 1] = items
-    return Touches(
-        item_start,
-        entry[:items].copy(),
-        first_touch[:items].copy(),
-        latest[:items].copy(),
-        adds,
-        start,
-        message[:count].copy(),
-        item[:count].copy(),
-        deletes[:count].copy(),
-        before[:count].copy(),
-    )
+    chunks = [chunk.flatten() for name in ("add", "del") for chunk in table[name].chunks]
+    tokens = Texts(pa.chunked_array(chunks, table["add"].type.value_type)).array
+    code, count = group_rows(strings_of(tokens))
+    # Items that equal no other item get a code of their own.
+    alone = np.flatnonzero(are_unique(tokens))
+    code[alone] = np.arange(count, count + len(alone))
+    place = np.empty(len(row), np.int64)
+    place[row] = np.arange(len(row))
+    lengths = [pc.list_value_length(table[name]).fill_null(0).to_numpy() for name in ("add", "del")]
+    owner = np.concatenate([np.repeat(place, length) for length in lengths])
+    deletes = np.repeat([False, True], [length.sum() for length in lengths])
+    order = np.argsort(owner, kind="stable")
+    return Entries(owner, deletes, code, np.arange(len(owner))).where(order[is_entry[owner[order]]]), tokens
+
+
+def list_touches(entries: Entries, set_of: np.ndarray, sets: int) -> Touches:
+    """List the touches of messages, each item of a message once.
+
+    Args:
+        entries: Their additions and deletions.
+        set_of: int32[messages].
+        sets: The number of sets.
+    """
+    owner, deletes, code, token = entries
+    item, entry = _number(set_of[owner].astype(np.int64) * (int(code.max(initial=0)) + 1) + code)
+    touch, first_entry = _number(owner * len(entry) + item)
+    message, item = owner[first_entry].astype(np.int32), item[first_entry].astype(np.int32)
+    is_deletion, adds = np.zeros(len(message), np.bool_), np.zeros(len(set_of), np.bool_)
+    is_deletion[touch[deletes]] = True
+    adds[owner[~deletes]] = True
+    by_item = np.argsort(item, kind="stable").astype(np.int32)
+    is_first = np.diff(item[by_item], prepend=-1) > 0
+    before = np.full(len(message), np.int32(-1))
+    before[by_item[~is_first]] = by_item[np.flatnonzero(~is_first) - 1]
+    first, latest = by_item[is_first], by_item[np.append(is_first[1:], True)[: len(is_first)]]
+    item_start = np.searchsorted(set_of[message[first]], np.arange(sets + 1))
+    start = np.searchsorted(message, np.arange(len(set_of) + 1))
+    return Touches(item_start, token[entry], first, latest, adds, start, message, item, is_deletion, before)
+
+
+def _number(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number keys by first appearance: int64[keys], the number of each; int64[distinct], the first of each number."""
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    number = np.empty_like(order)
+    number[order] = np.arange(len(order))
+    return number[inverse], first[order]
 
 
 @compiled

@@ -45,7 +45,7 @@ class AccountRow(NamedTuple):
 
     account_id: str
     message_id: str | None  # Of messages, unique in the account
-    is_root: bool | None
+    is_root: bool | None  # At most one in an account
     depth: Int64 | None  # As declared; ignored for the root
     prev: list[str] | None  # Ignored for the root
     signers: list[str] | None  # The keys with a valid signature: copies of a message may differ in them
@@ -100,9 +100,6 @@ def key_authority(table: pa.Table) -> Iterator[KeyAuthority]:
 
     Yields:
         One row per question.
-
-    Raises:
-        ValueError: A message is in an account twice, a depth is missing, or an account has two roots.
     """
     rows = rows_of(table.sort_by("account_id").to_batches(max_chunksize=_ROWS_AT_ONCE), AccountRow)
     for _, of_account in groupby(rows, attrgetter("account_id")):
@@ -133,23 +130,14 @@ def _answer(rows: list[AccountRow]) -> Iterator[KeyAuthority]:
 
 def _arrange(messages: list[AccountRow], foreign: set[str | None]) -> _Account:
     """Order the messages of an account, and resolve their links."""
-    for message in messages:
-        if message.depth is None and not message.is_root:
-            raise ValueError(f"message {message.message_id} has no depth: only a root may lack one")
     messages.sort(key=lambda row: (0 if row.is_root else row.depth, collation_key(row.message_id)))
     place = {message.message_id: number for number, message in enumerate(messages)}
     earlier, gaps = [], []
     for number, message in enumerate(messages):
-        if place[message.message_id] != number:
-            raise ValueError(
-                f"message {message.message_id} is in account {message.account_id} twice: pass one row per message"
-            )
         listed = [prev for prev in message.prev or () if prev is not None]
         earlier.append([place[prev] for prev in listed if place.get(prev, number) < number])
         lost = [] if message.is_root else [prev for prev in listed if prev not in place and prev not in foreign]
         gaps.append(lost + [message.message_id] * bool(message.is_erased))
-    if sum(map(bool, map(attrgetter("is_root"), messages))) > 1:
-        raise ValueError(f"account {messages[0].account_id} has two roots: mark one row as is_root")
     return _Account(messages, place, earlier, gaps)
 
 
