@@ -3,6 +3,7 @@
 Source: ECMA-262, ``Number.isInteger`` and ``Number.isSafeInteger``; JSON Schema, "integer".
 """
 
+from functools import partial
 from typing import Any
 
 #: JavaScript's largest safe integer.
@@ -31,16 +32,9 @@ def whole_number(value: Any, least: int, most: int) -> int | None:
     return value if type(value) is int and least <= value <= most else None
 
 
-def int32(value: Any) -> int | None:
-    """Read a whole number of 32 bits; see `whole_number`."""
-    return whole_number(value, -MAX_INT32 - 1, MAX_INT32)
-
-
-def int64(value: Any) -> int | None:
-    """Read a whole number of 64 bits; see `whole_number`."""
-    return whole_number(value, -MAX_INT64 - 1, MAX_INT64)
-
-
-def safe_integer(value: Any) -> int | None:
-    """Read a number that ``Number.isSafeInteger`` accepts; see `whole_number`."""
-    return whole_number(value, -MAX_SAFE, MAX_SAFE)
+#: Reads a whole number of 32 bits.
+int32 = partial(whole_number, least=-MAX_INT32 - 1, most=MAX_INT32)
+#: Reads a whole number of 64 bits.
+int64 = partial(whole_number, least=-MAX_INT64 - 1, most=MAX_INT64)
+#: Reads a number that ``Number.isSafeInteger`` accepts.
+safe_integer = partial(whole_number, least=-MAX_SAFE, most=MAX_SAFE)
