@@ -36,21 +36,3 @@ def append_columns(
         columns = [column.combine_chunks().cast(field.type) for column, field in zip(found, schema, strict=True)]
         yield pa.RecordBatch.from_arrays([*batch.columns, *columns], schema=pa.schema([*batch.schema, *schema]))
         begin += len(batch)
-
-
-def append_reasons(
-    batches: Iterable[pa.RecordBatch], schema: pa.Schema, reason: str, known: str, code: str
-) -> Iterator[pa.RecordBatch]:
-    """Append the columns of a schema to batches: null, except the reason.
-
-    Args:
-        batches: The rejected rows.
-        schema: The columns to append.
-        reason: The name of the reason column in that schema.
-        known: A column of the batches; if it is not null, it is the reason.
-        code: The reason of the other rows.
-    """
-    for batch in batches:
-        columns = [pa.nulls(len(batch), field.type) for field in schema]
-        columns[schema.get_field_index(reason)] = batch[known].cast(pa.string()).fill_null(code)
-        yield from append_columns([batch], pa.table(columns, schema=schema))
