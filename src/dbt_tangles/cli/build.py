@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from dbt_tangles.cli import build_run, gates, init, status
-from dbt_tangles.cli.log_arguments import find_logs, tell_numbers, with_standard_input
+from dbt_tangles.cli.log_arguments import group_logs, with_standard_input
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
 from dbt_tangles.cli.page import escape_line, join_names
 from dbt_tangles.cli.runs import OWN_FOLDER, own_target
@@ -130,15 +130,7 @@ def log_vars(logs: tuple[str, ...], kind: str | None, is_pretty: bool) -> dict[s
     Raises:
         CommandError: A path leads to no file, a kind is unknown, or a name of several files is a glob.
     """
-    from dbt_tangles.lint.findings import UnknownKindError, group_by_kind, reading_of
-    from dbt_tangles.lint.log_files import LogPathError
-
-    files = find_logs(logs)
-    tell_numbers(files)
-    try:
-        groups = group_by_kind([file for each in files.values() for file in each], reading_of(kind, is_pretty), kind)
-    except (LogPathError, UnknownKindError) as error:
-        raise CommandError(str(error)) from error
+    files, groups = group_logs(logs, kind, is_pretty)
     found = {}
     for each, members in groups.items():
         whole = [log for log in files if {*files[log]} == {*members}]

@@ -92,14 +92,17 @@ def _check_statements(tables: Tables, answers: TextIO, as_json: bool) -> int:
         each["because"] = explain(tables, each["kind"], key, each["differ"]) if n < _EXPLAINED else None
     verdicts = {verdict: counts[verdict] for verdict in (AGREE, DIFFER, UNKNOWN, UNREADABLE)}
     print_answer(
-        tables, {"counts": verdicts, "lines": kept}, lambda page, said: text.write(page, "check", said), as_json
+        tables,
+        {"counts": verdicts, "lines": kept},
+        lambda page, said: text.write(page, "check", said, difference=_difference),
+        as_json,
     )
     if counts[UNREADABLE]:
         return USAGE
     return NOT_FOUND if counts[DIFFER] or counts[UNKNOWN] else FOUND
 
 
-def difference(name: str, peer: Any, ours: Any) -> str:
+def _difference(name: str, peer: Any, ours: Any) -> str:
     """Describe how two values differ; of two lists, their unshared entries, or the first place where they differ."""
     if not isinstance(peer, list):
         return f"{name}: the peer says {peer}, the tables say {ours}"

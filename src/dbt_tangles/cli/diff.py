@@ -1,9 +1,11 @@
 """`tangles diff`: compares the tables of two replicas, and tells whether their messages explain the differences."""
 
 import re
+from functools import partial
 
 import click
 
+from dbt_tangles.cli import text
 from dbt_tangles.cli.compare import COMPARED, compare
 from dbt_tangles.cli.compare_orders import ORDERS, SETTLED, compare_order
 from dbt_tangles.cli.duplicate_tangles import merge_equal
@@ -11,7 +13,7 @@ from dbt_tangles.cli.first_causes import add_causes, find_inputs
 from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, limit_option, print_answer, with_exit_code
 from dbt_tangles.cli.options import schema as schema_option
-from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, inflect, join_names, truncate
+from dbt_tangles.cli.page import inflect, join_names, truncate
 from dbt_tangles.cli.runs import last_runs
 from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError, Pair, Tables
@@ -59,7 +61,8 @@ def command(a: str, b: str, limit: int, as_json: bool, schema: str) -> int:
         "vars": _vars(pair),
         "tables": tables,
     }
-    print_answer(pair, answer, lambda page, answer: _write(page, answer, limit), as_json)
+    said = {"limit": limit, "row_words": _WORDS, "differences": partial(_differences, limit=limit)}
+    print_answer(pair, answer, lambda page, answer: text.write(page, "diff", answer, **said), as_json)
     return NOT_FOUND if differs else FOUND
 
 
@@ -74,48 +77,14 @@ def _vars(pair: Pair) -> dict[str, list]:
     }
 
 
-def _write(page: Page, answer: dict, limit: int) -> None:
-    page.line("A ", (answer["a"], STRONG))
-    page.line("B ", (answer["b"], STRONG))
-    for name, (one, other) in answer["vars"].items():
-        page.line(f"built with {name} {one} in A, {other} in B")
-    if answer["is_same"]:
-        page.line(
-            ("no difference", GOOD), " in the tables of both: " + ", ".join(row["table"] for row in answer["tables"])
-        )
-        return
-    for row in answer["tables"]:
-        for side, said in (("only_a", "only in A"), ("only_b", "only in B"), ("differ", "differ{s|}")):
-            once = row[side]["once"]
-            if once:
-                what = inflect(once, _WORDS[row["what"]])
-                page.line((f"{once:>11,} ", STRONG), f"{what} ", (inflect(once, said), BAD))
-                _write_first(page, row[side], limit, row["is_input"])
-    if not answer["has_same_messages"]:
-        page.line("the logs differ: messages that one of them lacks may explain all other differences")
-    elif answer["vars"]:
-        page.line("both have the same messages; different vars may explain the differences")
-    else:
-        page.line(
-            ("both have the same messages, but compute different tables", BAD),
-            ": one was built by another version, or is wrong",
-        )
-
-
-def _write_first(page: Page, side: dict, limit: int, is_input: bool) -> None:
+def _differences(side: dict, limit: int) -> list[tuple[str, list[str], dict]]:
+    """Return the first differences of one side: the name of each, its changes in words, and the row."""
+    found = []
     for of, row in _merge_names(side["first"])[:limit]:
-        keys = {name: value for name, value in row.items() if name not in ("name", "values", "cause")}
-        names = [of, *(label(str(value)) for value in keys.values() if value is not None)]
-        changes = [
-            f"{name} {truncate(str(one))} / {truncate(str(two))}" for name, (one, two) in row.get("values", {}).items()
-        ]
-        page.line((" ".join(filter(None, names)), ID), *([": " + ", ".join(changes)] if changes else []), indent=7)
-        if row.get("cause"):
-            page.line("first cause: ", (row["cause"]["id"], ID), f", {row['cause']['side']}", indent=8)
-        elif "cause" in row and not is_input:
-            page.line(("both have the same messages of it", DIM), indent=8)
-    if side["once"] > limit and limit:
-        page.line((f"… and {side['once'] - limit:,} more (--limit)", DIM), indent=7)
+        keys = [value for name, value in row.items() if name not in ("name", "values", "cause") and value is not None]
+        changes = [f"{key} {truncate(str(a))} / {truncate(str(b))}" for key, (a, b) in row.get("values", {}).items()]
+        found.append((" ".join(filter(None, [of, *(label(str(value)) for value in keys)])), changes, row))
+    return found
 
 
 def _merge_names(rows: list[dict]) -> list[tuple[str, dict]]:

@@ -144,18 +144,10 @@ def find_one(tables: Tables, given: str, kind: str | None = None) -> Found | Non
     """Find the id that matches a text, if any.
 
     Raises:
-        AmbiguousError: Several ids match.
+        CommandError: Several ids match.
     """
     found = find(tables, given, kind)
     if len(found) > 1:
-        raise AmbiguousError(given, found)
+        lines = [f"  {each.id} ({each.kind})" for each in found[:_SHOWN]] + ["  …"] * (len(found) > _SHOWN)
+        raise CommandError("\n".join([f"{given} matches several ids; give more characters of one:", *lines]))
     return found[0] if found else None
-
-
-class AmbiguousError(CommandError):
-    """A prefix that several ids share."""
-
-    def __init__(self, given: str, found: list[Found]) -> None:
-        shown = "\n".join(f"  {each.id} ({each.kind})" for each in found[:_SHOWN])
-        more = "\n  …" if len(found) > _SHOWN else ""
-        super().__init__(f"{given} matches several ids; give more characters of one:\n{shown}{more}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dbt_tangles.cli.log_arguments import find_logs, tell_numbers, with_standard_input
+from dbt_tangles.cli.log_arguments import group_logs, with_standard_input
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, limit_option, print_json_answer, with_exit_code
 from dbt_tangles.cli.page import print_json, quantity, truncate
 from dbt_tangles.cli.progress import progress_bar
@@ -72,17 +72,14 @@ def command(
 
 def _judge(logs: tuple[str, ...], kind: str | None, is_pretty: bool) -> list[Judged]:
     # Imported here, because the verifiers need more modules than the other commands.
-    from dbt_tangles.lint.findings import UnknownKindError, group_by_kind, judge, reading_of
+    from dbt_tangles.lint.findings import judge, reading_of
     from dbt_tangles.lint.log_files import LogPathError
 
-    found = find_logs(logs)
-    tell_numbers(found)
+    _, groups = group_logs(logs, kind, is_pretty)
     try:
-        files = [file for each in found.values() for file in each]
-        groups = group_by_kind(files, reading_of(kind, is_pretty), kind)
         with progress_bar("reading lines") as tell:
             return [judge(each, group, reading_of(each, is_pretty), tell) for each, group in groups.items()]
-    except (LogPathError, UnknownKindError, ValueError) as error:
+    except (LogPathError, ValueError) as error:
         raise CommandError(str(error)) from error
 
 

@@ -22,26 +22,26 @@ if TYPE_CHECKING:
 _DASH = "-"
 
 
-def find_logs(logs: Sequence[str]) -> dict[str, list[LogFile]]:
-    """List the files of each log.
+def group_logs(
+    logs: Sequence[str], kind: str | None, is_pretty: bool
+) -> tuple[dict[str, list[LogFile]], dict[str, list[LogFile]]]:
+    """List the files of each log, and of each kind of log; tell how many files a folder or glob has.
 
     Raises:
-        CommandError: Files are missing at a path.
+        CommandError: Files are missing at a path or cannot be read, or a kind is unknown.
     """
     # Imported here, because the readers of logs load slowly.
-    from dbt_tangles.lint import log_files
+    from dbt_tangles.lint import findings, log_files
 
     try:
-        return log_files.find_logs(logs)
-    except log_files.LogPathError as error:
+        found = log_files.find_logs(logs)
+        for log, files in found.items():
+            if len(files) > 1 or os.path.isdir(log):
+                click.echo(escape_unprintable(f"{log}: {quantity(len(files), 'file{|s}')}"), err=True)
+        files = [file for each in found.values() for file in each]
+        return found, findings.group_by_kind(files, findings.reading_of(kind, is_pretty), kind)
+    except (log_files.LogPathError, findings.UnknownKindError) as error:
         raise CommandError(str(error)) from error
-
-
-def tell_numbers(found: dict[str, list[LogFile]]) -> None:
-    """Write to the standard error how many files a folder or glob has."""
-    for log, files in found.items():
-        if len(files) > 1 or os.path.isdir(log):
-            click.echo(escape_unprintable(f"{log}: {quantity(len(files), 'file{|s}')}"), err=True)
 
 
 @contextmanager

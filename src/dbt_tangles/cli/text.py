@@ -38,7 +38,6 @@ def _environment() -> Any:
     from markupsafe import Markup
 
     from dbt_tangles.cli import messages
-    from dbt_tangles.cli.check import difference
     from dbt_tangles.cli.record import left_out_words
     from dbt_tangles.cli.suggest import Ask, suggest
     from dbt_tangles.cli.verdict_counts import noun_of
@@ -66,7 +65,7 @@ def _environment() -> Any:
     found.filters["cut"] = lambda text: truncate(text or "", 100)
     found.globals |= {"is_chain_whole": is_chain_whole, "is_sealed": is_sealed, "state": state, "time_of": time_of}
     found.globals |= {"left_out_words": left_out_words, "by_place": by_place}
-    found.globals |= {"difference": difference, "noun_of": noun_of, "rebuild_command": rebuild_command}
+    found.globals |= {"noun_of": noun_of, "rebuild_command": rebuild_command}
     found.globals |= {"describe_alike": describe_alike}
     found.globals |= {
         "messages": messages,
@@ -84,9 +83,9 @@ def _end_of_path(path: str) -> str:
     return path if end == path else f"…{end[max(end.find('/'), 0) :]}"
 
 
-def lines_of(kind: str, answer: dict) -> Iterator[tuple[int, list[Piece]]]:
+def lines_of(kind: str, answer: dict, **more: Any) -> Iterator[tuple[int, list[Piece]]]:
     """Yield the lines of an answer: the indentation of each, and its pieces."""
-    text = _environment().get_template(f"{kind}.txt").render(answer=answer)
+    text = _environment().get_template(f"{kind}.txt").render(answer=answer, **more)
     for line in text.split("\n"):
         indent = (len(line) - len(line.lstrip(" "))) // 2
         if words := line[2 * indent :].rstrip():
@@ -100,7 +99,7 @@ def lines_of(kind: str, answer: dict) -> Iterator[tuple[int, list[Piece]]]:
             yield indent, pieces
 
 
-def write(page: Page, kind: str, answer: dict) -> None:
-    """Print an answer."""
-    for indent, pieces in lines_of(kind, answer):
+def write(page: Page, kind: str, answer: dict, **more: Any) -> None:
+    """Print an answer; `more` has further names of its template."""
+    for indent, pieces in lines_of(kind, answer, **more):
         page.line(*pieces, indent=indent)

@@ -11,6 +11,7 @@ from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.build import build
 from dbt_tangles.report.parts import Limits
 from dbt_tangles.report.tangles import MALFORMED_CLAIMS
+from report_browser import address, browse, needs_chromium, url
 from report_kit import make, node, shard
 
 
@@ -83,6 +84,21 @@ def test_drawing(warehouse):
     assert node(view, story.GONE)["y"] < node(view, story.B1)["y"] < node(view, story.B2)["y"]
     ends = {(view["nodes"][child]["id"], view["nodes"][parent]["id"]) for child, parent, *_ in view["edges"]}
     assert ends >= {(story.A2, story.A1), (story.B1, story.GONE), (story.B2, story.B1)}
+
+
+@needs_chromium
+def test_a_drawing_on_a_phone(warehouse):
+    """A drawing wider than its frame says so; rows without a depth name the state of their nodes."""
+    aside = [story.candidate(id_, story.BOB, None, set_aside_reason="missing_root") for id_ in (story.B1, story.B2)]
+    members = [story.candidate(story.sigil(f"m{n}"), f"@m{n}.ed25519", 0) for n in range(5)]
+    warehouse.write("tangle_messages", story.candidate(story.ROOT, story.ALICE, 0, is_tip=True), *members, *aside)
+    out, browser = make(warehouse), browse()
+    shown = "const texts = [...document.querySelectorAll('.drawing .depth')].map((each) => each.textContent);"
+    for width, is_hidden in ((390, False), (2400, True)):
+        browser.show(width, 844)
+        browser.visit(url(out, address("tangle", f"thread:{story.ROOT}")), ".drawing")
+        found = browser.run(f"{shown} return [texts, document.querySelector('.hint').hidden];")
+        assert found == [["depth", "0", "aside", "aside"], is_hidden]
 
 
 def test_people_and_words(warehouse):
