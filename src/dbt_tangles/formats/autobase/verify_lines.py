@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple, NoReturn
 
 import pyarrow as pa
@@ -25,7 +26,8 @@ from dbt_tangles.reasons import Reasons
 
 BASE, NODE = "base", "node"
 _TURN_ROWS = 2048
-_WRITER = re.compile("[0-9A-Fa-f]{64}")
+_WRITER = re.compile("[0-9A-Fa-f]+")
+_WRITER_DIGITS = 64
 _LINE_REASONS = LineReasons(Reason.TOO_LONG, Reason.INVALID_UTF8, Reason.MALFORMED_JSON, Reason.NOT_AN_OBJECT)
 
 
@@ -186,7 +188,13 @@ def _wrong(value: Any, name: str, expected: str) -> str:
 
 
 def _writer_of(value: Any) -> str | None:
-    return value.lower() if type(value) is str and _WRITER.fullmatch(value) else None
+    # Caching longer strings would waste memory.
+    return _lower_case(value) if type(value) is str and len(value) == _WRITER_DIGITS else None
+
+
+@lru_cache(maxsize=2**16)
+def _lower_case(digits: str) -> str | None:
+    return digits.lower() if _WRITER.fullmatch(digits) else None
 
 
 def _length_of(value: Any, least: int = 1) -> int | None:

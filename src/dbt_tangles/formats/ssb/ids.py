@@ -28,17 +28,12 @@ def message_id(text: str) -> str:
         ``%<base64 of a sha256>.sha256``. The hash covers the low byte of each UTF-16 code unit (Node's "binary"
         encoding), so different texts can share an id: an id alone proves no content.
     """
-    return message_id_of(hashed_bytes(text))
+    return sigil(sha256(hashed_bytes(text)).digest())
 
 
 def hashed_bytes(text: str) -> bytes:
     """Return the bytes that an id hashes: the low byte of each UTF-16 code unit."""
     return text.encode() if text.isascii() else text.encode("utf-16-le", "surrogatepass")[::2]
-
-
-def message_id_of(hashed: bytes) -> str:
-    """Compute the id of a message from its `hashed_bytes`."""
-    return sigil(sha256(hashed).digest())
 
 
 def sigil(digest: bytes) -> str:

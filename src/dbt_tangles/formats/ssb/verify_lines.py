@@ -22,7 +22,7 @@ from dbt_tangles.formats.ssb.claims import Claim, tangle_claims
 from dbt_tangles.formats.ssb.classic import MAX_UNITS, Reason, check_form, check_trusted
 from dbt_tangles.formats.ssb.contents import preview
 from dbt_tangles.formats.ssb.group_claims import GroupClaim, epoch_key, group_claim, sealed_with
-from dbt_tangles.formats.ssb.ids import hashed_bytes, message_id_of, normalise, referenced_id
+from dbt_tangles.formats.ssb.ids import hashed_bytes, normalise, referenced_id, sigil
 from dbt_tangles.formats.ssb.redact import Redaction, has_secrets
 from dbt_tangles.formats.ssb.shapes import unwrap
 from dbt_tangles.formats.ssb.signature import HMAC_KEY_BYTES, is_valid
@@ -200,9 +200,9 @@ class _Verifier:
             pass
         else:
             hashed = text if text.isascii() else hashed_bytes(text.decode())  # one byte per UTF-16 unit
-            units = len(hashed)
-            row.text_digest = sha256(text).hexdigest()
-            row.message_id = message_id_of(hashed)
+            units, digest = len(hashed), sha256(text)
+            row.text_digest = digest.hexdigest()
+            row.message_id = sigil((digest if hashed is text else sha256(hashed)).digest())
         if self._options.verify_signatures:
             row.check_error = self._check_form(row, value, text, units)
             if row.check_error is Reason.ORDER_LOST or row.check_error is Reason.OTHER_FORMAT:
