@@ -2,8 +2,9 @@
 
 Measured in turns, without an engine:
 
-kernel   `order_views` of one view of a base of `autobase_bases.py`, whose writers hear of each other with some delay,
-         so nearly all nodes are settled; at one size beside quoted seconds of the peer, whose package is not used.
+kernel   Depths, clocks and `order_views` of a base of `autobase_bases.py`, whose writers hear of each other with some
+         delay, so nearly all nodes are settled; at one size beside quoted seconds of the peer, whose package is not
+         used.
 stalled  the same for bases with endless forks, whose nodes are never settled.
 """
 
@@ -12,13 +13,14 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator
 from functools import partial
 
+import numpy as np
 import pyarrow as pa
 
 from bench import autobase_bases
 from bench.report import Goal, Part, at_least, at_most, run_parts, say
 from bench.turns import in_turns, power
+from dbt_tangles.algorithms.autobase.base_graphs import Graphs, index_graphs, with_clocks
 from dbt_tangles.algorithms.autobase.consensus import order_views
-from dbt_tangles.algorithms.autobase.views import ViewArrays
 
 NAME = "autobase"
 QUOTED_S = {3: 2.6, 5: 11.2, 9: 49.6}  # the peer's CPU seconds by indexers, measured elsewhere
@@ -37,22 +39,29 @@ BASES, NODES, WRITERS, INDEXERS = 10_000, 20, 4, 3  # beside LIMIT
 
 def run(options: Namespace) -> Part:
     """Measure; return the figures and the goals."""
-    order_views(settling(LEAST, 3))  # compiles the kernel
+    order(settling(LEAST, 3))  # compiles the kernel
     return run_parts(options, kernel_alone, stalled)
 
 
-def settling(count: int, indexers: int) -> ViewArrays:
+def order(graphs: Graphs) -> tuple[int, int]:
+    """Order a base; return the number of its nodes, and of the settled ones."""
+    bases = with_clocks(index_graphs(graphs), 0, 1)
+    (_, nodes), _, (settled,) = order_views(bases, np.zeros(1, np.int64), np.full(1, -1))
+    return int(nodes), int(settled)
+
+
+def settling(count: int, indexers: int) -> Graphs:
     """Make a base whose nodes are nearly all settled; all writers are indexers."""
     return autobase_bases.arrays(autobase_bases.gossip(count, indexers, random.Random(1)), indexers)
 
 
-def timed(part: str, views: list[ViewArrays], repeats: int) -> list[dict]:
+def timed(part: str, views: list[Graphs], repeats: int) -> list[dict]:
     """Measure the order of each view, in turns."""
-    seconds = in_turns(repeats, *(partial(order_views, view) for view in views))
+    seconds = in_turns(repeats, *(partial(order, view) for view in views))
     results = []
     for view, spent in zip(views, seconds, strict=True):
-        _, (nodes,), (settled,) = order_views(view)
-        row = {"part": part, "indexers": len(view.floor), "nodes": int(nodes), "settled": int(settled)}
+        nodes, settled = order(view)
+        row = {"part": part, "indexers": int(view.indexer_start[-1]), "nodes": nodes, "settled": settled}
         results.append({**row, "edges": len(view.previous), "cpu_s": round(spent, 5)})
         say(f"autobase: {results[-1]}")
     return results
@@ -97,7 +106,7 @@ def stalled(scale: float, repeats: int) -> Part:
 def growth(
     part: str,
     label: str,
-    views: list[ViewArrays],
+    views: list[Graphs],
     full_sizes: tuple[int, ...],
     limit: float,
     scale: float,

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from dbt_tangles.algorithms.autobase.base_graphs import Graphs
 from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
-from dbt_tangles.algorithms.autobase.views import ViewArrays
 
 LATE = 0.3  # of the nodes are written without knowing the last few turns, at most as many as there are writers
 KEY_BYTES = 32
@@ -78,7 +78,7 @@ def acked(count: int, writers: int) -> Iterator[Draft]:
         yield Draft(writer, number // writers + 1, [*previous, own] if begin and own not in previous else previous)
 
 
-def arrays(drafts: Iterator[Draft], indexers: int) -> ViewArrays:
+def arrays(drafts: Iterator[Draft], indexers: int) -> Graphs:
     """Number the nodes of a base by writer and length; the first `indexers` writers are indexers."""
     written = list(drafts)
     nodes = len(written)
@@ -91,17 +91,15 @@ def arrays(drafts: Iterator[Draft], indexers: int) -> ViewArrays:
     np.cumsum(np.fromiter((len(draft.previous) for draft in ordered), np.int64, nodes), out=start[1:])
     previous = np.fromiter((each for draft in ordered for each in draft.previous), np.int64, start[-1])
     writer = writer[by_writer]
-    return ViewArrays(
+    return Graphs(
         np.array([0, nodes], np.int64),
         start,
         place[previous],
         writer,
-        np.fromiter((draft.length for draft in ordered), np.int64, nodes),
         np.ones(nodes, np.int32),
         np.where(writer < indexers, writer, -1).astype(np.int32),
         np.zeros(nodes, np.bool_),
         np.array([0, indexers], np.int64),
-        np.zeros(indexers, np.int64),
     )
 
 
@@ -131,7 +129,7 @@ def table(bases: int, nodes: int, writers: int, indexers: int, seed: int = 1) ->
             key = keys[draft.writer]
             previous = [ids[each] for each in draft.previous]
             ids.append(f"{key}:{draft.length}")
-            row = (base, ids[-1], key, draft.length, previous, 1, False, voting, start)
+            row = (base, ids[-1], key, draft.length, previous, 1, False, voting, start, None)
             for each, value in zip(put, row, strict=True):
                 each(value)
     return pa.table(columns, schema=INPUT_SCHEMA)

@@ -83,7 +83,7 @@ def _bases(name: str, goal: float | None) -> Model:
 MODELS = (
     *(_levels("one"), _levels("many"), _order("one"), _order("many")),
     *(_sets("many", 2.0), _sets("one", None)),  # a single set keeps only one worker busy
-    *(_bases("int_autobase_views", 2.0), _bases("int_autobase_changes", 2.0), _bases("int_autobase_quorums", None)),
+    _bases("int_autobase_results", 4.0),
 )
 
 

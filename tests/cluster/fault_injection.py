@@ -20,7 +20,7 @@ KINDS = {
     "timelines": "int_timeline_order",
     "sets": "int_set_messages",
     "accounts": "int_pzp_key_authority",
-    "bases": "int_autobase_views",
+    "bases": "int_autobase_results",
     "groups": "int_group_results",
 }
 LINES, GRAPHS, TIMELINES = (KINDS[name] for name in ("lines", "graphs", "timelines"))

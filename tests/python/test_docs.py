@@ -173,7 +173,7 @@ def test_overview_links_to_models(known, models):
 
 
 #: Public tables that the programs of this project do not read.
-FOR_READERS = {"autobase_rebases", "autobase_rule_differences", "autobase_updates"}
+FOR_READERS = {"autobase_rebases", "autobase_updates"}
 FOR_READERS |= {"run_changes", "tangle_types"}
 
 

@@ -2,7 +2,7 @@
     `fixture_log` is disabled, and dbt leaves this test out. -#}
 {%- set tables = [
     'autobase_bases', 'autobase_confirmations', 'autobase_links', 'autobase_next', 'autobase_nodes', 'autobase_quorums',
-    'autobase_rebases', 'autobase_rule_differences', 'autobase_unsettled', 'autobase_updates', 'autobase_views',
+    'autobase_rebases', 'autobase_unsettled', 'autobase_updates', 'autobase_views',
     'feed_messages', 'feed_next', 'feeds', 'messages', 'pzp_messages', 'pzp_rejects', 'record_fields', 'records',
     'run_changes', 'runs', 'set_items', 'set_links', 'set_messages', 'set_next', 'set_next_items', 'set_writer_faults', 'sets',
     'ssb_messages', 'ssb_rejects', 'tangle_ancestors', 'tangle_edges', 'tangle_messages', 'tangle_missing',

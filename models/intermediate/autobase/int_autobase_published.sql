@@ -7,8 +7,8 @@ with orders as (
         base_id,
         position,
         node_id
-    from {{ ref('int_autobase_views') }}
-    where observer = 'all' and {{ is_changed('base_id', ref('int_base_versions')) }}
+    from {{ ref('int_autobase_results') }}
+    where row_kind = 'view' and observer = 'all' and {{ is_changed('base_id', ref('int_base_versions')) }}
 ),
 
 -- The digest is a sum over hashes of places, so that no task has to hold an order.

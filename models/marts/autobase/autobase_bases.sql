@@ -4,8 +4,8 @@ with views as (
     select
         base_id,
         count_if(is_confirmed) as confirmed_length
-    from {{ ref('int_autobase_views') }}
-    where observer = 'all'
+    from {{ ref('int_autobase_results') }}
+    where row_kind = 'view' and observer = 'all'
     group by base_id
 ),
 
@@ -32,7 +32,8 @@ unfollowed as (
     select
         base_id,
         sum(left_out) as unfollowed_count
-    from {{ ref('int_autobase_changes') }}
+    from {{ ref('int_autobase_results') }}
+    where row_kind = 'change'
     group by base_id
 )
 

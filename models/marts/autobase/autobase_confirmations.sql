@@ -5,15 +5,16 @@ with settled as (
         followed.base_id,
         followed.observer,
         settled_now.node_id,
-        followed.at_node as confirmed_by,
+        followed.node_id as confirmed_by,
         settled_now.contender,
         nodes.depth,
         nodes.writer,
         nodes.length
-    from {{ ref('int_autobase_changes') }} as followed
+    from {{ ref('int_autobase_results') }} as followed
     inner join {{ ref('int_autobase_members') }} as nodes
-        on followed.base_id = nodes.base_id and followed.at_node = nodes.node_id
+        on followed.base_id = nodes.base_id and followed.node_id = nodes.node_id
         lateral view explode(followed.settled) exploded as settled_now
+    where followed.row_kind = 'change'
 ),
 
 -- The first node of any writer at which the order is settled.
@@ -42,6 +43,6 @@ select
     seen.node_id,
     first_settled.first_time.confirmed_by,
     first_settled.first_time.contender
-from {{ ref('int_autobase_views') }} as seen
+from {{ ref('int_autobase_results') }} as seen
 left join first_settled on seen.base_id = first_settled.base_id and seen.node_id = first_settled.node_id
-where seen.observer = 'all' and seen.is_confirmed
+where seen.row_kind = 'view' and seen.observer = 'all' and seen.is_confirmed

@@ -5,7 +5,8 @@ with heads as (
     select
         base_id,
         sort_array(collect_list(node_id)) as heads
-    from {{ ref('int_autobase_heads') }}
+    from {{ ref('int_autobase_results') }}
+    where row_kind = 'head'
     group by base_id
 ),
 

@@ -6,4 +6,5 @@ select
     degree,
     reached_by,
     writers
-from {{ ref('int_autobase_quorums') }}
+from {{ ref('int_autobase_results') }}
+where row_kind = 'quorum'

@@ -3,10 +3,10 @@
 select
     base_id,
     observer,
-    at_node,
+    node_id as at_node,
     old_length,
     kept,
     undone,
     appended
-from {{ ref('int_autobase_changes') }}
-where undone > 0
+from {{ ref('int_autobase_results') }}
+where row_kind = 'change' and undone > 0

@@ -6,7 +6,8 @@ select
     reason,
     contender,
     awaited_merge,
-    missing_writers,
+    writers as missing_writers,
     would_settle,
     is_fewest
-from {{ ref('int_autobase_unsettled') }}
+from {{ ref('int_autobase_results') }}
+where row_kind = 'unsettled'

@@ -10,6 +10,7 @@ select
     seen.is_confirmed,
     nodes.is_ack,
     nodes.value
-from {{ ref('int_autobase_views') }} as seen
+from {{ ref('int_autobase_results') }} as seen
 inner join {{ ref('int_autobase_members') }} as nodes
     on seen.base_id = nodes.base_id and seen.node_id = nodes.node_id
+where seen.row_kind = 'view'

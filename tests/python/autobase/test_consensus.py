@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 
 import autobase_oracle as oracle
 from autobase_oracle import BROKEN_RULES, Base, Id, Node, pasts_of
+from base_arrays import Answer, answers
 from base_tables import drawing
 from base_vectors import Replica, replicas
 from conftest import DATA
-from rule_search import Answer, answers, simulate
+from rule_search import simulate
 
 
 @pytest.mark.parametrize("name", ["design", "random", "hard", "large", "full"])

@@ -3,18 +3,18 @@
 import random
 import time
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import rule_search
-from autobase_oracle import Base, Id, Node, pasts_of
-from base_arrays import arrays_of
+from autobase_oracle import Base, Id, pasts_of
+from base_arrays import answers, ordered
 from base_tables import drawing
-from dbt_tangles.algorithms.autobase import design
+from dbt_tangles.algorithms.autobase.base_graphs import Graphs
 from design_oracle import plain_order
-from rule_search import answers, name, simulate
+from large_bases import in_rounds, in_turns, large_base
+from rule_search import name, simulate
 
 
 def shown(base: Base) -> tuple[str, str]:
@@ -142,41 +142,24 @@ def test_unsettled_nodes_mostly_keep_their_later_order(indexers):
     assert found["worse"] < found["better"]
 
 
-def forked(writers: int, nodes: int, silent: int = 0) -> tuple[np.ndarray, ...]:
-    """Write in rounds, some writers each time, on top of the whole round before: the base never settles."""
-    keys = [bytes([97 + at]) for at in range(writers)]
-    found = {}
-    for at in range(nodes // (writers - silent)):
-        heads = tuple(Id(key, at) for key in keys[silent:]) if at else ()
-        found |= {i: Node(i, heads) for i in (Id(key, at + 1) for key in keys[silent:])}
-    return arrays_of([Base(tuple(keys), found)])[0]
-
-
-@pytest.mark.parametrize("silent", [0, 4])
-def test_a_wide_base_of_1_500_nodes(silent):
+def timed(graphs: Graphs) -> tuple[int, float]:
+    """Return the confirmed length, and the CPU seconds."""
     answers([drawing("abc", "a1 b1:a1 c1:b1")], "design")
-    arrays = forked(9, 1_500, silent)
     begin = time.process_time()
-    _, placed, confirmed = design.order_views(arrays)
-    assert time.process_time() - begin < 2
-    assert (placed[0], confirmed[0]) == (arrays[0][1], 0)
+    _, view_start, _, confirmed = ordered(graphs, "design")
+    assert view_start[-1] == graphs.base_start[-1]
+    return int(confirmed[0]), time.process_time() - begin
 
 
-def chain(writers: int, nodes: int) -> tuple[np.ndarray, ...]:
-    """Build a chain that the writers extend by turns."""
-    keys = [bytes([97 + at]) for at in range(writers)]
-    ids = [Id(keys[turn % writers], turn // writers + 1) for turn in range(nodes)]
-    found = {i: Node(i, (ids[turn - 1],) if turn else ()) for turn, i in enumerate(ids)}
-    return arrays_of([Base(tuple(keys), found)])[0]
+@pytest.mark.parametrize("online", [9, 5])
+def test_a_wide_base_of_1_500_nodes(online):
+    confirmed, seconds = timed(large_base(9, 9, in_rounds(9, 1_500 // online, online)))
+    assert confirmed == 0
+    assert seconds < 4
 
 
 @pytest.mark.parametrize("writers", [1, 3, 9])
-def test_2_000_nodes_and_the_limit(writers):
-    answers([drawing("abc", "a1 b1:a1 c1:b1")], "design")
-    begin = time.process_time()
-    _, placed, confirmed = design.order_views(chain(writers, 2_000))
-    assert placed[0] == 2_000
-    assert confirmed[0] == 2_000 - 2 * (writers // 2)
-    assert time.process_time() - begin < 5
-    with pytest.raises(ValueError, match="view 0 has 5001 nodes"):
-        design.order_views(chain(writers, design.DESIGN_LIMIT + 1))
+def test_a_chain_of_2_000_nodes(writers):
+    confirmed, seconds = timed(large_base(writers, writers, in_turns(writers, 2_000)))
+    assert confirmed == 2_000 - 2 * (writers // 2)
+    assert seconds < 5

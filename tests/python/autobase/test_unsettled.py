@@ -9,18 +9,14 @@ from hypothesis import strategies as st
 
 import autobase_oracle as oracle
 from autobase_oracle import Base, Id
-from base_tables import drawing, named_bases, node_id, rows_of
-from dbt_tangles.algorithms.autobase import bases as kernel
-from dbt_tangles.algorithms.autobase import design, fewest_nodes, unsettled
-from dbt_tangles.algorithms.autobase.unsettled import (
-    UNSETTLED_INPUT_SCHEMA,
-    UNSETTLED_SCHEMA,
-    unsettled_of_bases,
-)
-from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
+from base_arrays import answers
+from base_results import COLUMNS, NO_LIMIT, results
+from base_tables import drawing, named_bases, rows_of
+from dbt_tangles.algorithms.autobase import fewest_nodes, unsettled
+from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
 from design_oracle import plain_order
-from rule_search import answers, name, simulate
-from unsettled_oracle import every_next, heads_of, publish, reason_of
+from rule_search import name, simulate
+from unsettled_oracle import every_next, heads_of, publish
 
 RULES = ("autobase", "design")
 PLAIN = {"autobase": oracle.order_of, "design": plain_order}
@@ -32,7 +28,7 @@ def table_of(named: dict[str, Base], stopped: list[str] | None = None) -> pa.Tab
         for base_id, base in named.items()
         for row in rows_of(base_id, base, base.floor or None)
     ]
-    return pa.Table.from_pylist(rows, UNSETTLED_INPUT_SCHEMA)
+    return pa.Table.from_pylist(rows, INPUT_SCHEMA)
 
 
 def read(text: str) -> Id:
@@ -40,15 +36,14 @@ def read(text: str) -> Id:
     return Id(bytes.fromhex(writer), int(length))
 
 
+NAMES = (*COLUMNS["unsettled"], "would_settle", "is_fewest")
+
+
 def found(table: pa.Table, rule: str) -> dict[tuple[str, Id], dict]:
-    rows = {}
-    for batch in unsettled_of_bases(table, rule):
-        assert batch.schema == UNSETTLED_SCHEMA
-        for row in batch.to_pylist():
-            key = row["base_id"], read(row["node_id"])
-            assert key not in rows
-            rows[key] = row
-    return rows
+    rows = results(table, NO_LIMIT, 1, rule, {"unsettled": NAMES})["unsettled"]
+    found = {(base_id, read(row[0])): dict(zip(NAMES, row, strict=True)) for base_id, *row in rows}
+    assert len(found) == len(rows)
+    return found
 
 
 def settled_in(base: Base, rule: str) -> set[Id]:
@@ -64,7 +59,7 @@ def shown(base: Base, rule: str = "autobase") -> list[str]:
         for node in row["would_settle"] or []:
             steps.append(f"{bytes.fromhex(node['writer']).decode()}:{','.join(name(read(h)) for h in node['heads'])}")
         others = [name(read(row[column])) if row[column] else "-" for column in ("contender", "awaited_merge")]
-        missing = "".join(bytes.fromhex(key).decode() for key in row["missing_writers"])
+        missing = "".join(bytes.fromhex(key).decode() for key in row["writers"])
         lines.append(" ".join([name(x), row["reason"], *others, missing or "-", *steps]))
     return sorted(lines)
 
@@ -85,20 +80,6 @@ def test_without_a_majority_of_writers_who_can_write_no_next_nodes_are_found():
     assert [node["writer"] for node in rows["x", Id(b"a", 1)]["would_settle"]] == [b"c".hex()]
     assert rows["x", Id(b"b", 1)]["would_settle"] is None
     assert rows["x", Id(b"b", 1)]["is_fewest"] is None
-
-
-@given(named_bases(), st.sampled_from(RULES))
-def test_reasons_agree_with_an_oracle_on_sets(named, rule):
-    rows = found(table_of(named), rule)
-    expected = {}
-    for base_id, base in named.items():
-        settled = settled_in(base, rule)
-        for x in base.nodes.keys() - settled:
-            reason, contender, merge, missing = reason_of(base, settled, x)
-            others = (node_id(i) if i else None for i in (contender, merge))
-            expected[base_id, x] = (reason, *others, [key.hex() for key in missing])
-    columns = ("reason", "contender", "awaited_merge", "missing_writers")
-    assert {key: tuple(row[c] for c in columns) for key, row in rows.items()} == expected
 
 
 @given(named_bases(), st.sampled_from(RULES))
@@ -153,16 +134,9 @@ def test_rows_may_come_in_any_order_with_other_bases(named, rng, rule):
         expected |= found(table_of({base_id: base}), rule)
     rows = table_of(named).to_pylist()
     rng.shuffle(rows)
-    table = pa.Table.from_pylist(rows, UNSETTLED_INPUT_SCHEMA)
-    assert found(table, rule) == expected
-    entries, together = kernel.VIEW_ENTRIES, fewest_nodes._TOGETHER
-    try:
-        kernel.VIEW_ENTRIES, fewest_nodes._TOGETHER = rng.randint(1, 200), rng.randint(1, 200)
-        assert found(table, rule) == expected
-    finally:
-        kernel.VIEW_ENTRIES, fewest_nodes._TOGETHER = entries, together
-    parts = table.to_batches(max_chunksize=5)
-    assert sum(batch.num_rows for batch in run_on_partition(unsettled_of_bases, iter(parts), rule)) == len(expected)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fewest_nodes, "_TOGETHER", rng.randint(1, 200))
+        assert found(pa.Table.from_pylist(rows, INPUT_SCHEMA), rule) == expected
 
 
 def test_bases_beyond_the_limits_keep_their_reasons(monkeypatch):
@@ -183,12 +157,3 @@ def test_bases_beyond_the_limits_keep_their_reasons(monkeypatch):
         "c1": True,
         "a2": False,
     }
-    monkeypatch.setattr(design, "DESIGN_LIMIT", 3)
-    assert found(table, "design") == {}
-
-
-def test_no_nodes_give_no_rows_and_an_unknown_rule_is_an_error():
-    assert list(unsettled_of_bases(UNSETTLED_INPUT_SCHEMA.empty_table())) == []
-    assert list(run_on_partition(unsettled_of_bases, iter([]))) == []
-    with pytest.raises(ValueError, match="no rule is called 'x'"):
-        list(unsettled_of_bases(UNSETTLED_INPUT_SCHEMA.empty_table(), "x"))

@@ -3,12 +3,15 @@
 import numpy as np
 
 from autobase_oracle import Base, Id
-from dbt_tangles.algorithms.autobase.views import ViewArrays
+from dbt_tangles.algorithms.autobase.base_graphs import Bases, Graphs, index_graphs, with_clocks
+from dbt_tangles.algorithms.autobase.rules import RULES
+
+Answer = tuple[list[Id], int]
 
 
-def arrays_of(bases: list[Base]) -> tuple[ViewArrays, list[Id]]:
-    """Number the nodes of bases for `order_views`; return the arrays and the node of each number."""
-    view_start, start, previous, floor_start, floor = [0], [0], [], [0], []
+def arrays_of(bases: list[Base]) -> tuple[Graphs, list[Id]]:
+    """Number the nodes of bases; return the arrays and the node of each number."""
+    base_start, start, previous, indexer_start = [0], [0], [], [0]
     columns, ids = [], []
     for base in bases:
         nodes = sorted(base.nodes)
@@ -19,21 +22,34 @@ def arrays_of(bases: list[Base]) -> tuple[ViewArrays, list[Id]]:
             previous += sorted(place[p] for p in base.previous(i))
             start.append(len(previous))
             node = base.nodes[i]
-            columns.append((rank[i.writer], i.length, node.batch, number.get(i.writer, -1), node.is_relayed))
+            columns.append((rank[i.writer], node.batch, number.get(i.writer, -1), node.is_relayed))
         ids += nodes
-        view_start.append(len(ids))
-        floor += [base.floor.get(key, 0) for key in base.indexers]
-        floor_start.append(len(floor))
-    writer, length, batch, indexer, is_relayed = zip(*columns, strict=True) if columns else ((),) * 5
-    return ViewArrays(
-        np.array(view_start, np.int64),
+        base_start.append(len(ids))
+        indexer_start.append(indexer_start[-1] + len(base.indexers))
+    writer, batch, indexer, is_relayed = zip(*columns, strict=True) if columns else ((),) * 4
+    return Graphs(
+        np.array(base_start, np.int64),
         np.array(start, np.int64),
         np.array(previous, np.int32),
         np.array(writer, np.int32),
-        np.array(length, np.int64),
         np.array(batch, np.int32),
         np.array(indexer, np.int32),
         np.array(is_relayed, np.bool_),
-        np.array(floor_start, np.int64),
-        np.array(floor, np.int64),
+        np.array(indexer_start, np.int64),
     ), ids
+
+
+def ordered(graphs: Graphs, rule: str = "autobase") -> tuple[Bases, np.ndarray, np.ndarray, np.ndarray]:
+    """Order whole bases: the bases, and the result of `order_views`."""
+    count = len(graphs.base_start) - 1
+    bases = with_clocks(index_graphs(graphs), 0, count)
+    return bases, *RULES[rule](bases, np.arange(count), np.full(count, -1))
+
+
+def answers(bases: list[Base], rule: str = "autobase") -> list[Answer]:
+    """Order all bases in one call: the order of each, and the length of its settled part."""
+    graphs, ids = arrays_of(bases)
+    _, view_start, order, confirmed = ordered(graphs, rule)
+    first = np.repeat(graphs.base_start[:-1], np.diff(view_start))
+    found = [ids[x] for x in first + order]
+    return [(found[a:b], int(n)) for a, b, n in zip(view_start[:-1], view_start[1:], confirmed, strict=True)]

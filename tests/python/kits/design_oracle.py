@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from autobase_oracle import Base, Id, Node, pasts_of, smallest_first
+from base_arrays import Answer
 from quorums_oracle import degree_among
-from rule_search import Answer
 
 
 def degrees_of(base: Base, asked: Iterable[Id], known: Iterable[Id] | None = None) -> dict[Id, int]:

@@ -13,12 +13,8 @@ from collections import Counter
 from itertools import combinations
 
 from autobase_oracle import Base, Id, Node, smallest_first
-from base_arrays import arrays_of
-from dbt_tangles.algorithms.autobase import consensus, design
+from base_arrays import answers
 
-Answer = tuple[list[Id], int]
-
-RULES = {"autobase": consensus.order_views, "design": design.order_views}
 SEED = 1
 STEPS = 60
 
@@ -51,14 +47,6 @@ def simulate(
             past[i] = knows[key] | {i}
             knows[key] = past[i]
     return base
-
-
-def answers(bases: list[Base], rule: str = "autobase") -> list[Answer]:
-    """Order all bases in one call: the order of each, and the length of its settled part."""
-    arrays, ids = arrays_of(bases)
-    order, placed, confirmed = RULES[rule](arrays)
-    begins = arrays[0]
-    return [([ids[x] for x in order[begins[v] : begins[v] + placed[v]]], int(confirmed[v])) for v in range(len(bases))]
 
 
 def settled_by_both(bases: list[Base]) -> list[tuple[list[Id], list[Id]]]:

@@ -1,7 +1,7 @@
 """Autobase: orders the logs of many writers, and finds the confirmed part of the order, which every replica shares.
 
-`bases`, `view_changes`, `quorums` and `heads` take Arrow tables with many whole bases; the Python models call their
-`..._batches` functions on the rows of one Spark partition. The other modules are kernels on the arrays of `views`.
+`results` takes Arrow tables with many whole bases. `bases` numbers their nodes, and the other modules are kernels on
+the arrays of `base_graphs`.
 
 Terms: a node acknowledges a node that it descends from; an indexer's nodes count as votes; a node is settled
 (confirmed) once no replica can order it otherwise; a tail is a first unsettled indexer node; a merge joins branches.

@@ -1,284 +1,332 @@
-"""The linearizer of Autobase: orders many views, and finds the confirmed part of each order.
+"""The linearizer of Autobase: settles the nodes of a view group by group, and orders them.
 
-All questions of the rule are clock comparisons:
+An unsettled indexer node that sees no other one is a tail. The first confirmed tail comes next, else the search goes on
+below a confirmed merge: the first tail that is confirmed under it, else a merge below it that is confirmed under it,
+and so on; else all tails below the last merge come together. If several merges are confirmed, which rarely matters, the
+first by depth, writer and length is chosen, and the search stays below it until it is settled.
 
-* the indexer nodes between the clock of a node and the confirmed length lie beside the node, so one clock entry says
-  whether another node sees any of them;
-* the nodes of an indexer that are newer than a target are a run that begins with its first candidate, so galloping
-  search finds the last of them.
+A confirmed node stays so when more is settled. A node that is not confirmed stays so until a node beside it is settled:
+so each level of the search tests every merge once, and after that only those that do not see all settled nodes. Of each
+log, these merges are among the first unsettled nodes.
 
-`confirmation` tests a node, and `merges` saves tests. Memory is linear in nodes times indexers.
-
-If several merges are confirmed, the choice among them rarely matters. Here the first by depth, writer and length is
-chosen, and the search continues below it until it is settled itself.
-
-Source: autobase 7.28.1.
+Source: autobase 7.28.1. Relayed writers: the design document, Writer Roles.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.autobase.clocks import Edges, causal_order, clocks, depths, fill_clocks
-from dbt_tangles.algorithms.autobase.confirmation import is_confirmed
-from dbt_tangles.algorithms.autobase.merges import (
-    Merges,
-    WaitLists,
-    allocate_merges,
-    find_merge,
-    list_merges,
-    wait,
-    wake,
-)
-from dbt_tangles.algorithms.autobase.settling import settle_group
-from dbt_tangles.algorithms.autobase.tails import Tails, list_tails, update_tails
-from dbt_tangles.algorithms.autobase.views import Graph, View, ViewArrays, check_views, find_logs
-from dbt_tangles.algorithms.graph.topological_generations import children
+from dbt_tangles.algorithms.autobase.base_graphs import Bases, base_of
+from dbt_tangles.algorithms.autobase.confirmation import is_confirmed, is_merge, sees_no_more
 from dbt_tangles.algorithms.structures.kahn import Unplaced, place_first_ready
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
-__all__ = ["clocks", "order_views"]
+UNKNOWN, KNOWN, SETTLED = range(3)
 
 
-def order_views(views: ViewArrays) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Order the nodes of many views.
+class View(NamedTuple):
+    """What an observer knows of a base, and the order so far."""
+
+    known: np.ndarray  # int32[indexers], the length of each log
+    removed: np.ndarray  # int32[indexers], the settled length of each log
+    limit: np.ndarray  # int32[indexers], scratch of `confirmation`
+    ack: np.ndarray  # int32[indexers], scratch of `confirmation`
+    tail: np.ndarray  # int32[indexers], scratch
+    stage: np.ndarray  # int8[nodes], UNKNOWN, KNOWN or SETTLED
+    order: np.ndarray  # int32[nodes], the settled nodes, then the others
+    rest: np.ndarray  # int32[nodes], the known nodes that are not settled, in any order
+    group: np.ndarray  # int32[nodes], the nodes to place next
+    chosen: np.ndarray  # bool[nodes], all False; scratch of `place`, like the next two
+    waiting: np.ndarray  # int32[nodes]
+    heap: np.ndarray  # int32[nodes]
+    is_merge: np.ndarray  # bool[nodes], whether a node is a merge
+    merge: np.ndarray  # int32[merges], the unsettled merges by depth, then number
+    merge_at: np.ndarray  # int32[nodes], the place of each in `merge`
+    level_merge: np.ndarray  # int32[levels], the merge under which each level searches; -1 on level 0
+    level_at: np.ndarray  # int32[levels], the place in `merge` up to which each level has tested
+
+
+def order_views(bases: Bases, base: np.ndarray, top: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Order the nodes of views.
 
     The confirmed part comes first, in the groups that were confirmed together. Each group, and the unconfirmed rest, is
     in topological order; of the ready nodes the first by writer and length comes next. A node is confirmed together
     with all its ancestors and with the known part of its batch. A relayed node is in the order only if it is confirmed;
     other nodes still come after their ancestors through it.
 
-    Source: autobase 7.28.1. Relayed writers: the design document, Writer Roles.
+    Args:
+        bases: The bases, with clocks.
+        base: int64[views], the base of each view, ascending.
+        top: int64[views], a node of the base: the view is the node and its ancestors; or -1: all nodes.
 
     Returns:
-        `order` int32[nodes], the nodes of each view from its start, and -1 behind them; int64[views], the ordered nodes
-        of each view; int64[views], the confirmed ones of these.
-
-    Raises:
-        ValueError: Arrays do not fit together; edges leave a view or close a cycle; an indexer has a second log, or a
-            log with a gap, or one that does not begin above its floor or whose nodes do not follow each other; or an
-            indexer's nodes are relayed.
+        int64[views + 1], the start of each view in the order; int32[...], the order, nodes of the bases; int64[views],
+        the number of confirmed nodes.
     """
-    nodes, view_start, start, previous = len(views.writer), views.view_start, views.start, views.previous
-    if view_start[0] != 0 or view_start[-1] != nodes or len(start) != nodes + 1 or start[-1] != len(previous):
-        raise ValueError(
-            "views, nodes and edges do not fit together; view_start and start must end at the number of nodes and edges"
-        )
-    if any(len(column) != nodes for column in (views.length, views.batch, views.indexer, views.is_relayed)):
-        raise ValueError("columns of the views differ in length; pass one value per node in each")
-    if len(views.floor_start) != len(view_start) or views.floor_start[-1] != len(views.floor):
-        raise ValueError("the floors are not those of the views; pass one floor per view and indexer")
-    check_views(views)
-    graph = Graph(start, previous, *children(start, previous), views.writer, views.batch, views.indexer)
-    causal = causal_order(view_start, depths(view_start, start, previous))
-    return _order_views(view_start, graph, views.is_relayed, views.floor_start, causal)
-
-
-class Scratch(NamedTuple):
-    """Scratch arrays for one view."""
-
-    limit: np.ndarray  # int32[indexers], of `confirmation`, like the next two
-    limited: np.ndarray  # int32[indexers]
-    ack: np.ndarray  # int32[indexers]
-    tails: Tails  # `tails.Tails`
-    group: np.ndarray  # int32[nodes of the view]
-    heap: np.ndarray  # int32[nodes of the view]
+    return _order_views(bases, base, top)
 
 
 @compiled
-def allocate_scratch(indexers, group, heap):
-    """Make a `Scratch`.
-
-    Args:
-        indexers: The number of indexers of the view.
-        group: int32[nodes of the view].
-        heap: int32[nodes of the view].
-    """
-    rows = np.empty((7, indexers), np.int32)
-    return Scratch(rows[0], rows[1], rows[2], Tails(rows[3], rows[4], rows[5], rows[6]), group, heap)
-
-
-class Search(NamedTuple):
-    """The search for the next nodes to confirm in a view."""
-
-    indexer: np.ndarray  # int32[nodes]
-    settled: np.ndarray  # bool[nodes], the confirmed nodes
-    view: View  # A `views.View`
-    waiting: WaitLists  # `merges.WaitLists`
-    merges: Merges  # `merges.Merges`
-    scratch: Scratch  # A `Scratch`
-
-
-class Placement(NamedTuple):
-    """The order of confirmed nodes, as `structures.kahn.place_first_ready` fills it."""
-
-    hidden: np.ndarray  # bool[nodes], the nodes without a place in the order
-    unplaced: np.ndarray  # int32[nodes], how many of the previous nodes of each are not placed
-    order: np.ndarray  # int32[...]
+def view_of(base):
+    """Make a `View` without nodes."""
+    nodes, n = base.clock.shape
+    merging = np.zeros(nodes, np.bool_)
+    for x in range(nodes):
+        merging[x] = base.indexer[x] >= 0 and is_merge(np.int64(x), base)
+    of_logs, of_nodes = np.zeros((5, n), np.int32), np.empty((7, nodes), np.int32)
+    levels = np.empty((2, nodes + 2), np.int32)
+    return View(
+        *(of_logs[0], of_logs[1], of_logs[2], of_logs[3], of_logs[4]),
+        np.zeros(nodes, np.int8),
+        *(of_nodes[0], of_nodes[1], of_nodes[2]),
+        np.zeros(nodes, np.bool_),
+        *(of_nodes[3], of_nodes[4], merging, of_nodes[5], of_nodes[6], levels[0], levels[1]),
+    )
 
 
 @inner
-def _place_settled(nodes, graph, settled, placement, scratch, at):
-    """Place settled nodes from `at` on, each time the first ready one; return the end of the order."""
-    unplaced = Unplaced(graph.child_start, graph.child, settled, placement.unplaced, scratch.heap)
-    return place_first_ready(nodes, unplaced, placement.hidden, None, placement.order, at)
+def place(nodes, hidden, view, base, at):
+    """Place nodes from `at` on, each time the first ready one, those to hide without a place; the end of the order."""
+    for x in nodes:
+        view.chosen[x] = True
+    for x in nodes:
+        view.waiting[x] = 0
+        for e in range(base.start[x], base.start[x + 1]):
+            view.waiting[x] += view.chosen[base.previous[e]]
+    unplaced = Unplaced(base.child_start, base.child, view.chosen, view.waiting, view.heap)
+    at = place_first_ready(nodes, unplaced, hidden, None, view.order, at)
+    for x in nodes:
+        view.chosen[x] = False
+    return at
 
 
 @inner
-def _find_tail(tails, search):
-    """Find the first confirmed tail, or -1."""
-    indexer, _, view, waiting, _, scratch = search
-    for t in tails:
-        if waiting.failed[t]:
-            continue
-        if is_confirmed(np.int64(t), np.int64(-1), len(tails) == 1, indexer, view, scratch):
-            return np.int64(t)
-        waiting.failed[t] = True
-        wait(np.int64(t), indexer, view, waiting)
+def with_ancestors(size, view, base):
+    """Settle the first nodes of the group with all ancestors, and batches as wholes; the size of the group."""
+    group, stage = view.group, view.stage
+    for i in range(size):
+        stage[group[i]] = SETTLED
+    done = 0
+    while done < size:
+        x = np.int64(group[done])
+        done += 1
+        for e in range(base.start[x], base.start[x + 1]):
+            p = base.previous[e]
+            if stage[p] == KNOWN:
+                stage[p] = SETTLED
+                group[size] = p
+                size += 1
+        has_mate = base.batch[x] > 1 and x + 1 < len(stage) and base.writer[x + 1] == base.writer[x]
+        if has_mate and stage[x + 1] == KNOWN:
+            stage[x + 1] = SETTLED
+            group[size] = x + 1
+            size += 1
+        k = base.indexer[x]
+        if k >= 0:
+            view.removed[k] = max(view.removed[k], x - base.first[k] + 1)
+    return size
+
+
+@inner
+def list_tails(view, base):
+    """List the tails by number; how many they are."""
+    count = 0
+    for k in range(len(view.known)):
+        if view.removed[k] < view.known[k]:
+            t = base.first[k] + view.removed[k]
+            seen = 0
+            for j in range(len(view.known)):
+                seen += base.clock[t, j] > view.removed[j]
+            if seen == 1:
+                view.tail[count] = t
+                count += 1
+    view.tail[:count].sort()
+    return count
+
+
+@inner
+def _list_merges(count, view, base):
+    """List the merges among the first `count` nodes of the rest; how many they are."""
+    merges = 0
+    for i in range(count):
+        x = view.rest[i]
+        if view.is_merge[x]:
+            view.merge[merges] = base.place[x]
+            merges += 1
+    view.merge[:merges].sort()
+    for i in range(merges):
+        view.merge[i] = base.causal[view.merge[i]]
+        view.merge_at[view.merge[i]] = i
+    return merges
+
+
+@inner
+def _is_below(z, p, base):
+    """Say whether the merge p, if there is one, sees another node z of an indexer."""
+    return p < 0 or (z != p and base.clock[p, base.indexer[z]] >= base.clock[z, base.indexer[z]])
+
+
+@inner
+def _find_merge(level, merges, view, base):
+    """Find the first merge that is confirmed, or confirmed under the merge of a level; -1 without one."""
+    p, at = np.int64(view.level_merge[level]), view.level_at[level]
+    best = at
+    for k in range(len(view.known)):
+        # Of the merges tested before, only those with a settled node beside them may be confirmed by now.
+        for i in range(view.removed[k], view.known[k]):
+            z = np.int64(base.first[k] + i)
+            if sees_no_more(view.removed, base.clock[z]):
+                break
+            if (
+                view.is_merge[z]
+                and view.merge_at[z] < best
+                and _is_below(z, p, base)
+                and is_confirmed(z, p, view, base)
+            ):
+                best = view.merge_at[z]
+    if best < at:
+        return np.int64(view.merge[best])
+    end = merges if p < 0 else np.int64(view.merge_at[p])
+    while at < end:
+        z = np.int64(view.merge[at])
+        at += 1
+        if view.stage[z] == KNOWN and _is_below(z, p, base) and is_confirmed(z, p, view, base):
+            view.level_at[level] = at
+            return z
+    view.level_at[level] = at
     return np.int64(-1)
 
 
 @inner
-def _find_tail_below(p, tails, search):
-    """Find the first tail that is the merge p or confirmed under it, or -1."""
-    indexer, _, view, waiting, _, scratch = search
-    begin, clock = view.begin, view.clock
-    for t in tails:
-        if t == p:
-            return np.int64(t)
-        a = indexer[t]
-        if clock[p - begin, a] < clock[t - begin, a] or waiting.failed_below[t] == p:
-            continue
-        if is_confirmed(np.int64(t), p, len(tails) == 1, indexer, view, scratch):
-            return np.int64(t)
-        waiting.failed_below[t] = p
-        wait(np.int64(t), indexer, view, waiting)
-    return np.int64(-1)
-
-
-@inner
-def _find_group(tails, levels, merge_count, search):
-    """Find the next group to confirm: a tail; else a tail below a merge; else all tails below the last merge."""
-    indexer, _, view, _, merges, scratch = search
-    group = scratch.group
-    t = _find_tail(tails, search)
-    level = 1
-    while t < 0:
+def _find_group(levels, merges, view, base):
+    """Find the next nodes to settle; put them into the group; their number and that of the levels of the search."""
+    tails = list_tails(view, base)
+    level = 0
+    while True:
+        p = np.int64(view.level_merge[level])
+        for i in range(tails):
+            t = np.int64(view.tail[i])
+            if t == p or (_is_below(t, p, base) and is_confirmed(t, p, view, base)):
+                view.group[0] = t
+                return 1, levels
+        level += 1
         if level == levels:
-            z = find_merge(level - 1, merge_count, search)
+            z = _find_merge(level - 1, merges, view, base)
             if z < 0:
                 break
-            merges.level_node[levels] = z
-            merges.level_at[levels] = 0
-            merges.level_woken[levels] = merges.wakes[0]
+            view.level_merge[levels] = z
+            view.level_at[levels] = 0
             levels += 1
-        t = _find_tail_below(np.int64(merges.level_node[level]), tails, search)
-        level += 1
-    if t >= 0:
-        group[0] = t
-        return 1, levels
     size = 0
-    if levels > 1:
-        p = np.int64(merges.level_node[levels - 1])
-        for t in tails:
-            a = indexer[t]
-            if view.clock[p - view.begin, a] >= view.clock[t - view.begin, a]:
-                group[size] = t
-                size += 1
+    for i in range(tails if levels > 1 else 0):
+        if _is_below(view.tail[i], view.level_merge[levels - 1], base):
+            view.group[size] = view.tail[i]
+            size += 1
     return size, levels
 
 
 @inner
-def confirm_groups(merge_count, graph, search, placement, at):
-    """Confirm and place one group of nodes after another until none is left."""
-    _, settled, view, _, merges, scratch = search
-    group = scratch.group
-    merges.wakes[0] = 0
-    levels = 1
-    merges.level_node[0] = -1
-    merges.level_at[0] = 0
-    merges.level_woken[0] = 0
-    tail_count = list_tails(view, scratch.tails)
-    while True:
-        size, levels = _find_group(scratch.tails.node[:tail_count], levels, merge_count, search)
-        if size == 0:
-            return at
-        size = settle_group(group, size, graph, view, settled)
-        tail_count = update_tails(group[:size], tail_count, graph.indexer, view, scratch.tails)
-        wake(group[:size], levels, search)
-        at = _place_settled(group[:size], graph, settled, placement, scratch, at)
-        while levels > 1 and settled[merges.level_node[levels - 1]]:
-            levels -= 1
-
-
-@compiled
-def _order_views(view_start, graph, is_relayed, floor_start, causal):
-    indexer = graph.indexer
-    views = len(view_start) - 1
-    nodes = len(indexer)
-    order = np.full(nodes, np.int32(-1))
-    placed = np.zeros(views, np.int64)
-    confirmed = np.zeros(views, np.int64)
-    settled = np.zeros(nodes, np.bool_)
-    unplaced = np.empty(nodes, np.int32)
-    for x in range(nodes):
-        unplaced[x] = graph.start[x + 1] - graph.start[x]
-    placement = Placement(np.zeros(nodes, np.bool_), unplaced, order)
-    lists = WaitLists(
-        np.full(nodes, np.int64(-1)),
-        np.empty(0, np.int64),
-        np.zeros(nodes, np.bool_),
-        np.full(nodes, np.int32(-1)),
-    )
-    most, widest, entries = largest_view(view_start, floor_start)
-    clock_room = np.empty(entries, np.int32)
-    link_room = np.empty(entries, np.int64)
-    log_room = np.empty((3, widest), np.int64)
-    heap = np.empty(most, np.int32)
-    group = np.empty(most, np.int32)
-    merges = allocate_merges(most, nodes)
-    for v in range(views):
-        begin, end = view_start[v], view_start[v + 1]
-        n = floor_start[v + 1] - floor_start[v]
-        clock = clock_room[: (end - begin) * n].reshape(end - begin, n)
-        view = View(begin, end, log_room[0, :n], log_room[1, :n], log_room[2, :n], clock)
-        waiting = WaitLists(lists.head, link_room[: (end - begin) * n], lists.failed, lists.failed_below)
-        waiting.link[:] = -2
-        scratch = allocate_scratch(n, group, heap)
-        if n > 0:
-            find_logs(begin, end, indexer, view.first, view.known)
-            view.removed[:] = 0
-            fill_clocks(begin, end, Edges(graph.start, graph.previous), indexer, causal, view.first, clock)
-            search = Search(indexer, settled, view, waiting, merges, scratch)
-            merge_count = list_merges(graph, view, causal, merges)
-            confirmed[v] = confirm_groups(merge_count, graph, search, placement, begin) - begin
-        placed[v] = _place_rest(view, graph, is_relayed, settled, placement, begin + confirmed[v], scratch) - begin
-    return order, placed, confirmed
-
-
-@compiled
-def largest_view(view_start, floor_start):
-    """Find the most nodes of a view, the most indexers, and the most clock entries."""
-    most = np.int64(0)
-    widest = np.int64(0)
-    entries = np.int64(0)
-    for v in range(len(view_start) - 1):
-        count = view_start[v + 1] - view_start[v]
-        n = floor_start[v + 1] - floor_start[v]
-        most = max(most, count)
-        widest = max(widest, n)
-        entries = max(entries, count * n)
-    return most, widest, entries
+def _drop_settled(merges, levels, view):
+    """Drop the settled merges; how many are left."""
+    left = 0
+    for i in range(merges):
+        view.heap[i] = left
+        if view.stage[view.merge[i]] == KNOWN:
+            view.merge[left] = view.merge[i]
+            view.merge_at[view.merge[i]] = left
+            left += 1
+    for level in range(levels):
+        at = view.level_at[level]
+        view.level_at[level] = view.heap[at] if at < merges else left
+    return left
 
 
 @inner
-def _place_rest(view, graph, is_relayed, settled, placement, at, scratch):
-    """Place the unconfirmed nodes of a view, relayed ones left out; the end of the order."""
-    size = 0
-    for x in range(view.begin, view.end):
-        if not settled[x]:
-            settled[x] = True
-            placement.hidden[x] = is_relayed[x]
-            scratch.group[size] = x
-            size += 1
-    return _place_settled(scratch.group[:size], graph, settled, placement, scratch, at)
+def settle(count, view, base, at):
+    """Settle all that can be settled among the first `count` nodes of the rest, and place it from `at` on; the end."""
+    merges = _list_merges(count, view, base)
+    gone = 0
+    levels = 1
+    view.level_merge[0] = -1
+    view.level_at[0] = 0
+    while len(view.known) > 0:
+        size, levels = _find_group(levels, merges, view, base)
+        if size == 0:
+            break
+        size = with_ancestors(size, view, base)
+        at = place(view.group[:size], None, view, base, at)
+        while levels > 1 and view.stage[view.level_merge[levels - 1]] == SETTLED:
+            levels -= 1
+        for i in range(size):
+            gone += view.is_merge[view.group[i]]
+        if 2 * gone > merges:
+            merges = _drop_settled(merges, levels, view)
+            gone = 0
+    return at
+
+
+@inner
+def place_rest(count, view, base, at):
+    """Drop the settled nodes from the first `count` nodes of the rest, and place the others; both ends."""
+    left = 0
+    for i in range(count):
+        if view.stage[view.rest[i]] == KNOWN:
+            view.rest[left] = view.rest[i]
+            left += 1
+    return left, place(view.rest[:left], base.is_relayed, view, base, at)
+
+
+@inner
+def add_known(top, count, view, base):
+    """Add a node and its ancestors, or all nodes for -1, to the `count` nodes of the rest; the number of nodes."""
+    if top < 0:
+        for x in range(len(view.stage)):
+            view.stage[x] = KNOWN
+            view.rest[x] = x
+        view.known[:] = base.known
+        return len(view.stage)
+    done = count
+    view.rest[count] = top
+    view.stage[top] = KNOWN
+    count += 1
+    while done < count:
+        x = view.rest[done]
+        done += 1
+        for e in range(base.start[x], base.start[x + 1]):
+            p = base.previous[e]
+            if view.stage[p] == UNKNOWN:
+                view.stage[p] = KNOWN
+                view.rest[count] = p
+                count += 1
+    view.known[:] = base.clock[top]
+    return count
+
+
+@inner
+def forget(view):
+    """Empty a view."""
+    view.stage[:] = UNKNOWN
+    view.removed[:] = 0
+
+
+@compiled
+def _order_views(bases, chosen, top):
+    size = np.int64(0)
+    for b in chosen:
+        size += bases.base_start[b + 1] - bases.base_start[b]
+    order = np.empty(size, np.int32)
+    view_start, confirmed = np.zeros(len(chosen) + 1, np.int64), np.zeros(len(chosen), np.int64)
+    v = 0
+    while v < len(chosen):
+        b = chosen[v]
+        base = base_of(bases, b)
+        view = view_of(base)
+        while v < len(chosen) and chosen[v] == b:
+            forget(view)
+            count = add_known(np.int64(top[v]), 0, view, base)
+            confirmed[v] = settle(count, view, base, np.int64(0))
+            _, end = place_rest(count, view, base, confirmed[v])
+            order[view_start[v] : view_start[v] + end] = view.order[:end]
+            view_start[v + 1] = view_start[v] + end
+            v += 1
+    return view_start, order[: view_start[-1]].copy(), confirmed

@@ -1,11 +1,11 @@
 """The order of a base by the rule of the design document; `consensus` has the rule of the package.
 
-A node of an indexer is settled when an indexer node of the view knows a quorum over it of degree two or more, and of
-two degrees more than every quorum that this node knows over an unsettled indexer node beside it (`leads`); a missing
-quorum has degree 0. So a larger view settles all that a smaller one does; decision 008 has the proof. Of several such
-nodes, the first by the causal place of the node that knows its lead comes next. All its ancestors are settled with it,
-in the order that other writers may have settled them: while it has tails below it, the tail with the highest quorum
-among the node's ancestors comes next, ties by writer, with its own ancestors, ordered as in `consensus`.
+An unsettled node x of an indexer leads at an indexer's node y if y knows a quorum over x of degree two or more, and of
+two degrees more than every quorum that y knows over an unsettled indexer node beside x; a missing quorum has degree 0.
+Of the nodes that lead somewhere in the view, the first by the causal place of that y is settled next. So a larger view
+settles all that a smaller one does; decision 008 has the proof. All ancestors of the node are settled with it, in the
+order that other writers may have settled them: while it has tails below it, the tail with the highest quorum among the
+node's ancestors comes next, ties by writer, with its own ancestors, ordered as in `consensus`.
 
 The document says that all writers can order "up to" the node that makes the quorum of a double quorum. By its own
 numbers this is exclusive: of c0 - b0 - c1 only c0 has a double quorum, and only c0 is settled.
@@ -26,270 +26,267 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.autobase.clocks import NEVER, first_followers, index_views
-from dbt_tangles.algorithms.autobase.leads import NO_LEAD, allocate_degree_votes, degree_of, first_lead
-from dbt_tangles.algorithms.autobase.settling import settle_group
-from dbt_tangles.algorithms.autobase.unseen_nodes import may_be_settled_unseen, prepare_unseen, update_contenders
-from dbt_tangles.algorithms.autobase.views import View, ViewArrays, find_logs
-from dbt_tangles.algorithms.autobase.votes import next_degree_votes
-from dbt_tangles.algorithms.structures.kahn import Unplaced, place_first_ready
+from dbt_tangles.algorithms.autobase.base_graphs import Bases, base_of
+from dbt_tangles.algorithms.autobase.consensus import (
+    KNOWN,
+    add_known,
+    forget,
+    list_tails,
+    place,
+    place_rest,
+    view_of,
+    with_ancestors,
+)
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
-#: The most nodes of a view: the rule takes at least quadratic time.
+#: The most nodes of a base: the degrees take two bytes for each pair of nodes.
 DESIGN_LIMIT = 5_000
 
-
-class _Scratch(NamedTuple):
-    """The arrays that are kept while views are ordered."""
-
-    limit: np.ndarray  # int64[indexers], the length of each log to search
-    degree_below: np.ndarray  # int64[nodes], the degree of each tail at its last test
-    below: np.ndarray  # int64[nodes], the node below which that was
-    votes: np.ndarray  # int32[indexers], scratch
-    following: np.ndarray  # int32[indexers], scratch
-    settled: np.ndarray  # bool[nodes]; later all placed nodes
-    hidden: np.ndarray  # bool[nodes], the nodes without a place
-    unplaced: np.ndarray  # int32[nodes], the number of previous nodes of each that are not placed
-    group: np.ndarray  # int32[nodes], the nodes to place next
-    heap: np.ndarray  # int32[nodes], scratch
-    order: np.ndarray  # int32[nodes]
+#: The degree of every quorum of a single indexer.
+_ENDLESS = np.int16(2**15 - 1)
+_NO_LEAD = 2**31 - 1
 
 
-def order_views(views: ViewArrays) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Order the nodes of many views by the rule of the design document.
+class _Leads(NamedTuple):
+    """The degrees of all quorums of a base, and the state of the search for nodes that lead."""
 
-    Args:
-        views: The views; `length` and `floor` are unused.
+    degree: np.ndarray  # int16[nodes, nodes], the degree over the first node that the second knows; -1 if it is unseen
+    beside: np.ndarray  # int32[nodes, indexers], the first unsettled node of each log beside each node, or -1
+    lead: np.ndarray  # int32[nodes], the causal place of the first node at which each leads
+    follow: np.ndarray  # int32[...], the nodes that an unseen node may follow
+    clock: np.ndarray  # int32[indexers], the clock of an unseen node; scratch
 
-    Returns:
-        As `consensus.order_views`.
 
-    Raises:
-        ValueError: A view has more than `DESIGN_LIMIT` nodes, or edges close a cycle.
-    """
-    sizes = np.diff(views.view_start)
-    if sizes.max(initial=0) > DESIGN_LIMIT:
-        at = int(np.argmax(sizes))
-        raise ValueError(
-            f"view {at} has {sizes[at]} nodes; the design document's rule takes at most {DESIGN_LIMIT}: leave it out"
-        )
-    indexed, depth = index_views(views)
-    edges = (views.view_start, views.start, views.previous)
-    return _order_by_design(indexed, first_followers(*edges, views.indexer, views.floor_start, depth))
+def order_views(bases: Bases, base: np.ndarray, top: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Order the nodes of views by the rule of the design document; as `consensus.order_views`."""
+    return _order_views(bases, base, top)
 
 
 @inner
-def _degree(x, view, limit, follower, highest, votes, following):
-    """Find the highest degree of the quorums over a node."""
-    begin, first, clock = view.begin, view.first, view.clock
-    n = len(limit)
+def _degree_with(x, own, clock, degree, base):
+    """Return the degree over x that a node of log `own` knows with this clock, itself not counted; -1 if unseen."""
+    if clock[base.indexer[x]] <= x - base.first[base.indexer[x]]:
+        return -1
+    n = len(base.known)
+    if n == 1:
+        return int(_ENDLESS)
+    highest = voters = 0
     for k in range(n):
-        votes[k] = follower[x - begin, k] if follower[x - begin, k] <= limit[k] else NEVER
-    degree = 0
-    while degree < highest and next_degree_votes(votes, limit, first, begin, clock, following):
-        degree += 1
-        for k in range(n):
-            votes[k] = following[k]
+        if clock[k] > 0:
+            found = degree[x, base.first[k] + clock[k] - 1]
+            if found > highest:
+                highest, voters = int(found), 0
+            voters += k != own and found == highest
+    # The node itself votes, too.
+    return highest + (voters + 1 > n // 2)
+
+
+@compiled
+def _degrees(base, clock):
+    """Find the degree over each indexer node that each indexer node knows; `clock` is scratch."""
+    nodes = len(base.indexer)
+    degree = np.full((nodes, nodes), np.int16(-1))
+    for x in range(nodes):
+        a = base.indexer[x]
+        for i in range(base.place[x], nodes if a >= 0 else 0):
+            y = base.causal[i]
+            if base.indexer[y] >= 0 and base.clock[y, a] > x - base.first[a]:
+                clock[:] = base.clock[y]
+                clock[base.indexer[y]] -= 1
+                degree[x, y] = max(
+                    0 if len(clock) > 1 else _ENDLESS, _degree_with(x, base.indexer[y], clock, degree, base)
+                )
     return degree
 
 
 @inner
-def _leading_tail(x, view, follower, work):
-    """Find the tail below x, or x itself, with the highest quorum below x."""
-    begin, first, removed, clock = view.begin, view.first, view.removed, view.clock
-    limit, below, degree_below = work.limit, work.below, work.degree_below
-    n = len(removed)
+def _update_beside(x, beside, view, base):
+    """Find the first unsettled node of each log beside x; say whether one has changed."""
+    a = base.indexer[x]
+    is_changed = False
+    for k in range(len(view.known)):
+        at = max(base.clock[x, k], view.removed[k])
+        z = base.first[k] + at
+        if at >= view.known[k] or base.clock[z, a] > x - base.first[a]:
+            z = -1
+        is_changed |= beside[x, k] != z
+        beside[x, k] = z
+    return is_changed
+
+
+@inner
+def _first_lead(x, leads, view, base):
+    """Find the causal place of the first known node at which x leads."""
+    beside, degree = leads.beside[x], leads.degree
+    for i in range(base.place[x], len(base.causal)):
+        y = base.causal[i]
+        if degree[x, y] >= 2 and view.stage[y] != 0:
+            rival = 0
+            for z in beside:
+                if z >= 0:
+                    rival = max(rival, degree[z, y])
+            if degree[x, y] >= 2 + rival:
+                return i
+    return _NO_LEAD
+
+
+@inner
+def _next_lead(least, leads, view, base):
+    """Find the node that is settled next, or -1; and the place before which no unsettled indexer node is."""
     best = np.int64(-1)
-    best_degree = -1
-    for k in range(n):
-        if removed[k] >= clock[x - begin, k]:
+    i = least
+    # A node comes before all nodes at which it leads.
+    while i < len(base.causal) and (best < 0 or i < leads.lead[best]):
+        x = np.int64(base.causal[i])
+        is_left = base.indexer[x] >= 0 and view.stage[x] == KNOWN
+        least += not is_left and i == least
+        i += 1
+        if not is_left:
             continue
-        t = first[k] + removed[k]
-        is_tail = True
-        for j in range(n):
-            if j != k and clock[t - begin, j] > removed[j]:
-                is_tail = False
-                break
-        if is_tail:
-            if below[t] != x:
-                below[t] = x
-                degree_below[t] = _degree(t, view, limit, follower, limit.sum(), work.votes, work.following)
-            if degree_below[t] > best_degree or (degree_below[t] == best_degree and t < best):
-                best = t
-                best_degree = degree_below[t]
-    return best
+        if _update_beside(x, leads.beside, view, base):
+            leads.lead[x] = _first_lead(x, leads, view, base)
+        if leads.lead[x] < _NO_LEAD and (best < 0 or leads.lead[x] < leads.lead[best]):
+            best = x
+    return best, least
 
 
 @inner
-def _place(size, graph, work, at):
-    """Place the first `size` nodes of the group from `at` on; the end of the order."""
-    unplaced = Unplaced(graph.child_start, graph.child, work.settled, work.unplaced, work.heap)
-    return place_first_ready(work.group[:size], unplaced, work.hidden, None, work.order, at)
-
-
-@inner
-def _place_with(x, graph, view, follower, work, at):
-    """Place a node and its ancestors, tail by tail."""
-    # The node itself does not count for its ancestors.
-    limit = work.limit
-    for k in range(len(limit)):
-        limit[k] = view.clock[x - view.begin, k]
-    limit[graph.indexer[x]] -= 1
-    while not work.settled[x]:
-        work.group[0] = _leading_tail(x, view, follower, work)
-        at = _place(settle_group(work.group, 1, graph, view, work.settled), graph, work, at)
+def _place_with(x, hidden, leads, view, base, at):
+    """Place a node and its ancestors, tail by tail; the end of the order."""
+    while view.stage[x] == KNOWN:
+        best, best_degree = x, -1
+        for i in range(list_tails(view, base)):
+            t = np.int64(view.tail[i])
+            if t != x and base.clock[x, base.indexer[t]] > t - base.first[base.indexer[t]]:
+                highest = 0
+                for k in range(len(view.known)):
+                    length = base.clock[x, k] - (k == base.indexer[x])
+                    if length > 0:
+                        highest = max(highest, leads.degree[t, base.first[k] + length - 1])
+                if highest > best_degree:
+                    best, best_degree = t, highest
+        view.group[0] = best
+        size = with_ancestors(1, view, base)
+        at = place(view.group[:size], hidden, view, base, at)
     return at
 
 
 @compiled
-def _settle_all(graph, view, follower, causal, causal_place, work, at):
-    """Settle the nodes that lead by two degrees at a node of the view.
-
-    Of several nodes, the first by the causal place of the node that knows its lead comes next.
-
-    Args:
-        graph: A `views.Graph`.
-        view: A `views.View`; `removed` is kept up to date.
-        follower: int32[nodes of the view, indexers].
-        causal: int32[nodes], of `clocks.causal_order`.
-        causal_place: int32[nodes], the place of each node there.
-        work: A `_Scratch`.
-        at: The end of the order.
-
-    Returns:
-        The new end of the order, and the `leads.DegreeVotes`.
-    """
-    begin, end, n = view.begin, view.end, len(view.known)
-    degree_votes = allocate_degree_votes(end - begin, n)
-    contender = np.full((end - begin, n), np.int32(-1))
-    lead = np.full(end - begin, NO_LEAD)
-    rows = np.empty(n, np.int64)
-    least = begin
-    while True:
-        best = np.int64(-1)
-        i = least
-        # A node comes before all nodes that know its lead.
-        while i < end and (best < 0 or i < lead[best - begin]):
-            x = np.int64(causal[i])
-            is_left = graph.indexer[x] >= 0 and not work.settled[x]
-            if not is_left and i == least:
-                least += 1
-            i += 1
-            if not is_left:
-                continue
-            # With the same contenders the lead is the same.
-            if update_contenders(x, view, follower, contender):
-                beside = contender[x - begin]
-                lead[x - begin], degree_votes = first_lead(x, beside, degree_votes, view, follower, causal_place, rows)
-            if lead[x - begin] < NO_LEAD and (best < 0 or lead[x - begin] < lead[best - begin]):
-                best = x
-        if best < 0:
-            return at, degree_votes
-        at = _place_with(best, graph, view, follower, work, at)
+def _followable(base):
+    """List the nodes that an unseen node may follow: those of indexers, and others that see more than one before."""
+    found = np.empty(len(base.indexer), np.int32)
+    count = 0
+    for x in range(len(found)):
+        is_needed = base.batch[x] == 1
+        for e in range(base.start[x], base.start[x + 1] if is_needed and base.indexer[x] < 0 else 0):
+            p = base.previous[e]
+            if base.batch[p] == 1 and np.array_equal(base.clock[p], base.clock[x]):
+                is_needed = False
+        if is_needed:
+            found[count] = x
+            count += 1
+    return found[:count]
 
 
 @inner
-def _next_unseen(graph, view, follower, causal, degree, work, unseen):
-    """Find the first node that may be settled by an unseen node, or -1."""
-    for i in range(view.begin, view.end):
-        x = np.int64(causal[i])
-        if work.settled[x] or graph.indexer[x] < 0 or degree[x] < 1:
+def _leads_unseen(x, w, leads, base):
+    """Say whether x leads at the next node of log w with the clock of `leads`."""
+    degree = _degree_with(x, w, leads.clock, leads.degree, base)
+    if degree < 2:
+        return False
+    for z in leads.beside[x]:
+        if z >= 0 and _degree_with(z, w, leads.clock, leads.degree, base) > degree - 2:
+            return False
+    return True
+
+
+@inner
+def _may_be_settled_unseen(x, leads, view, base):
+    """Say whether the next node of an indexer could settle x, on top of its last node and at most one other node."""
+    highest = -1
+    for k in range(len(view.known)):
+        if view.known[k] > 0:
+            highest = max(highest, leads.degree[x, base.first[k] + view.known[k] - 1])
+    is_silent_done = highest < 1
+    for w in range(len(view.known) if highest > 0 else 0):
+        # All indexers without nodes give the same answer.
+        if leads.beside[x, w] >= 0 or (view.known[w] == 0 and is_silent_done):
             continue
-        # With the same contenders the test would fail again.
-        is_changed = update_contenders(x, view, follower, unseen.contender)
-        if is_changed and may_be_settled_unseen(x, view, unseen, work.votes):
+        is_silent_done |= view.known[w] == 0
+        last = base.first[w] + view.known[w] - 1 if view.known[w] > 0 else -1
+        for at in range(-1, len(leads.follow)):
+            q = leads.follow[at] if at >= 0 else -1
+            if q >= 0 and (view.stage[q] == 0 or q == last):
+                continue
+            for k in range(len(leads.clock)):
+                own = base.clock[last, k] if last >= 0 else 0
+                leads.clock[k] = max(own, base.clock[q, k]) if q >= 0 else own
+            if _leads_unseen(x, w, leads, base):
+                return True
+    return False
+
+
+@inner
+def _next_unseen(leads, view, base):
+    """Find the first node that may be settled by an unseen node, or -1."""
+    for x32 in base.causal:
+        x = np.int64(x32)
+        # With the same nodes beside it the test would fail again.
+        if (
+            base.indexer[x] >= 0
+            and view.stage[x] == KNOWN
+            and _update_beside(x, leads.beside, view, base)
+            and _may_be_settled_unseen(x, leads, view, base)
+        ):
             return x
     return np.int64(-1)
 
 
 @inner
-def _place_unseen(graph, view, follower, causal, degree, work, at):
-    """Place the nodes that may be settled by unseen nodes; the end of the order."""
-    unseen = prepare_unseen(graph, view, follower, degree, work.settled, work.following)
-    x = _next_unseen(graph, view, follower, causal, degree, work, unseen)
+def _order(count, leads, view, base, hidden):
+    """Order a view of `count` nodes; the number of settled nodes, and of all nodes in the order."""
+    at = np.int64(0)
+    leads.beside[:] = -2
+    x, least = _next_lead(0, leads, view, base)
     while x >= 0:
-        at = _place_with(x, graph, view, follower, work, at)
-        x = _next_unseen(graph, view, follower, causal, degree, work, unseen)
-    return at
+        at = _place_with(x, hidden, leads, view, base, at)
+        x, least = _next_lead(least, leads, view, base)
+    confirmed = at
+    leads.beside[:] = -2
+    # A single indexer has confirmed all its nodes.
+    x = _next_unseen(leads, view, base) if len(view.known) > 1 else np.int64(-1)
+    while x >= 0:
+        at = _place_with(x, base.is_relayed, leads, view, base, at)
+        x = _next_unseen(leads, view, base)
+    return confirmed, place_rest(count, view, base, at)[1]
 
 
 @compiled
-def _order_by_design(views, followers):
-    """Order many views; `followers` is the result of `clocks.first_followers`."""
-    view_start, graph, is_relayed, floor_start, causal, clock_start, clocks = views
-    indexer = graph.indexer
-    nodes = len(indexer)
-    placed = np.zeros(len(view_start) - 1, np.int64)
-    confirmed = np.zeros(len(view_start) - 1, np.int64)
-    degree = np.zeros(nodes, np.int64)
-    causal_place = np.empty(nodes, np.int32)
-    for i in range(nodes):
-        causal_place[causal[i]] = i
-    kept = _allocate_scratch(graph, 0)
-    for v in range(len(view_start) - 1):
-        begin, end = view_start[v], view_start[v + 1]
-        n = floor_start[v + 1] - floor_start[v]
-        follower = followers[clock_start[v] : clock_start[v + 1]].reshape(end - begin, n)
-        clock = clocks[clock_start[v] : clock_start[v + 1]].reshape(end - begin, n)
-        view = View(begin, end, np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(n, np.int64), clock)
-        work = _with_indexers(kept, n)
-        find_logs(begin, end, indexer, view.first, view.known)
-        at, degree_votes = _settle_all(graph, view, follower, causal, causal_place, work, begin)
-        confirmed[v] = at - begin
-        for x in range(begin, end):
-            work.hidden[x] = not work.settled[x] and is_relayed[x]
-        # A single indexer has confirmed all its nodes.
-        if n > 1:
-            for x in range(begin, end):
-                if indexer[x] >= 0 and not work.settled[x]:
-                    degree[x], degree_votes = degree_of(x, degree_votes, view, follower)
-            at = _place_unseen(graph, view, follower, causal, degree, work, at)
-        size = 0
-        for x in range(begin, end):
-            if not work.settled[x]:
-                work.settled[x] = True
-                work.group[size] = x
-                size += 1
-        placed[v] = _place(size, graph, work, at) - begin
-    return kept.order, placed, confirmed
-
-
-@compiled
-def _allocate_scratch(graph, indexers):
-    """Make a `_Scratch` for the nodes of a graph and so many indexers."""
-    nodes = len(graph.indexer)
-    unplaced = np.empty(nodes, np.int32)
-    for x in range(nodes):
-        unplaced[x] = graph.start[x + 1] - graph.start[x]
-    return _Scratch(
-        np.zeros(indexers, np.int64),
-        np.zeros(nodes, np.int64),
-        np.full(nodes, np.int64(-1)),
-        np.empty(indexers, np.int32),
-        np.empty(indexers, np.int32),
-        np.zeros(nodes, np.bool_),
-        np.zeros(nodes, np.bool_),
-        unplaced,
-        np.empty(nodes, np.int32),
-        np.empty(nodes, np.int32),
-        np.full(nodes, np.int32(-1)),
-    )
-
-
-@compiled
-def _with_indexers(kept, indexers):
-    """Give a `_Scratch` arrays for so many indexers."""
-    limit, votes, following = np.zeros(indexers, np.int64), np.empty(indexers, np.int32), np.empty(indexers, np.int32)
-    return _Scratch(
-        limit,
-        kept.degree_below,
-        kept.below,
-        votes,
-        following,
-        kept.settled,
-        kept.hidden,
-        kept.unplaced,
-        kept.group,
-        kept.heap,
-        kept.order,
-    )
+def _order_views(bases, chosen, top):
+    size = np.int64(0)
+    for b in chosen:
+        size += bases.base_start[b + 1] - bases.base_start[b]
+    order = np.empty(size, np.int32)
+    view_start, confirmed = np.zeros(len(chosen) + 1, np.int64), np.zeros(len(chosen), np.int64)
+    v = 0
+    while v < len(chosen):
+        b = chosen[v]
+        base = base_of(bases, b)
+        view = view_of(base)
+        clock = np.empty(len(view.known), np.int32)
+        leads = _Leads(
+            _degrees(base, clock),
+            np.empty(base.clock.shape, np.int32),
+            np.empty(len(base.indexer), np.int32),
+            _followable(base),
+            clock,
+        )
+        hidden = np.zeros(len(base.indexer), np.bool_)
+        while v < len(chosen) and chosen[v] == b:
+            forget(view)
+            count = add_known(np.int64(top[v]), 0, view, base)
+            confirmed[v], end = _order(count, leads, view, base, hidden)
+            order[view_start[v] : view_start[v] + end] = view.order[:end]
+            view_start[v + 1] = view_start[v] + end
+            v += 1
+    return view_start, order[: view_start[-1]].copy(), confirmed

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
-from typing import NamedTuple
 
-from dbt_tangles.algorithms.autobase.bases import DESIGN
-from dbt_tangles.algorithms.autobase.next_nodes import Sequence, Window
-from dbt_tangles.algorithms.autobase.settling_drafts import settled_by
-from dbt_tangles.algorithms.autobase.views import ViewArrays
+from dbt_tangles.algorithms.autobase.next_nodes import SIDES, Drafting, Sequence, Window
+from dbt_tangles.algorithms.autobase.rules import DESIGN
+from dbt_tangles.algorithms.autobase.windows import Windows, settled_by
 
 #: The most sequences of a window that are tried to rule out shorter ones; fewer for windows of many nodes.
 SEQUENCES, SEQUENCE_NODES = 400, 20_000
@@ -19,75 +17,77 @@ _TOGETHER = 200_000
 _SEARCHED_LENGTH = 3
 
 
-class Searched(NamedTuple):
-    """A window to search."""
+class _Search:
+    """The search of one window."""
 
-    number: int  # Its number among the windows
-    window: Window  # The window
-    drafts: dict[int, Sequence]  # The shortest sequence found for each unsettled node, by local number
+    def __init__(self, window: Window) -> None:
+        self.window, self.drafting = window, Drafting(window)
+        self.found: dict[int, Sequence] = {}  # the shortest sequence of each unsettled node
+        self.last: list[Sequence] = [()]  # all sequences of the greatest length that was tried
+        self.proven = 1  # all shorter sequences were tried
+        self.spent = 0
 
     def length_to_beat(self) -> int:
         """Return the greatest number of drafts that a node needs so far."""
-        found = max(map(len, self.drafts.values()), default=0)
-        able = [who for who in self.window.writers if who.indexer >= 0 and not who.left]
-        if len(self.drafts) < len(self.window.unsettled) and len(able) < len(self.window.writers):
-            return max(found, _SEARCHED_LENGTH)
-        return max(found, _SEARCHED_LENGTH) if 0 < len(able) < self.window.majority else found
+        most, writers = max(map(len, self.found.values()), default=0), self.window.writers
+        able = sum(who.indexer >= 0 and not who.left for who in writers)
+        is_hard = (len(self.found) < len(self.window.unsettled) and able < len(writers)) or (
+            0 < able < self.window.majority
+        )
+        return max(most, _SEARCHED_LENGTH) if is_hard else most
+
+    def extend(self, rule: str) -> bool:
+        """List all sequences with one more draft; False if they are none or too many."""
+        room = min(SEQUENCES, SEQUENCE_NODES // max(self.window.size, 1)) - self.spent
+        extend = self.drafting.extend_freely if rule == DESIGN else self.drafting.extend
+        longer = list(islice(chain.from_iterable(map(extend, self.last)), max(room, 0) + 1))
+        if not longer or len(longer) > room:
+            return False
+        self.last = longer
+        self.spent += len(longer)
+        return True
 
 
-def search(windows: ViewArrays, searched: list[Searched], rule: str) -> list[int]:
-    """Find the fewest drafts that settle each unsettled node of some windows.
-
-    A result depends on its window alone.
+def search(windows: Windows, searched: list[Window], rule: str) -> dict[int, tuple[dict[int, Sequence], int]]:
+    """Find the fewest drafts that settle each unsettled node of some windows; a result depends on its window alone.
 
     Args:
-        windows: All windows, as views.
-        searched: The windows to search; `drafts` is filled.
-        rule: A rule of `bases.RULES`.
+        windows: All windows.
+        searched: The windows to search.
+        rule: A rule of `rules.RULES`.
 
     Returns:
-        For each searched window the greatest length such that all shorter sequences of interest were tried.
+        By the number of the window: the shortest sequence found for each unsettled node; and the greatest length such
+        that all shorter sequences of interest were tried.
     """
-    _try(windows, ((each, drafts) for each in searched for drafts in each.window.draft_chains()), rule)
-    proven = [1] * len(searched)
-    last: list[list[Sequence]] = [[()] for _ in searched]
-    spent = [0] * len(searched)
-    active = list(range(len(searched)))
+    active = every = [_Search(window) for window in searched]
+    _try(windows, ((each, drafts) for each in every for drafts in each.drafting.chains()), rule)
     while active:
-        going = []
-        for at in active:
-            each = searched[at]
-            if each.length_to_beat() <= proven[at]:
-                continue
-            room = min(SEQUENCES, SEQUENCE_NODES // max(each.window.size, 1)) - spent[at]
-            extend = each.window.extend_freely if rule == DESIGN else each.window.extend
-            longer = list(islice(chain.from_iterable(map(extend, last[at])), max(room, 0) + 1))
-            if longer and len(longer) <= room:
-                last[at] = longer
-                spent[at] += len(longer)
-                going.append(at)
-        _try(windows, ((searched[at], drafts) for at in going for drafts in last[at]), rule)
-        for at in going:
-            proven[at] += 1
-        active = going
-    return [
-        length if rule == DESIGN or each.window.has_all_sides else 1
-        for each, length in zip(searched, proven, strict=True)
-    ]
+        active = [each for each in active if each.length_to_beat() > each.proven and each.extend(rule)]
+        _try(windows, ((each, drafts) for each in active for drafts in each.last), rule)
+        for each in active:
+            each.proven += 1
+    return {
+        each.window.number: (
+            each.found,
+            each.proven if rule == DESIGN or len(each.drafting.contenders) <= SIDES + 1 else 1,
+        )
+        for each in every
+    }
 
 
-def _try(windows: ViewArrays, sequences: Iterable[tuple[Searched, Sequence]], rule: str) -> None:
+def _try(windows: Windows, sequences: Iterable[tuple[_Search, Sequence]], rule: str) -> None:
     """Publish sequences, and note those that are shorter than the ones before."""
     for part in _parts(sequences):
-        settled = settled_by(windows, [(each.number, each.window, drafts) for each, drafts in part], rule)
+        settled = settled_by(windows, [(each.window, drafts) for each, drafts in part], rule)
         for (each, drafts), is_settled in zip(part, settled, strict=True):
             for x in each.window.unsettled:
-                if is_settled[x] and (x not in each.drafts or len(drafts) < len(each.drafts[x])):
-                    each.drafts[x] = drafts
+                if is_settled[x] and (x not in each.found or len(drafts) < len(each.found[x])):
+                    each.found[x] = drafts
 
 
-def _parts(sequences: Iterable[tuple[Searched, Sequence]]) -> Iterator[list[tuple[Searched, Sequence]]]:
-    part: list[tuple[Searched, Sequence]] = []
+def _parts(sequences: Iterable[tuple[_Search, Sequence]]) -> Iterator[list[tuple[_Search, Sequence]]]:
+    part: list[tuple[_Search, Sequence]] = []
     nodes = 0
     for each, drafts in sequences:
         part.append((each, drafts))

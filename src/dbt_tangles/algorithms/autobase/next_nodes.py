@@ -12,7 +12,7 @@ at least a majority of the indexers, it has a double quorum, and settles everyth
 Source: autobase 7.28.1; the design document of Autobase, Quorums and Caveat.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ MAX_INT32 = 2**31 - 1
 class Writer(NamedTuple):
     """A writer that may publish next."""
 
-    place: int  # The rank of its key in the window's view
+    place: int  # The rank of its key
     indexer: int  # Its number among the indexers, or -1
     length: int  # The length of its log with its next node
     left: int  # The number of nodes left in its unfinished batch, or 0
@@ -32,167 +32,119 @@ class Writer(NamedTuple):
 
 
 class Draft(NamedTuple):
-    """A node that may be published.
+    """A node that may be published."""
 
-    Attributes:
-        writer: The number of its writer among the writers of the window.
-        side: The number of its side, or -1.
-        length: The length of the writer's log with it.
-        batch: The number of nodes left in its batch, itself included.
-        heads: The local numbers of the nodes that it follows; drafts are numbered behind the nodes of the window.
-        own: The local number of the writer's node before it, or -1.
-        past: A bit mask of its ancestors, itself included.
-    """
-
-    writer: int
-    side: int
-    length: int
-    batch: int
-    heads: tuple[int, ...]
-    own: int
-    past: int
+    writer: int  # The number of its writer among the writers of the window
+    side: int  # The number of its side, or -1
+    length: int  # The length of the writer's log with it
+    batch: int  # The number of nodes left in its batch, itself included
+    heads: tuple[int, ...]  # The local numbers of the nodes that it follows; drafts come behind the nodes of the window
+    own: int  # The local number of the writer's node before it, or -1
+    past: int  # A bit mask of its ancestors, itself included
 
 
 Sequence = tuple[Draft, ...]
 
 
-class WindowNodes(NamedTuple):
-    """The nodes of a window by local number."""
+class Window(NamedTuple):
+    """The nodes of a window by local number, and the heads of the base outside of it, which come behind them."""
 
+    number: int  # Its number among the windows
     previous: list[list[int]]  # The previous nodes of each node
-    is_followable: list[bool]  # Whether a next node may follow each node
+    followable: list[int]  # The nodes and heads that a next node may follow
     indexer: list[int]  # The number of each node's indexer, or -1
+    unsettled: list[int]  # The nodes that are not settled, ascending
+    outer: int  # The number of heads outside of the window
+    writers: list[Writer]  # The writers that may publish
+    majority: int  # The majority of the indexers
+
+    @property
+    def size(self) -> int:
+        """The number of nodes."""
+        return len(self.previous)
 
 
-class Window:
-    """The nodes of a window with bit masks of their ancestors.
+class Drafting:
+    """Makes sequences of drafts on top of a window."""
 
-    The nodes have local numbers from 0, in their order in the view; then come the heads of the view outside of the
-    window, which have been settled.
-    """
-
-    def __init__(
-        self,
-        nodes: WindowNodes,
-        unsettled: list[int],
-        outer: int,
-        writers: list[Writer],
-        indexers: int,
-    ):
-        """Compute the ancestors.
-
-        Args:
-            nodes: The nodes.
-            unsettled: The nodes that are not settled, ascending.
-            outer: The number of heads outside of the window.
-            writers: The writers that may publish.
-            indexers: The number of indexers.
-        """
-        self.size, self.outer, self.writers, self.majority = len(nodes.previous), outer, writers, indexers // 2 + 1
-        self.previous, self.unsettled, self.indexer = nodes.previous, unsettled, nodes.indexer
-        self.past = _pasts(nodes.previous) + [1 << at for at in range(self.size, self.size + outer)]
-        self.followable = [at for at in range(self.size) if nodes.is_followable[at]] + list(
-            range(self.size, self.size + outer)
-        )
+    def __init__(self, window: Window) -> None:
+        """Compute a bit mask of the ancestors of each node, itself included."""
+        self.window, self.first = window, window.size + window.outer
+        self.past = _pasts(window.previous) + [1 << at for at in range(window.size, self.first)]
 
     @cached_property
-    def _contenders(self) -> list[int]:
+    def contenders(self) -> list[int]:
         """The distinct masks of contenders of unsettled indexer nodes, one more than `SIDES` at most; 0 first."""
-        voting = [x for x in self.unsettled if self.indexer[x] >= 0]
-        every = sum(1 << x for x in voting)
-        descendants = [1 << x for x in range(self.size)]
-        for x in sorted(range(self.size), key=lambda x: -self.past[x].bit_count()):
-            for p in self.previous[x]:
-                descendants[p] |= descendants[x]
+        voting = [x for x in self.window.unsettled if self.window.indexer[x] >= 0]
         masks = [0]
         for x in sorted(voting, key=lambda x: (self.past[x].bit_count(), x)):
-            beside = every & ~(self.past[x] | descendants[x])
+            beside = sum(1 << y for y in voting if not (self.past[x] >> y | self.past[y] >> x) & 1)
             if beside not in masks:
                 masks.append(beside)
             if len(masks) > SIDES + 1:
                 break
         return masks
 
-    @property
-    def has_all_sides(self) -> bool:
-        """Whether the sides include one of each indexer node with contenders."""
-        return len(self._contenders) <= SIDES + 1
-
     @cached_property
     def sides(self) -> list[tuple[int, list[int]]]:
         """The mask of contenders of each side, and the heads of the side; the side of everything first."""
-        masks = self._contenders[: SIDES + 1]
-        return [(mask, self._maximal([x for x in self.followable if not self.past[x] & mask])) for mask in masks]
+        found = []
+        for mask in self.contenders[: SIDES + 1]:
+            nodes = [x for x in self.window.followable if not self.past[x] & mask]
+            below = 0
+            for x in nodes:
+                below |= self.past[x] ^ (1 << x)
+            found.append((mask, [x for x in nodes if not below >> x & 1]))
+        return found
 
-    def _maximal(self, nodes: list[int]) -> list[int]:
-        below = 0
-        for x in nodes:
-            below |= self.past[x] ^ (1 << x)
-        return [x for x in nodes if not below >> x & 1]
+    def past_of(self, drafts: Sequence, x: int) -> int:
+        """Return the mask of the ancestors of a node or draft; 0 for -1."""
+        if x < 0:
+            return 0
+        return drafts[x - self.first].past if x >= self.first else self.past[x]
 
-    def append(self, drafts: Sequence, writer: int, side: int) -> Sequence | None:
-        """Append the writer's draft on a side to a sequence; None if the writer cannot write it.
+    def publish(self, drafts: Sequence, writer: int, side: int, heads: Iterable[int] | None = None) -> Sequence | None:
+        """Append a draft with some heads, or with all that a side allows.
 
-        It cannot if it has seen a contender of the side, or if its log has the greatest length.
+        Returns:
+            The longer sequence; None if the writer saw a contender of the side, or its log has the greatest length.
         """
-        beside, heads = self.sides[side]
-        own, count = self._own(drafts, writer)
-        if self.writers[writer].length + count > MAX_INT32 or (own >= 0 and self._past_of(drafts, own) & beside):
+        who = self.window.writers[writer]
+        mine = [at for at, draft in enumerate(drafts, start=self.first) if draft.writer == writer]
+        own, length = mine[-1] if mine else who.last, who.length + len(mine)
+        beside, chosen = self.sides[side] if heads is None else (0, list(heads))
+        if length > MAX_INT32 or self.past_of(drafts, own) & beside:
             return None
-        chosen = list(heads)
-        for at, draft in enumerate(drafts, start=self.size + self.outer):
+        for at, draft in enumerate(drafts if heads is None else (), start=self.first):
             if draft.batch == 1 and not draft.past & beside:
-                chosen = [x for x in chosen if not draft.past >> x & 1]
-                chosen.append(at)
-        return self._publish(drafts, writer, side, tuple(chosen))
+                chosen = [*(x for x in chosen if not draft.past >> x & 1), at]
+        past = 1 << self.first + len(drafts) | self.past_of(drafts, own)
+        for x in chosen:
+            past |= self.past_of(drafts, x)
+        return (*drafts, Draft(writer, side, length, max(who.left - len(mine), 1), tuple(chosen), own, past))
 
-    def _own(self, drafts: Sequence, writer: int) -> tuple[int, int]:
-        """Return the writer's last node, or -1, and the number of its drafts."""
-        own, count = self.writers[writer].last, 0
-        for at, draft in enumerate(drafts, start=self.size + self.outer):
-            if draft.writer == writer:
-                own, count = at, count + 1
-        return own, count
-
-    def _past_of(self, drafts: Sequence, x: int) -> int:
-        first = self.size + self.outer
-        return drafts[x - first].past if x >= first else self.past[x]
-
-    def _publish(self, drafts: Sequence, writer: int, side: int, heads: tuple[int, ...]) -> Sequence:
-        own, count = self._own(drafts, writer)
-        past = 1 << self.size + self.outer + len(drafts)
-        for x in heads if own < 0 else (*heads, own):
-            past |= self._past_of(drafts, x)
-        who = self.writers[writer]
-        return (*drafts, Draft(writer, side, who.length + count, max(who.left - count, 1), heads, own, past))
-
-    def draft_chains(self) -> Iterator[Sequence]:
+    def chains(self) -> Iterator[Sequence]:
         """Yield the prefixes of one chain for each side, and of one that first finishes all batches.
 
         Writers take turns; those whose last nodes are the oldest begin, those within a batch end.
         """
-        turns = sorted(
-            (at for at, who in enumerate(self.writers) if who.indexer >= 0),
-            key=lambda at: (self.writers[at].left, self._age(at), at),
-        )
+        writers = self.window.writers
+        age = [self.past_of((), who.last).bit_count() for who in writers]
+        turns = [at for at, who in enumerate(writers) if who.indexer >= 0]
+        turns.sort(key=lambda at: (writers[at].left, age[at], at))
         for side in range(len(self.sides)):
             yield from self._chain((), turns, side)
-        if 0 < sum(who.left for who in self.writers) <= 2 * self.majority:
+        if 0 < sum(who.left for who in writers) <= 2 * self.window.majority:
             finished: Sequence = ()
-            for at in (at for at, who in enumerate(self.writers) for _ in range(who.left)):
-                finished = self.append(finished, at, 0) or finished
+            for at in (at for at, who in enumerate(writers) for _ in range(who.left)):
+                finished = self.publish(finished, at, 0) or finished
                 yield finished
             yield from self._chain(finished, turns, 0)
 
-    def _age(self, writer: int) -> int:
-        last = self.writers[writer].last
-        return 0 if last < 0 else self.past[last].bit_count()
-
     def _chain(self, drafts: Sequence, turns: list[int], side: int) -> Iterator[Sequence]:
-        able = [at for at in turns if self.append(drafts, at, side)]
-        longest = 2 * self.majority - 1 if len(able) > 1 else len(able)
-        for turn in range(longest):
-            drafts = self.append(drafts, able[turn % len(able)], side) or drafts
+        able = [at for at in turns if self.publish(drafts, at, side)]
+        for turn in range(2 * self.window.majority - 1 if len(able) > 1 else len(able)):
+            drafts = self.publish(drafts, able[turn % len(able)], side) or drafts
             yield drafts
 
     def extend(self, drafts: Sequence) -> Iterator[Sequence]:
@@ -200,30 +152,27 @@ class Window:
 
         A writer's second node directly after its first one, on the same side, adds neither a vote nor knowledge.
         """
-        for writer, who in enumerate(self.writers):
+        last = drafts[-1] if drafts else None
+        for writer, who in enumerate(self.window.writers):
             for side in range(len(self.sides)):
-                last = drafts[-1] if drafts else None
-                if last and (last.writer, last.side, last.batch) == (writer, side, 1) and not who.left:
-                    continue
-                longer = self.append(drafts, writer, side)
+                is_idle = last and (last.writer, last.side, last.batch) == (writer, side, 1) and not who.left
+                longer = None if is_idle else self.publish(drafts, writer, side)
                 if longer:
                     yield longer
 
     def extend_freely(self, drafts: Sequence) -> Iterator[Sequence]:
         """Yield all sequences with one more draft, with every choice of heads."""
-        first = self.size + self.outer
-        nodes = self.followable + [at for at, draft in enumerate(drafts, start=first) if draft.batch == 1]
-        for writer in range(len(self.writers)):
-            own, count = self._own(drafts, writer)
-            if self.writers[writer].length + count > MAX_INT32:
-                continue
-            known = self._past_of(drafts, own) if own >= 0 else 0
-            unknown = [x for x in nodes if not known >> x & 1]
-            for heads in self._antichains(drafts, unknown):
-                yield self._publish(drafts, writer, -1, heads)
+        nodes = self.window.followable + [at for at, draft in enumerate(drafts, self.first) if draft.batch == 1]
+        for writer in range(len(self.window.writers)):
+            alone = self.publish(drafts, writer, -1, ())
+            if alone:
+                unknown = [x for x in nodes if not alone[-1].past >> x & 1]
+                for heads in self._antichains(drafts, unknown):
+                    yield self.publish(drafts, writer, -1, heads)
 
     def _antichains(self, drafts: Sequence, nodes: list[int]) -> Iterator[tuple[int, ...]]:
         """Yield the sets of nodes of which none sees another one, small sets first."""
+        past = {x: self.past_of(drafts, x) for x in nodes}
         found: list[tuple[int, ...]] = [()]
         while found:
             yield from found
@@ -231,8 +180,7 @@ class Window:
                 (*chosen, x)
                 for chosen in found
                 for x in nodes
-                if (not chosen or x > chosen[-1])
-                and not any(self._past_of(drafts, x) >> y & 1 or self._past_of(drafts, y) >> x & 1 for y in chosen)
+                if (not chosen or x > chosen[-1]) and not any((past[x] >> y | past[y] >> x) & 1 for y in chosen)
             ]
 
 
@@ -243,12 +191,10 @@ def _pasts(previous: list[list[int]]) -> list[int]:
     while stack:
         x = stack[-1]
         waiting = [p for p in previous[x] if not found[p]]
-        if found[x] or not waiting:
-            stack.pop()
-            if not found[x]:
-                found[x] = 1 << x
-                for p in previous[x]:
-                    found[x] |= found[p]
-            continue
         stack += waiting
+        if not waiting:
+            stack.pop()
+            found[x] = 1 << x
+            for p in previous[x]:
+                found[x] |= found[p]
     return found

@@ -4,237 +4,167 @@ Source: autobase 7.28.1; the design document of Autobase, Quorums to Tails, Fork
 """
 
 from collections.abc import Iterator
-from itertools import islice, pairwise
-from typing import NamedTuple
+from itertools import chain, islice, pairwise
 
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.algorithms.autobase import design
-from dbt_tangles.algorithms.autobase.bases import (
-    AUTOBASE,
-    DESIGN,
-    INPUT_SCHEMA,
-    RULES,
-    Bases,
-    are_within_limit,
-    extract_views,
-    number_bases,
-    split_views,
-    view_arrays,
-)
-from dbt_tangles.algorithms.autobase.clocks import causal_order, depths
-from dbt_tangles.algorithms.autobase.fewest_nodes import Searched, search
-from dbt_tangles.algorithms.autobase.heads import heads
-from dbt_tangles.algorithms.autobase.next_nodes import MAX_INT32, Sequence, Window, WindowNodes, Writer
-from dbt_tangles.algorithms.autobase.views import ViewArrays
+from dbt_tangles.algorithms.autobase.fewest_nodes import search
+from dbt_tangles.algorithms.autobase.next_nodes import Sequence, Window, Writer
+from dbt_tangles.algorithms.autobase.result_rows import ALL, RESULT_SCHEMA, Part
+from dbt_tangles.algorithms.autobase.rules import RULES
 from dbt_tangles.algorithms.autobase.waiting import waiting
-from dbt_tangles.algorithms.autobase.windows import Order, cut_windows, settled_nodes
+from dbt_tangles.algorithms.autobase.windows import Order, Windows, cut_windows, settled_nodes
+from dbt_tangles.ingest.json_numbers import MAX_INT32
 from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH
-
-#: `bases.INPUT_SCHEMA`, and the writers that cannot continue, on any row of the base.
-UNSETTLED_INPUT_SCHEMA = pa.schema([*INPUT_SCHEMA, ("stopped", pa.list_(pa.string()))])
-UNSETTLED_SCHEMA = pa.schema(
-    [
-        ("base_id", pa.string()),
-        ("node_id", pa.string()),
-        ("reason", pa.string()),
-        ("contender", pa.string()),
-        ("awaited_merge", pa.string()),
-        ("missing_writers", pa.list_(pa.string())),
-        ("would_settle", pa.list_(pa.struct([("writer", pa.string()), ("heads", pa.list_(pa.string()))]))),
-        ("is_fewest", pa.bool_()),
-    ]
-)
-
-#: By number, see `waiting`.
-REASONS = ("needs_votes", "contender", "awaits_merge")
 
 #: A base with more indexers, a larger window, or more unsettled nodes times heads is not searched for next nodes.
 SEARCH_INDEXERS, SEARCH_NODES, SEARCH_HEADS = 15, 2_000, 100_000
 
 
-class _Part(NamedTuple):
-    """Some whole bases."""
+def unsettled_rows(part: Part, rule: str, base: np.ndarray, is_head: np.ndarray) -> Iterator[pa.RecordBatch]:
+    """Make a row for each node that is not settled for an observer with all nodes.
 
-    bases: Bases  # All bases
-    base: np.ndarray  # int64[views], the base of each view
-    views: ViewArrays  # The bases as views
-    row: np.ndarray  # int32[nodes], the input row of each node
-    node_id: pa.ChunkedArray  # The id of each input row
-    settled: np.ndarray  # bool[nodes]
-    is_head: np.ndarray  # bool[nodes]
-    windows: ViewArrays  # The windows
-    node: np.ndarray  # int64[nodes of the windows], the node that each is
-
-    def id_of(self, node: int) -> str | None:
-        """Return the id of a node, or None for -1."""
-        return self.node_id[int(self.row[node])].as_py() if node >= 0 else None
-
-    def key_of(self, place: int) -> str:
-        """Return the key of a writer."""
-        return self.bases.names[int(place)].as_py()
-
-
-def unsettled_of_bases(table: pa.Table, rule: str = AUTOBASE) -> Iterator[pa.RecordBatch]:
-    """Find out why nodes are not settled for an observer with all nodes.
+    `would_settle` are nodes that may be published one after another, each with the ids of its heads, earlier ones among
+    them; null without such nodes, or beyond `SEARCH_INDEXERS`, `SEARCH_NODES` or `SEARCH_HEADS`. `is_fewest` says that
+    all shorter sequences of `next_nodes` were tried; null without `would_settle`.
 
     Args:
-        table: As for `bases.order_bases`, with the columns of `UNSETTLED_INPUT_SCHEMA`. Bases that the rule does not
-            order are left out.
-        rule: A rule of `bases.RULES`.
-
-    Yields:
-        Rows of `UNSETTLED_SCHEMA`, one for each node that is not settled. `would_settle` are nodes that may be
-        published one after another, each with the ids of its heads, earlier ones among them; null without such nodes,
-        or the base is beyond `SEARCH_INDEXERS`, `SEARCH_NODES` or `SEARCH_HEADS`. `is_fewest` says that all shorter
-        sequences of `next_nodes` were tried; null without `would_settle`.
-
-    Raises:
-        ValueError: As `bases.order_bases`.
-        OverflowError: There are more than 2^31 - 1 rows or listed ids.
+        part: The bases.
+        rule: A rule of `rules.RULES`.
+        base: int64[...], the bases to order, ascending; the others have no rows.
+        is_head: bool[nodes of the part], the previous nodes of the next node of a writer that knows all nodes.
     """
-    if rule not in RULES:
-        raise ValueError(f"no rule is called {rule!r}; there are {', '.join(RULES)}")
-    if not len(table):
-        return
-    bases = number_bases(table)
-    is_in_reach = are_within_limit(bases)
-    if rule == DESIGN:
-        is_in_reach &= np.diff(bases.start) <= design.DESIGN_LIMIT
-    in_reach = np.flatnonzero(is_in_reach)
-    if not len(in_reach):
-        return
-    stopped = _stopped_writers(table)
-    for base, top in split_views(bases, in_reach, np.full(len(in_reach), -1)):
-        part = _order(table, bases, base, top, rule)
-        first = part.row[part.views.view_start[:-1]]
-        rows = _rows(part, table["base_id"].take(pa.array(first)).to_pylist(), stopped, rule)
-        while some := list(islice(rows, ROWS_PER_BATCH)):
-            yield pa.RecordBatch.from_pylist(some, UNSETTLED_SCHEMA)
+    bases = part.bases
+    found = Order(base, *RULES[rule](bases, base, np.full(len(base), -1)))
+    settled = settled_nodes(bases, found)
+    low = part.numbered.graphs.base_start[part.begin]
+    windows = cut_windows(bases, found, part.numbered.length[low : low + len(settled)])
+    left = [int(b) for b in base if not settled[bases.base_start[b] : bases.base_start[b + 1]].all()]
+    local = {b: _BaseWindow(part, windows, b, settled, is_head) for b in left}
+    stopped = _stopped_writers(part, left)
+    searched = [window for b in left if (window := local[b].window(stopped.get(b, set())))]
+    next_nodes = search(windows, searched, rule)
+    by_number = {window.number: window for window in searched}
+    every = (_rows_of_base(local[b], settled, by_number.get(b), *next_nodes.get(b, ({}, 0))) for b in left)
+    found_rows = chain.from_iterable(every)
+    while some := list(islice(found_rows, ROWS_PER_BATCH)):
+        yield pa.RecordBatch.from_pylist(some, RESULT_SCHEMA)
 
 
-def _stopped_writers(table: pa.Table) -> dict[str, set[str]]:
-    """Return the writers of each base that cannot continue their logs."""
-    rows = table.select(["base_id", "stopped"]).filter(table["stopped"].is_valid()).to_pylist()
-    return {row["base_id"]: set(row["stopped"]) for row in rows}
-
-
-def _order(table: pa.Table, bases: Bases, base: np.ndarray, top: np.ndarray, rule: str) -> _Part:
-    """Order some bases, and cut their windows."""
-    views = extract_views(bases, base, top)
-    arrays = view_arrays(bases, views)
-    order = Order(*RULES[rule](arrays))
-    settled = settled_nodes(arrays.view_start, order)
-    causal = causal_order(arrays.view_start, depths(arrays.view_start, arrays.start, arrays.previous))
-    is_head = heads(arrays.start, arrays.previous, arrays.batch, arrays.is_relayed, causal)
-    row = bases.row[views.node]
-    windows, node = cut_windows(arrays, order)
-    return _Part(bases, base, arrays, row, table["node_id"].combine_chunks(), settled, is_head, windows, node)
-
-
-def _rows(part: _Part, base_ids: list[str], stopped: dict[str, set[str]], rule: str) -> Iterator[dict]:
-    """Yield the rows of some bases."""
-    found = waiting(part.views, part.settled)
-    reason = found.reason
-    view_of = np.searchsorted(part.views.view_start, found.node, "right") - 1
-    left = [int(v) for v in np.unique(view_of)]
-    searched = [Searched(v, w, {}) for v in left if (w := _window(part, v, stopped.get(base_ids[v], set())))]
-    proven = search(part.windows, searched, rule)
-    by_view = {each.number: (each, length) for each, length in zip(searched, proven, strict=True)}
-    indexer_name = part.bases.indexer_name
-    local = np.cumsum(_in_windows(part)) - 1
-    for at, (x, v) in enumerate(zip(found.node.tolist(), view_of.tolist(), strict=True)):
-        missing = found.missing[found.missing_start[at] : found.missing_start[at + 1]]
-        first = part.bases.indexer_start[part.base[v]]
-        each, length = by_view.get(v, (None, 0))
-        drafts = each and each.drafts.get(int(local[x] - part.windows.view_start[v]))
+def _rows_of_base(
+    local: "_BaseWindow", settled: np.ndarray, window: Window | None, drafts: dict[int, Sequence], proven: int
+) -> Iterator[dict]:
+    part, b, low = local.part, local.b, local.low
+    found = waiting(part.bases, b, part.follower, settled[low : part.bases.base_start[b + 1]])
+    names, base_id = local.indexer_names(), part.table["base_id"][local.row_of(0)].as_py()
+    # All unsettled nodes are in the window.
+    for at, (x, x_local) in enumerate(zip(found.node.tolist(), local.unsettled.tolist(), strict=True)):
+        chosen = drafts.get(x_local)
         yield {
-            "base_id": base_ids[v],
-            "node_id": part.id_of(x),
-            "reason": REASONS[reason[at]],
-            "contender": part.id_of(found.contender[at]),
-            "awaited_merge": part.id_of(found.merge[at]),
-            "missing_writers": [part.key_of(place) for place in indexer_name[first + missing]],
-            "would_settle": drafts and _next_nodes(part, each, drafts),
-            "is_fewest": drafts and len(drafts) <= length,
+            "base_id": base_id,
+            "row_kind": "unsettled",
+            "observer": ALL,
+            "node_id": local.id_of(x),
+            "degree": 0,
+            "reason": found.reason(at),
+            "contender": local.id_of(found.contender[at]),
+            "awaited_merge": local.id_of(found.merge[at]),
+            "writers": [names[k] for k in np.flatnonzero(found.is_missing[at])],
+            "would_settle": chosen and local.describe(window, chosen),
+            "is_fewest": chosen and len(chosen) <= proven,
         }
 
 
-def _in_windows(part: _Part) -> np.ndarray:
-    """Mark the nodes of windows: bool[nodes]."""
-    is_there = np.zeros(len(part.row), np.bool_)
-    is_there[part.node] = True
-    return is_there
+def _stopped_writers(part: Part, left: list[int]) -> dict[int, set[str]]:
+    """Return the writers of each base that cannot continue their logs."""
+    table = part.table.select(["base_id", "stopped"])
+    listed = {row["base_id"]: row["stopped"] for row in table.filter(table["stopped"].is_valid()).to_pylist()}
+    first = part.rows_of(np.array(left, np.int64), np.zeros(len(left), np.int64))
+    ids = table["base_id"].take(pa.array(first, pa.int64()))
+    return {b: set(listed.get(base_id, ())) for b, base_id in zip(left, ids.to_pylist(), strict=True)}
 
 
-def _window(part: _Part, v: int, stopped: set[str]) -> Window | None:
-    """Make the window of a view, or None beyond the limits."""
-    windows = part.windows
-    begin, end = windows.view_start[v], windows.view_start[v + 1]
-    node = part.node[begin:end]
-    unsettled = np.flatnonzero(~part.settled[node])
-    outer = _outer_heads(part, v)
-    first, last = part.bases.indexer_start[part.base[v]], part.bases.indexer_start[part.base[v] + 1]
-    head_count = len(outer) + int(part.is_head[node].sum())
-    indexers = int(last - first)
-    if indexers > SEARCH_INDEXERS or end - begin > SEARCH_NODES or head_count * len(unsettled) > SEARCH_HEADS:
-        return None
-    start = windows.start[begin : end + 1]
-    previous = (windows.previous[start[0] : start[-1]] - begin).tolist()
-    bounds = (start - start[0]).tolist()
-    nodes = WindowNodes(
-        [previous[one:other] for one, other in pairwise(bounds)],
-        ((windows.batch[begin:end] == 1) & ~windows.is_relayed[begin:end]).tolist(),
-        windows.indexer[begin:end].tolist(),
-    )
-    return Window(nodes, unsettled.tolist(), len(outer), _writers(part, v, stopped), indexers)
+class _BaseWindow:
+    """The window of one base, and the heads outside of it."""
 
+    def __init__(self, part: Part, windows: Windows, b: int, settled: np.ndarray, is_head: np.ndarray) -> None:
+        self.part, self.windows, self.b = part, windows, b
+        self.low, high = part.bases.base_start[b], part.bases.base_start[b + 1]
+        self.begin, self.end = windows.graphs.base_start[b], windows.graphs.base_start[b + 1]
+        self.node = windows.node[self.begin : self.end]
+        self.unsettled = np.flatnonzero(~settled[self.node])
+        heads = np.flatnonzero(is_head[self.low : high]) + self.low
+        self.heads, self.outer = len(heads), np.setdiff1d(heads, self.node, assume_unique=True)
+        self.of_base = slice(*part.numbered.graphs.indexer_start[part.begin + b : part.begin + b + 2])
+        self.indexers = int(self.of_base.stop - self.of_base.start)
 
-def _outer_heads(part: _Part, v: int) -> list[int]:
-    """List the heads of a view outside of its window."""
-    begin, end = part.views.view_start[v], part.views.view_start[v + 1]
-    there = np.flatnonzero(part.is_head[begin:end]) + begin
-    inner = part.node[part.windows.view_start[v] : part.windows.view_start[v + 1]]
-    return np.setdiff1d(there, inner, assume_unique=True).tolist()
+    def row_of(self, x: int) -> int:
+        """Return the input row of a node of the base."""
+        return int(self.part.rows_of(self.b, np.array([x]))[0])
 
+    def id_of(self, x: int) -> str | None:
+        """Return the id of a node of the base, or None for -1."""
+        return self.part.table["node_id"][self.row_of(x)].as_py() if x >= 0 else None
 
-def _writers(part: _Part, v: int, stopped: set[str]) -> list[Writer]:
-    """List the writers that may publish: indexers, and other writers within a batch."""
-    views, windows, bases = part.views, part.windows, part.bases
-    begin, end = views.view_start[v], views.view_start[v + 1]
-    is_last = np.ones(end - begin, np.bool_)
-    is_last[:-1] = np.diff(views.writer[begin:end]) != 0
-    lasts = {int(views.writer[x]): int(x) for x in np.flatnonzero(is_last) + begin}
-    first, behind = bases.indexer_start[part.base[v]], bases.indexer_start[part.base[v] + 1]
-    floors = dict(zip(bases.indexer_name[first:behind].tolist(), bases.floor[first:behind].tolist(), strict=True))
-    number = {place: at for at, place in enumerate(floors)}
-    inner = part.node[windows.view_start[v] : windows.view_start[v + 1]]
-    found = []
-    for place in sorted({*floors, *lasts}):
-        x = lasts.get(place, -1)
-        left = int(views.batch[x]) - 1 if x >= 0 else 0
-        length = int(views.length[x]) if x >= 0 else floors[place]
-        is_able = place in number or (left > 0 and not views.is_relayed[x])
-        if is_able and length < MAX_INT32 and part.key_of(place) not in stopped:
-            at = int(np.searchsorted(inner, x)) if x >= 0 else len(inner)
-            local = at if at < len(inner) and inner[at] == x else -1
-            found.append(Writer(place, number.get(place, -1), length + 1, left, local))
-    return found
+    def indexer_names(self) -> list[str]:
+        """Return the keys of the base's indexers."""
+        numbered = self.part.numbered
+        return numbered.names.take(pa.array(numbered.indexer_name[self.of_base])).to_pylist()
 
+    def window(self, stopped: set[str]) -> Window | None:
+        """Make the window, or None beyond the limits."""
+        graphs, begin, end = self.windows.graphs, self.begin, self.end
+        is_large = self.indexers > SEARCH_INDEXERS or end - begin > SEARCH_NODES
+        if is_large or self.heads * len(self.unsettled) > SEARCH_HEADS:
+            return None
+        start = graphs.start[begin : end + 1]
+        previous = (graphs.previous[start[0] : start[-1]] - begin).tolist()
+        can_be_followed = (graphs.batch[begin:end] == 1) & ~graphs.is_relayed[begin:end]
+        return Window(
+            self.b,
+            [previous[one:other] for one, other in pairwise((start - start[0]).tolist())],
+            [*np.flatnonzero(can_be_followed).tolist(), *range(end - begin, end - begin + len(self.outer))],
+            graphs.indexer[begin:end].tolist(),
+            self.unsettled.tolist(),
+            len(self.outer),
+            self._writers(stopped),
+            self.indexers // 2 + 1,
+        )
 
-def _next_nodes(part: _Part, searched: Searched, drafts: Sequence) -> list[dict]:
-    """Write drafts as the fields of next nodes."""
-    window = searched.window
-    begin = part.windows.view_start[searched.number]
-    keys = [part.key_of(window.writers[draft.writer].place) for draft in drafts]
+    def _writers(self, stopped: set[str]) -> list[Writer]:
+        """List the writers that may publish: indexers, and other writers within a batch."""
+        bases, numbered = self.part.bases, self.part.numbered
+        high = bases.base_start[self.b + 1]
+        length = numbered.length[numbered.graphs.base_start[self.part.begin] :]
+        lasts = np.flatnonzero(np.diff(bases.writer[self.low : high], append=-1)) + self.low
+        lasts = dict(zip(bases.writer[lasts].tolist(), lasts.tolist(), strict=True))
+        floors = dict(
+            zip(*(each[self.of_base].tolist() for each in (numbered.indexer_name, numbered.floor)), strict=True)
+        )
+        number = {place: at for at, place in enumerate(floors)}
+        found = []
+        for place in sorted({*floors, *lasts}):
+            x = lasts.get(place, -1)
+            left = int(bases.batch[x]) - 1 if x >= 0 else 0
+            last_length = int(length[x]) if x >= 0 else floors[place]
+            is_able = place in number or (left > 0 and not bases.is_relayed[x])
+            if is_able and last_length < MAX_INT32 and numbered.names[place].as_py() not in stopped:
+                at = int(np.searchsorted(self.node, x))
+                is_inside = x >= 0 and at < len(self.node) and self.node[at] == x
+                found.append(Writer(place, number.get(place, -1), last_length + 1, left, at if is_inside else -1))
+        return found
 
-    def id_of(x: int) -> str:
-        if x < window.size:
-            return part.id_of(part.node[begin + x])
-        if x < window.size + window.outer:
-            return part.id_of(_outer_heads(part, searched.number)[x - window.size])
-        at = x - window.size - window.outer
-        return f"{keys[at]}:{drafts[at].length}"
+    def describe(self, window: Window, drafts: Sequence) -> list[dict]:
+        """Write drafts as the fields of next nodes."""
+        names = self.part.numbered.names
+        keys = [names[window.writers[draft.writer].place].as_py() for draft in drafts]
+        nodes = np.concatenate([self.node, self.outer])
+        ids = [f"{key}:{draft.length}" for key, draft in zip(keys, drafts, strict=True)]
 
-    return [{"writer": key, "heads": sorted(map(id_of, draft.heads))} for key, draft in zip(keys, drafts, strict=True)]
+        def id_of(x: int) -> str | None:
+            return ids[x - len(nodes)] if x >= len(nodes) else self.id_of(int(nodes[x]) - self.low)
+
+        return [
+            {"writer": key, "heads": sorted(map(id_of, draft.heads))} for key, draft in zip(keys, drafts, strict=True)
+        ]

@@ -1,0 +1,69 @@
+"""The rows of `results_of_bases` by kind, and the same from the oracles."""
+
+import pyarrow as pa
+
+import changes_oracle
+from autobase_oracle import Base, Id
+from base_tables import node_id
+from changes_oracle import RULES
+from dbt_tangles.algorithms.autobase.result_rows import RESULT_SCHEMA
+from dbt_tangles.algorithms.autobase.results import results_of_bases
+from quorums_oracle import plain_quorums
+from unsettled_oracle import heads_of, reason_of
+
+NO_LIMIT = 10**9
+COLUMNS = {
+    "view": ("observer", "position", "node_id", "is_confirmed"),
+    "head": ("node_id",),
+    "quorum": ("node_id", "degree", "reached_by", "writers"),
+    "change": ("observer", "node_id", "old_length", "kept", "undone", "appended", "settled", "left_out"),
+    "unsettled": ("node_id", "reason", "contender", "awaited_merge", "writers"),
+}
+NEXT = ("node_id", "would_settle", "is_fewest")
+
+Results = dict[str, list[tuple]]
+
+
+def results(
+    table: pa.Table, row_limit: int = NO_LIMIT, max_degree: int = 3, rule: str = "autobase", columns=COLUMNS
+) -> Results:
+    """Return the rows of each kind, sorted: the base, and the columns of the kind."""
+    found: Results = {kind: [] for kind in columns}
+    for batch in results_of_bases(table, row_limit, max_degree, rule):
+        assert batch.schema == RESULT_SCHEMA
+        for row in batch.to_pylist():
+            if row["row_kind"] in columns:
+                found[row["row_kind"]].append((row["base_id"], *(row[name] for name in columns[row["row_kind"]])))
+    return {kind: sorted(rows, key=repr) for kind, rows in found.items()}
+
+
+def views(base: Base) -> dict[str, Base]:
+    """Return the view of each observer: a writer sees its last node and all ancestors."""
+    last = {i.writer: i for i in sorted(base.nodes)}
+    return {"all": base, **{key.hex(): base.cut(base.past[i]) for key, i in last.items()}}
+
+
+def _id(i: Id | None) -> str | None:
+    return i and node_id(i)
+
+
+def plain_results(named: dict[str, Base], max_degree: int = 3, rule: str = "autobase") -> Results:
+    """Return the same from the oracles."""
+    found: Results = {kind: [] for kind in COLUMNS}
+    for name, base in named.items():
+        for who, known in views(base).items():
+            order, confirmed = RULES[rule](known)
+            found["view"] += [(name, who, at, node_id(i), at < confirmed) for at, i in enumerate(order)]
+        found["head"] += [(name, node_id(i)) for i in heads_of(base)]
+        for (x, degree), (y, voters) in plain_quorums(base, max_degree).items():
+            found["quorum"].append((name, node_id(x), degree, node_id(y), [key.hex() for key in voters]))
+        for at, change in changes_oracle.changes(base, rule).items():
+            settled = [{"node_id": node_id(x), "contender": _id(c)} for x, c in change.settled]
+            found["change"].append((name, at.writer.hex(), node_id(at), *change[:4], settled, 0))
+        order, confirmed = RULES[rule](base)
+        settled = set(order[:confirmed])
+        for x in base.nodes.keys() - settled:
+            reason, contender, merge, missing = reason_of(base, settled, x)
+            keys = [key.hex() for key in missing]
+            found["unsettled"].append((name, node_id(x), reason, _id(contender), _id(merge), keys))
+    return {kind: sorted(rows, key=repr) for kind, rows in found.items()}
