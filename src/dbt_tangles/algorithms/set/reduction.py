@@ -59,7 +59,7 @@ def reduce_rows(table: pa.Table, is_in: np.ndarray, ghost_span: int) -> dict[str
     Raises:
         OverflowError: There are more than 2^31 - 1 rows, items or listed ids.
     """
-    inside = table.filter(pa.array(is_in))
+    inside = table if is_in.all() else table.filter(pa.array(is_in))
     messages = number_messages(inside)
     is_rooted, set_of, sets = messages.is_rooted, messages.set_of, len(messages.root)
     tangles, is_tip = link_messages(inside, messages)

@@ -26,7 +26,7 @@ class SetEntry(NamedTuple):
     add: list[str] | None  # Item tokens (`formats.pzp.items`)
     del_: list[str] | None
     supersedes: list[str] | None  # The iterable entries of that field, whatever the shape of the other fields
-    has_root: bool | None  # The log has the root of the set
+    has_root: bool | None  # Whether the log has the root of the set, a usable moot
 
 
 class Item(NamedTuple):

@@ -44,29 +44,14 @@ class Output(NamedTuple):
 
 
 def make_output(table: pa.Table, is_in: np.ndarray, row: np.ndarray, tokens: pa.Array) -> Output:
-    """Make an `Output`.
-
-    Args:
-        table: The rows.
-        is_in: bool[rows].
-        row: int[messages], the row of each message among those that are in.
-        tokens: The token of each item.
-    """
+    """Make an `Output`; `row` is the row of each message among those that are in, `tokens` has a token of each item."""
     place = np.flatnonzero(is_in)[row]
     ids, items = Texts(table["message_id"]), Texts(item_texts(tokens))
     return Output(place, is_in, ids, items, are_strings(tokens), ~are_unique(tokens))
 
 
 def item_column(output: Output, touches: Touches, inserted: np.ndarray, left: np.ndarray, holds: np.ndarray) -> Nested:
-    """List the present items that each message inserted.
-
-    Args:
-        output: The rows and texts.
-        touches: The items.
-        inserted: int32[items], see `touches.insertions`.
-        left: int32[items], the same after pruning.
-        holds: bool[touches], whether the message holds the item.
-    """
+    """List the present items that each message inserted; `left` is `inserted` after pruning (`touches.insertions`)."""
     present, position = positions(touches, inserted)
     position_left = positions(touches, left)[1]
     start, order = output.by_row(touches.message[inserted[present]])
@@ -94,14 +79,7 @@ def fault_column(output: Output, fault: np.ndarray) -> Nested:
 
 
 def next_column(output: Output, touches: Touches, depth: np.ndarray, is_superseded: np.ndarray) -> Nested:
-    """List the messages that the next message on an item has to supersede, at the message that decides the item.
-
-    Args:
-        output: The rows and texts.
-        touches: The items.
-        depth: int64[messages].
-        is_superseded: bool[messages], whether a later message that counts supersedes it.
-    """
+    """List the messages that the next message on an item has to supersede, at the message that decides the item."""
     shared = np.flatnonzero(output.is_shared)
     item = shared[np.argsort(touches.latest[shared])]
     start, order = output.by_row(touches.message[touches.latest[item]])

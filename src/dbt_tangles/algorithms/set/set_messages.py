@@ -86,18 +86,13 @@ def link_messages(table: pa.Table, messages: SetMessages) -> tuple[SetTangles, n
 
 
 def find_superseded(table: pa.Table, messages: SetMessages, has_data: np.ndarray) -> Superseding:
-    """Find the messages that the messages with data supersede.
-
-    Args:
-        table: The input of `reduction.reduce_sets`.
-        messages: Its messages.
-        has_data: bool[messages].
-    """
+    """Find the messages that the messages with data supersede: bool[messages]."""
     nodes, ids = Nodes(messages.start, messages.row), strings_of(table["message_id"])
     supersedes = lists_of(table["supersedes"])
     found = look_up(nodes, ids, supersedes, has_data, np.zeros(len(has_data), np.bool_))
     start, entry = runs(supersedes.starts, messages.row)
     message, other = np.repeat(np.arange(len(has_data)), np.diff(start)), found[entry]
     is_pair = (other >= 0) & (other != message)
-    pairs = np.unique(message[is_pair] * len(has_data) + other[is_pair])
+    pairs = np.sort(message[is_pair] * len(has_data) + other[is_pair])
+    pairs = pairs[np.diff(pairs, prepend=-1) > 0]
     return Superseding(*(part.astype(np.int32) for part in np.divmod(pairs, max(len(has_data), 1))))

@@ -46,13 +46,7 @@ class Touches(NamedTuple):
 
 
 def read_entries(table: pa.Table, row: np.ndarray, is_entry: np.ndarray) -> tuple[Entries, pa.Array]:
-    """Read the additions and deletions of the messages that count; also large_string[...], the tokens of all messages.
-
-    Args:
-        table: Rows of `schemas.SetEntry`.
-        row: int32[messages], the row of each message.
-        is_entry: bool[messages].
-    """
+    """Read the additions and deletions of the messages that count, bool[messages]; and the tokens of all messages."""
     chunks = [chunk.flatten() for name in ("add", "del") for chunk in table[name].chunks]
     tokens = Texts(pa.chunked_array(chunks, table["add"].type.value_type)).array
     code, count = group_rows(strings_of(tokens))
@@ -69,13 +63,7 @@ def read_entries(table: pa.Table, row: np.ndarray, is_entry: np.ndarray) -> tupl
 
 
 def list_touches(entries: Entries, set_of: np.ndarray, sets: int) -> Touches:
-    """List the touches of messages, each item of a message once.
-
-    Args:
-        entries: Their additions and deletions.
-        set_of: int32[messages].
-        sets: The number of sets.
-    """
+    """List the touches of messages by their additions and deletions, each item of a message once."""
     owner, deletes, code, token = entries
     item, entry = _number(set_of[owner].astype(np.int64) * (int(code.max(initial=0)) + 1) + code)
     touch, first_entry = _number(owner * len(entry) + item)
@@ -107,11 +95,8 @@ def insertions(touches, counted):
     """Find the touch that put each item into its set: int32[items], -1 for an item that is not in the set.
 
     The additions, then the deletions of each message are applied in reduction order. Adding a present item changes
-    nothing. An item that is deleted and added again moves to the end.
-
-    Args:
-        touches: `Touches`.
-        counted: bool[messages], the messages to apply.
+    nothing. An item that is deleted and added again moves to the end. Only messages that are `counted` bool[messages]
+    are applied.
 
     Source: pzp-set 1.0.1, values.
     """
@@ -127,15 +112,7 @@ def insertions(touches, counted):
 
 
 def positions(touches: Touches, inserted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Order the present items of each set by insertion.
-
-    Args:
-        touches: The items.
-        inserted: int32[items], see `insertions`.
-
-    Returns:
-        int64[present], the present items in order; int32[items], the position of each in its set, or -1.
-    """
+    """Order the present items by insertion: int64[present]; int32[items], the position of each in its set, or -1."""
     present = np.argsort(inserted, kind="stable")[np.count_nonzero(inserted < 0) :]
     owner = np.searchsorted(touches.item_start, present, side="right")
     position = np.full(len(inserted), np.int32(-1))
@@ -144,12 +121,7 @@ def positions(touches: Touches, inserted: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def messages_by_item(touches: Touches, is_listed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """List the messages of some touches, by item: int64[items + 1], offsets into int32[...], ascending for each item.
-
-    Args:
-        touches: The touches.
-        is_listed: bool[touches].
-    """
+    """List the messages of some touches by item, ascending: int64[items + 1], offsets into int32[...]."""
     listed = np.flatnonzero(is_listed)
     item = touches.item[listed]
     by_item = listed[np.argsort(item, kind="stable")]
