@@ -82,7 +82,7 @@ def _verify_events(batches: Batches) -> Batches:
 def _check_ssb(database: duckdb.DuckDBPyConnection) -> None:
     """Find colliding ids, messages outside of their chain (the classic feed tangle), malformed claims and fields."""
     from dbt_tangles.algorithms.feed.chains import Link, chain_batches
-    from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH
+    from dbt_tangles.kernel_runtime.output import ROWS_PER_BATCH
 
     def links() -> Iterator[Link]:
         cursor = database.cursor().execute(_SQL["ssb_links"])

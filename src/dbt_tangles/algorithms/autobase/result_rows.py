@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from dbt_tangles.algorithms.autobase.base_graphs import Bases
 from dbt_tangles.algorithms.autobase.bases import NumberedBases
-from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH
+from dbt_tangles.kernel_runtime.output import ROWS_PER_BATCH
 
 SETTLED = pa.list_(pa.struct([("node_id", pa.string()), ("contender", pa.string())]))
 NEXT_NODES = pa.list_(pa.struct([("writer", pa.string()), ("heads", pa.list_(pa.string()))]))

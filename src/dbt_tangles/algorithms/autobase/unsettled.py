@@ -10,13 +10,12 @@ import numpy as np
 import pyarrow as pa
 
 from dbt_tangles.algorithms.autobase.fewest_nodes import search
-from dbt_tangles.algorithms.autobase.next_nodes import Sequence, Window, Writer
+from dbt_tangles.algorithms.autobase.next_nodes import MAX_INT32, Sequence, Window, Writer
 from dbt_tangles.algorithms.autobase.result_rows import ALL, RESULT_SCHEMA, Part
 from dbt_tangles.algorithms.autobase.rules import RULES
 from dbt_tangles.algorithms.autobase.waiting import waiting
 from dbt_tangles.algorithms.autobase.windows import Order, Windows, cut_windows, settled_nodes
-from dbt_tangles.ingest.json_numbers import MAX_INT32
-from dbt_tangles.kernel_runtime.arrow_batches import ROWS_PER_BATCH
+from dbt_tangles.kernel_runtime.output import ROWS_PER_BATCH
 
 #: A base with more indexers, a larger window, or more unsettled nodes times heads is not searched for next nodes.
 SEARCH_INDEXERS, SEARCH_NODES, SEARCH_HEADS = 15, 2_000, 100_000
