@@ -1,6 +1,6 @@
 """Findings in event logs: malformed lines, contradictions, repeated events and cycles, as in `timeline_rejects`.
 
-`order_of_partition` is the kernel of `int_timeline_order`; it admits the arrivals (ScuttleSort, section 2.2).
+`order_timelines` is the kernel of `int_timeline_order`; it admits the arrivals (ScuttleSort, section 2.2).
 """
 
 from collections.abc import Iterator
@@ -45,9 +45,7 @@ def check_lines(database: duckdb.DuckDBPyConnection, batches: Iterator[pa.Record
 
 def _admit(arrivals: pa.Table) -> pa.Table:
     # Imported here, because numba loads slowly and the other kinds of logs do not need it.
-    from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
-    from dbt_tangles.algorithms.timeline.timeline_batches import order_of_partition
+    from dbt_tangles.algorithms.timeline.order import order_timelines
 
-    batches = arrivals.cast(INPUT_SCHEMA).to_batches()
-    placed = order_of_partition(iter(batches), batch_size=0, edit_limit=0)
-    return pa.Table.from_batches(placed, OUTPUT_SCHEMA).select(["source_file", "line", "event_id", "reason"])
+    placed = pa.Table.from_batches(order_timelines(arrivals, batch_size=0))
+    return placed.select(["source_file", "line", "event_id", "reason"])
