@@ -9,8 +9,8 @@ from pyspark.sql import functions as sf
 
 from dbt_spark_python.incremental.earlier import earlier, only_changed
 from dbt_spark_python.python_model.map_groups import map_groups
-from dbt_tangles.algorithms.timeline.schemas import OUTPUT_SCHEMA, PUBLISHED_SCHEMA
-from dbt_tangles.algorithms.timeline.timeline_batches import order_of_partition
+from dbt_tangles.algorithms.timeline.order import order_timelines
+from dbt_tangles.algorithms.timeline.schemas import PUBLISHED
 
 
 def model(dbt, spark):
@@ -20,7 +20,7 @@ def model(dbt, spark):
     log_timeline = dbt.config.meta_get("log_timeline")
     rows_in_memory = dbt.config.meta_get("rows_in_memory")
     published = earlier(spark, dbt.this)
-    if published is not None and not set(PUBLISHED_SCHEMA.names) <= set(published.columns):
+    if published is not None and not {*PUBLISHED} <= set(published.columns):
         raise ValueError(f"{dbt.this} is of an earlier version of this project: build it once with --full-refresh")
     versions = dbt.ref("int_timeline_versions")
     arrivals = only_changed(spark, dbt.this, dbt.ref("int_timeline_arrivals"), "timeline_id", versions)
@@ -29,13 +29,13 @@ def model(dbt, spark):
     rows = arrivals.withColumn("is_published", sf.lit(False)).withColumn("is_order_only", is_order_only)
     if published is not None:
         published = only_changed(spark, dbt.this, published.where(~is_order_only), "timeline_id", versions)
-        before = published.select("timeline_id", "event_id", *PUBLISHED_SCHEMA.names)
+        before = published.select("timeline_id", "event_id", *PUBLISHED)
         rows = rows.unionByName(before.withColumn("is_published", sf.lit(True)), allowMissingColumns=True)
     order = partial(
-        order_of_partition,
+        order_timelines,
         batch_size=batch_size,
         edit_limit=edit_limit,
         edit_command_limit=edit_command_limit,
         rows_in_memory=rows_in_memory,
     )
-    return map_groups(rows, ["timeline_id"], order, OUTPUT_SCHEMA)
+    return map_groups(rows, order_timelines.keys, order, order_timelines.writes)

@@ -117,12 +117,10 @@ def _check_autobase(database: duckdb.DuckDBPyConnection) -> None:
 
 def _check_events(database: duckdb.DuckDBPyConnection) -> None:
     """Find contradictions, repeated events and cycles (ScuttleSort, section 2.2)."""
-    from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA
-    from dbt_tangles.algorithms.timeline.timeline_batches import order_of_partition
+    from dbt_tangles.algorithms.timeline.order import order_timelines
 
     _run(database, "events_rejects")
     if len(arrivals := pa.table(database.sql(_SQL["events_arrivals"]))):
-        batches = iter(arrivals.cast(INPUT_SCHEMA).to_batches())
-        placed = pa.Table.from_batches(order_of_partition(batches, batch_size=0, edit_limit=0), OUTPUT_SCHEMA)
+        placed = pa.Table.from_batches(order_timelines(arrivals, batch_size=0))
         database.register("placed", placed.select(["source_file", "line", "event_id", "reason"]))
         _run(database, "events_placed")

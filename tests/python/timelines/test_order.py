@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import timeline_oracle as oracle
 from bench import model_runner
-from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA, OUTPUT_SCHEMA, PUBLISHED_SCHEMA
-from dbt_tangles.algorithms.timeline.timeline_batches import order_of_partition
-from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT
+from dbt_tangles.algorithms.timeline.order import order_timelines
+from dbt_tangles.algorithms.timeline.schemas import PUBLISHED, Arrival
+from dbt_tangles.kernel_runtime.rows_on_disk import NO_LIMIT
 
 NAMES = "abcdefgh"
 OF_RUNS = ("previous_publication", "update_step", "update_from_position", "update_to_position")
@@ -38,13 +38,12 @@ def rows_of(timeline: str, log: list[oracle.Arrival]) -> list[dict]:
 def table_of(rows: list[dict], published: list[dict] = ()) -> pa.Table:
     """Return a table in several chunks, with rows in any order."""
     rows = [{**row, "is_published": False} for row in rows]
-    names = ("timeline_id", "event_id", *PUBLISHED_SCHEMA.names)
+    names = ("timeline_id", "event_id", *PUBLISHED)
     rows += [{"is_published": True, **{name: row[name] for name in names}} for row in published]
     random.Random(len(rows)).shuffle(rows)
-    flags = [(name, pa.bool_()) for name in ("is_published", "is_order_only")]
-    schema = pa.schema([*INPUT_SCHEMA, *PUBLISHED_SCHEMA, *flags])
     half = len(rows) // 2
-    return pa.concat_tables([pa.Table.from_pylist(part, schema) for part in (rows[:half], rows[half:])])
+    parts = (rows[:half], rows[half:])
+    return pa.concat_tables([pa.Table.from_pylist(part, order_timelines.reads) for part in parts])
 
 
 def commands(rows: list[dict], batch: int) -> list[tuple]:
@@ -97,8 +96,11 @@ def check(log: list[oracle.Arrival], rows: list[dict], batch_size: int) -> None:
 
 
 def ordered(table: pa.Table, batch_size: int, edit_limit: int = NO_LIMIT, **limits: int) -> pa.Table:
-    batches = order_of_partition(iter(table.to_batches(max_chunksize=7)), batch_size, edit_limit, **limits)
-    return pa.Table.from_batches(batches, OUTPUT_SCHEMA)
+    """Return the places of the arrivals, in the order of the input."""
+    batches = iter(table.to_batches(max_chunksize=7))
+    columns = order_timelines.writes.names
+    places = [batch.select(columns) for batch in order_timelines(batches, batch_size, edit_limit, **limits)]
+    return pa.Table.from_batches(places, order_timelines.writes)
 
 
 def of_timeline(rows: list[dict], timeline: str) -> list[dict]:
@@ -202,7 +204,7 @@ def test_nulls_and_empties_are_told_apart():
             for number, said in enumerate(timelines)
             for place in places
         ]
-        answers.append(lasting(ordered(pa.Table.from_pylist(rows, INPUT_SCHEMA), 1).to_pylist()))
+        answers.append(lasting(ordered(pa.Table.from_pylist(rows, order_timelines.reads), 1).to_pylist()))
     assert len(answers[0]) == 3 * len(timelines)
     assert all(answer == answers[0] for answer in answers)
 
@@ -332,7 +334,7 @@ def test_messages_arrive_by_receive_time(times):
 
 
 def test_orders_of_an_earlier_version_are_refused():
-    arrivals = SimpleNamespace(columns=INPUT_SCHEMA.names)
+    arrivals = SimpleNamespace(columns=Arrival._fields)
     published = SimpleNamespace(columns=["timeline_id", "event_id", "edits"])
     dbt = SimpleNamespace(ref=lambda _: arrivals, config=SimpleNamespace(meta_get=lambda _: 1), this="tangles.order")
     catalog = SimpleNamespace(tableExists=lambda name: name == "tangles.order")

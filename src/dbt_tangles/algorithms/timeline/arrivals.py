@@ -1,6 +1,6 @@
 """The arrivals of timelines, read from a table: numbered, sorted by arrival, and with the links of each event.
 
-Nodes are the numbered rows of a partition (`columns.dense_ids`); nodes of one name are neighbours.
+Nodes are the numbered rows of a partition (`graph.dense_ids`); nodes of one name are neighbours.
 """
 
 from __future__ import annotations
@@ -12,16 +12,12 @@ import pyarrow as pa
 
 from dbt_tangles.algorithms.graph.orders import in_order
 from dbt_tangles.algorithms.timeline.conflicts import conflicting
-from dbt_tangles.algorithms.timeline.schemas import INPUT_SCHEMA
+from dbt_tangles.algorithms.timeline.schemas import SAID
 from dbt_tangles.columns.arrays import flags
-from dbt_tangles.columns.dense_ids import Nodes, group_rows, number_ids, number_nodes
+from dbt_tangles.columns.dense_ids import Nodes, number_ids, number_rows
 from dbt_tangles.columns.links import look_up
-from dbt_tangles.columns.strings import Strings, lists_of, strings_of
+from dbt_tangles.columns.strings import Strings, lists_of
 from dbt_tangles.kernel_runtime.compiled import compiled
-from dbt_tangles.kernel_runtime.spill_buffer import Rows, chunks_of
-
-#: The columns that distinguish lines of one event, places last.
-_SAID = [name for name in INPUT_SCHEMA.names if name not in ("timeline_id", "event_id")]
 
 
 class Names(NamedTuple):
@@ -53,29 +49,20 @@ class Links(NamedTuple):
     item: np.ndarray  # int64[links]; the item that lists it
 
 
-def integers(table: pa.Table | Rows, column: str) -> np.ndarray:
+def integers(table: pa.Table, column: str) -> np.ndarray:
     """Read a column of integers, with 0 for null."""
     return table[column].fill_null(0).to_numpy()
 
 
-def number_names(table: pa.Table | Rows) -> Names:
-    """Number the timelines and events of a table.
-
-    Raises:
-        ValueError: An event_id is null.
-    """
-    ids = strings_of(chunks_of(table, "event_id"))
-    if not ids.valid.all():
-        raise ValueError("an event_id of the arrivals is null; fill it in")
-    timeline, timeline_count = group_rows(strings_of(chunks_of(table, "timeline_id")))
-    nodes = number_nodes(timeline, timeline_count, ids)
-    is_new = np.ones(len(table), np.bool_)
-    if "is_published" in table.column_names:
-        is_new = ~flags(table, "is_published")
-    return Names(ids, timeline, nodes, number_ids(nodes, ids), is_new)
+def number_names(table: pa.Table) -> Names:
+    """Number the timelines and events of a table."""
+    nodes, ids = number_rows(table, ["timeline_id"], "event_id")
+    timeline = np.empty(len(table), np.int32)
+    timeline[nodes.row] = np.repeat(np.arange(len(nodes.graph_start) - 1), np.diff(nodes.graph_start))
+    return Names(ids, timeline, nodes, number_ids(nodes, ids), ~flags(table, "is_published"))
 
 
-def sort_arrivals(table: pa.Table | Rows, names: Names) -> Arrivals:
+def sort_arrivals(table: pa.Table, names: Names) -> Arrivals:
     """Sort the arrivals of each timeline, and find the first one of each name that is not refused."""
     nodes, number = names.nodes, names.number
     is_new = names.is_new[nodes.row]
@@ -89,7 +76,7 @@ def sort_arrivals(table: pa.Table | Rows, names: Names) -> Arrivals:
     return Arrivals(start, node, is_conflict, first[number[node]] == node)
 
 
-def link_events(table: pa.Table | Rows, names: Names, is_event: np.ndarray) -> Links:
+def link_events(table: pa.Table, names: Names, is_event: np.ndarray) -> Links:
     """Find the events that each event lists.
 
     Args:
@@ -97,7 +84,7 @@ def link_events(table: pa.Table | Rows, names: Names, is_event: np.ndarray) -> L
         names: Its numbers.
         is_event: bool[nodes].
     """
-    lists = lists_of(chunks_of(table, "causes"))
+    lists = lists_of(table["causes"])
     found = look_up(names.nodes, names.ids, lists, is_event, np.zeros(len(is_event), np.bool_))
     return Links(lists.starts, found, *_link_events(is_event, names.nodes.row, lists.starts, found))
 
@@ -122,7 +109,7 @@ def _link_events(is_event, row, list_start, found):
     return start, cause[:count].copy(), items[:count].copy()
 
 
-def _arrival_numbers(table: pa.Table | Rows) -> np.ndarray:
+def _arrival_numbers(table: pa.Table) -> np.ndarray:
     """Return int64[rows] that sort the lines of a timeline by arrival, and messages by receive time, unknown last."""
     arrival, received_ms = table["arrival"], table["received_ms"].fill_null(np.nan)
     bits = (received_ms.to_numpy() + 0.0).view(np.int64)  # -0.0 + 0.0 is 0.0.
@@ -131,7 +118,7 @@ def _arrival_numbers(table: pa.Table | Rows) -> np.ndarray:
     return np.where(arrival.is_valid().to_numpy(), integers(table, "arrival"), ascending)
 
 
-def _settle_ties(table: pa.Table | Rows, nodes: Nodes, name: np.ndarray, node: np.ndarray) -> None:
+def _settle_ties(table: pa.Table, nodes: Nodes, name: np.ndarray, node: np.ndarray) -> None:
     """Sort arrivals of one event that share an arrival number by their columns, places last, in place.
 
     A null sorts before all values. Rows that are equal in every column keep their order.
@@ -143,7 +130,7 @@ def _settle_ties(table: pa.Table | Rows, nodes: Nodes, name: np.ndarray, node: n
         return
     places = np.unique(np.concatenate([tied, tied + 1]))
     rows = nodes.row[node[places]]
-    keys = list(zip(*(map(_nulls_first, table[name].take(pa.array(rows)).to_pylist()) for name in _SAID), strict=True))
+    keys = list(zip(*(map(_nulls_first, table[name].take(pa.array(rows)).to_pylist()) for name in SAID), strict=True))
     run = np.concatenate([[0], np.cumsum(~is_tied)])[places]  # Tied arrivals have no end of a run between them.
     by_key = sorted(range(len(places)), key=lambda i: (run[i], keys[i]))
     node[places] = node[places[by_key]]

@@ -13,13 +13,12 @@ import pyarrow.compute as pc
 
 if TYPE_CHECKING:
     from dbt_tangles.columns.dense_ids import Nodes
-    from dbt_tangles.kernel_runtime.spill_buffer import Rows
 
 # Pairs of rows that are compared at a time.
 _PAIRS = 2**16
 
 
-def conflicting(table: pa.Table | Rows, nodes: Nodes, number: np.ndarray, is_new: np.ndarray) -> np.ndarray:
+def conflicting(table: pa.Table, nodes: Nodes, number: np.ndarray, is_new: np.ndarray) -> np.ndarray:
     """Mark the arrivals of events that have several contents: bool[nodes].
 
     Args:

@@ -17,7 +17,7 @@ from dbt_tangles.algorithms.structures.space import with_space
 from dbt_tangles.algorithms.timeline.ranks import arrive, clear, new_change, new_order
 from dbt_tangles.algorithms.timeline.scripts import new_script, plan, write
 from dbt_tangles.kernel_runtime.compiled import compiled
-from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT
+from dbt_tangles.kernel_runtime.rows_on_disk import NO_LIMIT
 
 #: The most steps for the scripts of a timeline: links that are followed and keys that are rewritten.
 WORK_LIMIT = 2**34

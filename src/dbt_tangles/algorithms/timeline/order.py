@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -14,10 +14,12 @@ from dbt_tangles.algorithms.timeline.admission import Graph, break_cycles, ranks
 from dbt_tangles.algorithms.timeline.arrivals import Arrivals, Links, Names, link_events, number_names, sort_arrivals
 from dbt_tangles.algorithms.timeline.edits import Commands, Timelines, edit_stream
 from dbt_tangles.algorithms.timeline.result import Target
-from dbt_tangles.algorithms.timeline.schemas import PLACE_SCHEMA
+from dbt_tangles.algorithms.timeline.schemas import Arrival, Place
 from dbt_tangles.algorithms.timeline.updates import Published, name_orders, updates
 from dbt_tangles.columns.arrays import flags, runs, starts, sums
-from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT, Rows, chunks_of
+from dbt_tangles.kernel_runtime.kernel import kernel
+from dbt_tangles.kernel_runtime.output import Nested
+from dbt_tangles.kernel_runtime.rows_on_disk import NO_LIMIT
 from dbt_tangles.reasons import EventReason
 
 #: The kind of a cause that only the author's feed gives, without a verified chain.
@@ -35,7 +37,7 @@ class Limits(NamedTuple):
 class _Order(NamedTuple):
     """The input table and all that its rows are made from."""
 
-    table: pa.Table | Rows
+    table: pa.Table
     names: Names
     arrivals: Arrivals
     links: Links
@@ -47,9 +49,10 @@ class _Order(NamedTuple):
     target: Target
 
 
+@kernel(keys=["timeline_id"], reads=Arrival, writes=Place, appends=True, context="is_published")
 def order_timelines(
-    table: pa.Table | Rows, batch_size: int, edit_limit: int = NO_LIMIT, edit_command_limit: int = NO_LIMIT
-) -> pa.Table:
+    table: pa.Table, batch_size: int, edit_limit: int = NO_LIMIT, edit_command_limit: int = NO_LIMIT
+) -> dict[str, Any]:
     """Order the events of many timelines, and write the edit scripts that lead to the order.
 
     Events are ordered by rank, the longest path over known causes, then by name (code points). Arrivals are admitted in
@@ -57,18 +60,16 @@ def order_timelines(
     are never refused: links that close a cycle are left out.
 
     Args:
-        table: One row per arrival, in any order, whole timelines only: `INPUT_SCHEMA`. `causes` are distinct;
-            `refusal` is the reason of an arrival that was refused beforehand. `cause_kinds` are null for events; for
-            messages they name the source of each cause, and links of an `unproven_feed` are left out first where there
-            is a cycle. The messages of a timeline are distinct. Further rows with `is_published` true and the columns
-            of `PUBLISHED_SCHEMA` hold the result of an earlier run for these timelines; all these columns are optional.
-            So is `is_order_only`, true for the arrivals of timelines without scripts; these have no published rows.
+        table: One row per arrival, in any order, whole timelines only. `causes` are distinct. `cause_kinds` are null
+            for events; for messages they name the source of each cause, and links of an `unproven_feed` are left out
+            first where there is a cycle. The messages of a timeline are distinct. Rows with `is_published` hold the
+            result of an earlier run for these timelines. Timelines with `is_order_only` have no published rows.
         batch_size: Number of arrivals, including refused ones, that share a script; 0 turns scripts off.
         edit_limit: Timelines with more arrivals have no scripts.
         edit_command_limit: Timelines whose scripts would take more commands in total have no scripts.
 
     Returns:
-        One row per arrival (`PLACE_SCHEMA`), in the order of the input:
+        By column, a value for each row of the table:
             `edits_left_out` string, `order_only`, or the limit that left out its timeline's scripts, `too_long` or
             `too_many_commands`; otherwise null;
             `ordinal` int64, its place among the timeline's arrivals, from 1;
@@ -90,13 +91,13 @@ def order_timelines(
     order = _admit(table)
     arrivals, events, target = order.arrivals, order.events, order.target
     ordinal = np.arange(len(arrivals.node)) - np.repeat(arrivals.start[:-1], np.diff(arrivals.start)) + 1
-    is_order_only = np.zeros(len(events.start) - 1, np.bool_)
-    if "is_order_only" in table.column_names:
-        is_order_only[order.names.timeline[flags(table, "is_order_only")]] = True
+    is_marked, is_order_only = flags(table, "is_order_only"), np.zeros(len(events.start) - 1, np.bool_)
+    is_order_only[order.names.timeline[is_marked]] = True
     is_tip = np.ones(len(order.node), np.bool_)
     is_tip[events.cause] = False
-    columns = {
-        "ordinal": pa.array(target.of_arrivals(ordinal)),
+    return {
+        **_without_links(table, is_marked),
+        "ordinal": target.of_arrivals(ordinal),
         "reason": _reasons(order),
         "rank": target.of_events(events.rank),
         "position": target.of_events(order.position),
@@ -106,10 +107,17 @@ def order_timelines(
         **_scripts(order, ordinal, is_order_only, Limits(batch_size, edit_limit, edit_command_limit)),
         **_updates(order, is_order_only),
     }
-    return pa.table([columns[name] for name in PLACE_SCHEMA.names], schema=PLACE_SCHEMA)
 
 
-def _admit(table: pa.Table | Rows) -> _Order:
+def _without_links(table: pa.Table, is_marked: np.ndarray) -> dict[str, pa.ChunkedArray]:
+    """Leave out the links of marked rows; without marked rows, all columns stay."""
+    names, kind = ("causes", "cause_kinds"), pa.list_(pa.string())
+    if not is_marked.any():
+        return {}
+    return {name: pc.if_else(pa.array(is_marked), pa.scalar(None, kind), table[name]) for name in names}
+
+
+def _admit(table: pa.Table) -> _Order:
     """Read the arrivals, admit them, and order the events."""
     names = number_names(table)
     nodes = names.nodes
@@ -132,12 +140,12 @@ def _admit(table: pa.Table | Rows) -> _Order:
     cause = number[names.number[links.cause[is_kept]]]
     event_start = starts(sums(rank >= 0, nodes.graph_start))
     events = Timelines(event_start, starts(sums(is_kept, links.start)[node]), cause, rank[node])
-    target = Target.of(names.is_new, nodes.row[arrivals.node], nodes.row[node])
+    target = Target.of(len(table), nodes.row[arrivals.node], nodes.row[node])
     position = positions(event_start, events.rank)
     return _Order(table, names, arrivals, links, is_cyclic, number, node, events, position, target)
 
 
-def _is_unproven(table: pa.Table | Rows, row: np.ndarray, links: Links) -> np.ndarray:
+def _is_unproven(table: pa.Table, row: np.ndarray, links: Links) -> np.ndarray:
     """Mark the links that only an unproven feed gives: bool[links]. `row` is the row of each link's owner."""
     kinds = table["cause_kinds"]
     lengths = pc.list_value_length(kinds).fill_null(0).to_numpy()
@@ -155,11 +163,10 @@ def _reasons(order: _Order) -> pa.ChunkedArray:
     code = np.select([arrivals.is_conflict, is_refused, ~arrivals.is_first], [3, 2, 1], 0)
     reasons = (EventReason.DUPLICATE, EventReason.CYCLE, EventReason.CONFLICT)
     names = pa.array([None, *(reason.value for reason in reasons)])
-    refusal = order.table["refusal"].cast(pa.string()).take(pa.array(target.row))
-    return pc.coalesce(refusal, names.take(pa.array(target.of_arrivals(code))))
+    return pc.coalesce(order.table["refusal"], names.take(pa.array(target.of_arrivals(code))))
 
 
-def _causes(order: _Order) -> dict[str, pa.Array]:
+def _causes(order: _Order) -> dict[str, Nested]:
     """List the missing and the cyclic causes of each event."""
     table, links, number = order.table, order.links, order.names.number
     row = order.names.nodes.row
@@ -167,8 +174,7 @@ def _causes(order: _Order) -> dict[str, pa.Array]:
     owner = np.repeat(np.arange(len(order.node)), np.diff(start))
     found = links.found[item]
     is_missing = (found < 0) | (order.number[number[found]] < 0)
-    ids = [chunk.flatten() for chunk in chunks_of(table, "causes")] if is_missing.any() else []
-    missing = pa.chunked_array(ids, pa.string()).take(pa.array(item[is_missing]))
+    missing = pc.list_flatten(table["causes"]).take(pa.array(item[is_missing]))
     is_own = found == order.node[owner]
     dropped = np.repeat(number, np.diff(links.start))[order.is_cyclic]
     source = np.concatenate([order.number[number[links.cause[order.is_cyclic]]], owner[is_own]])
@@ -179,7 +185,7 @@ def _causes(order: _Order) -> dict[str, pa.Array]:
     }
 
 
-def _scripts(order: _Order, ordinal: np.ndarray, is_order_only: np.ndarray, limits: Limits) -> dict[str, pa.Array]:
+def _scripts(order: _Order, ordinal: np.ndarray, is_order_only: np.ndarray, limits: Limits) -> dict[str, Any]:
     """Write the commands of all batches, except for timelines that exceed a limit or have an order only."""
     arrivals, events, target, reasons = order.arrivals, order.events, order.target, np.full(len(is_order_only), None)
     commands = Commands(*np.empty((5, 0), np.int32))
@@ -194,12 +200,12 @@ def _scripts(order: _Order, ordinal: np.ndarray, is_order_only: np.ndarray, limi
         reasons[is_long] = "too_long"
         reasons[is_order_only] = "order_only"
     return {
-        "edits_left_out": pa.array(reasons, pa.string()).take(pa.array(order.names.timeline[target.row])),
+        "edits_left_out": pa.array(reasons, pa.string()).take(pa.array(order.names.timeline)),
         "edits": target.edits(commands),
     }
 
 
-def _updates(order: _Order, is_order_only: np.ndarray) -> dict[str, pa.Array]:
+def _updates(order: _Order, is_order_only: np.ndarray) -> dict[str, Any]:
     """Write the scripts from the published orders to the new ones."""
     names, events, target = order.names, order.events, order.target
     row, sizes = names.nodes.row, np.diff(events.start)
@@ -210,7 +216,7 @@ def _updates(order: _Order, is_order_only: np.ndarray) -> dict[str, pa.Array]:
     published = Published(row[node], names.timeline[row[node]], order.number[names.number[node]])
     position = np.where(np.repeat(is_order_only, sizes), np.int32(-1), order.position)
     found = updates(order.table, publication, events.start, position, published)
-    timeline = pa.array(names.timeline[target.row])
+    timeline = pa.array(names.timeline)
     return {
         "publication": publication.take(timeline),
         "previous_publication": found.previous_publication.take(timeline),

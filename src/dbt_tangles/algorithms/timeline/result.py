@@ -1,4 +1,4 @@
-"""Turns arrays of events and arrivals into the columns of the result, which has one row per arrival."""
+"""Turns arrays of events and arrivals into columns of the result, which has the rows of the input."""
 
 from __future__ import annotations
 
@@ -8,33 +8,30 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.algorithms.timeline.schemas import EDIT_TYPE
 from dbt_tangles.columns.arrays import starts
+from dbt_tangles.kernel_runtime.output import Nested
 
 if TYPE_CHECKING:
     from dbt_tangles.algorithms.timeline.edits import Commands
     from dbt_tangles.algorithms.timeline.updates import Updates
-    from dbt_tangles.kernel_runtime.spill_buffer import Rows
 
 
 class Target(NamedTuple):
     """The rows of the result."""
 
-    row: np.ndarray  # int64[rows], the row of the input for each row of the result
     arrival: np.ndarray  # int64[arrivals], the row of each arrival
     event: np.ndarray  # int64[events], the row of each event
     is_in: np.ndarray  # bool[rows]; whether the row is that of an event
 
     @classmethod
-    def of(cls, is_new: np.ndarray, arrival: np.ndarray, event: np.ndarray) -> Target:
-        """Number the rows of arrivals; the arguments are by row of the input, and rows of the input."""
-        number = np.cumsum(is_new) - 1
-        is_in = np.zeros(len(is_new), np.bool_)
+    def of(cls, rows: int, arrival: np.ndarray, event: np.ndarray) -> Target:
+        """Mark the rows of events."""
+        is_in = np.zeros(rows, np.bool_)
         is_in[event] = True
-        return cls(np.flatnonzero(is_new), number[arrival], number[event], is_in[is_new])
+        return cls(arrival, event, is_in)
 
     def _scatter(self, places: np.ndarray, values: np.ndarray) -> np.ndarray:
-        scattered = np.zeros(len(self.row), values.dtype)
+        scattered = np.zeros(len(self.is_in), values.dtype)
         scattered[places] = values
         return scattered
 
@@ -42,32 +39,31 @@ class Target(NamedTuple):
         """Put a value of each arrival at its row."""
         return self._scatter(self.arrival, values)
 
-    def of_events(self, values: np.ndarray) -> pa.Array:
+    def of_events(self, values: np.ndarray) -> np.ma.MaskedArray:
         """Put a value of each event at its row; null elsewhere."""
-        return pa.array(self._scatter(self.event, values), mask=~self.is_in)
+        return np.ma.array(self._scatter(self.event, values), mask=~self.is_in)
 
-    def _lists(self, rows: np.ndarray, items: pa.Array) -> pa.ListArray:
-        """Make a list column from items sorted by row; null for rows that were not accepted."""
-        offsets = pa.array(starts(np.bincount(rows, minlength=len(self.row))).astype(np.int32))
-        return pa.ListArray.from_arrays(offsets, items, type=pa.list_(items.type), mask=pa.array(~self.is_in))
-
-    def sorted_lists(self, owner: np.ndarray, ids: pa.ChunkedArray) -> pa.ListArray:
-        """List the ids that events own, sorted and without nulls."""
+    def sorted_lists(self, owner: np.ndarray, ids: pa.ChunkedArray) -> Nested:
+        """List the ids that events own, sorted and without nulls; null for rows that are not of events."""
         owned = pa.table({"row": self.event[owner], "id": ids}).filter(ids.is_valid())
-        owned = owned.sort_by([("row", "ascending"), ("id", "ascending")]).combine_chunks()
-        return self._lists(owned["row"].to_numpy(), _array(owned["id"]))
+        owned = owned.sort_by([("row", "ascending"), ("id", "ascending")])
+        counts = np.bincount(owned["row"].to_numpy(), minlength=len(self.is_in))
+        return Nested(starts(counts), owned["id"], ~self.is_in)
 
-    def edits(self, commands: Commands) -> pa.ListArray:
+    def edits(self, commands: Commands) -> Nested:
         """List the commands that concern each event, in their order."""
         rows = self.event[commands.event]
         order = np.argsort(rows, kind="stable")
-        batch, step, taken, put = (
-            each[order] for each in (commands.batch, commands.step, commands.taken, commands.put)
-        )
-        arrays = [pa.array(batch, pa.int64()), pa.array(step), pa.array(taken, mask=taken < 0), pa.array(put)]
-        return self._lists(rows[order], pa.StructArray.from_arrays(arrays, fields=list(EDIT_TYPE)))
+        taken = commands.taken[order]
+        columns = {
+            "batch": commands.batch[order],
+            "step": commands.step[order],
+            "from_position": np.ma.array(taken, mask=taken < 0),
+            "to_position": commands.put[order],
+        }
+        return Nested(starts(np.bincount(rows, minlength=len(self.is_in))), columns, ~self.is_in)
 
-    def updates(self, updates: Updates, table: pa.Table | Rows) -> dict[str, pa.Array]:
+    def updates(self, updates: Updates, table: pa.Table) -> dict[str, pa.Array | pa.ChunkedArray]:
         """Give each row its command in the script from the last published order: step, from, to."""
         commands = updates.commands
         place = self.event[commands.event]
@@ -80,12 +76,7 @@ class Target(NamedTuple):
         }
         if not len(updates.kept_row):
             return made
-        kept = np.full(len(self.row), -1)
+        kept = np.full(len(self.is_in), -1)
         kept[self.event[updates.kept_event]] = updates.kept_row
         rows = pa.array(kept, mask=kept < 0)
         return {name: pc.coalesce(column, table[name].take(rows)) for name, column in made.items()}
-
-
-def _array(column: pa.ChunkedArray) -> pa.Array:
-    """Return the only chunk of a column, or an empty array."""
-    return column.chunk(0) if column.num_chunks else pa.array([], column.type)

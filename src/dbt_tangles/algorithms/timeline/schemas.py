@@ -1,62 +1,75 @@
-"""The Arrow schemas of the timeline kernel: arrivals and published rows as input, places as output."""
+"""The rows of the timeline kernel: arrivals and published rows as input, places as output."""
 
-import pyarrow as pa
+from typing import NamedTuple
 
-EDIT_TYPE = pa.struct(
-    [
-        ("batch", pa.int64()),
-        ("step", pa.int32()),
-        ("from_position", pa.int32()),
-        ("to_position", pa.int32()),
-    ]
-)
+from dbt_tangles.kernel_runtime.row_schema import Int32, Int64
+
+
+class Arrival(NamedTuple):
+    """A line of an event log, or a message; or a row of the order that an earlier run published."""
+
+    timeline_id: str | None
+    event_id: str
+    causes: list[str] | None
+    cause_kinds: list[str] | None  # null for lines
+    left_out_causes: list[str] | None
+    author: str | None
+    arrival: Int64 | None
+    received_ms: float | None  # the place of a message without an arrival
+    refusal: str | None  # the reason of an arrival that was refused beforehand
+    source_file: str | None
+    line: Int64 | None
+    is_order_only: bool | None  # the timeline has no scripts
+    is_published: bool | None  # the columns from here on are those of a published row
+    reason: str | None
+    position: Int32 | None
+    publication: str | None
+    previous_publication: str | None
+    update_step: Int32 | None
+    update_from_position: Int32 | None
+    update_to_position: Int32 | None
+
+
 #: The columns of a published row, besides its timeline and event.
-PUBLISHED_SCHEMA = pa.schema(
-    [
-        ("reason", pa.string()),
-        ("position", pa.int32()),
-        ("publication", pa.string()),
-        ("previous_publication", pa.string()),
-        ("update_step", pa.int32()),
-        ("update_from_position", pa.int32()),
-        ("update_to_position", pa.int32()),
-    ]
-)
-INPUT_SCHEMA = pa.schema(
-    [
-        ("timeline_id", pa.string()),
-        ("event_id", pa.string()),
-        ("causes", pa.list_(pa.string())),
-        ("cause_kinds", pa.list_(pa.string())),
-        ("left_out_causes", pa.list_(pa.string())),
-        ("author", pa.string()),
-        ("arrival", pa.int64()),
-        ("received_ms", pa.float64()),
-        ("refusal", pa.string()),
-        ("source_file", pa.string()),
-        ("line", pa.int64()),
-    ]
-)
-#: The columns of an arrival in the output; its receive time ends in its place.
-KEPT_SCHEMA = INPUT_SCHEMA.remove(INPUT_SCHEMA.get_field_index("received_ms"))
-#: The columns that the kernel adds to an arrival.
-PLACE_SCHEMA = pa.schema(
-    [
-        ("edits_left_out", pa.string()),
-        ("ordinal", pa.int64()),
-        ("reason", pa.string()),
-        ("rank", pa.int32()),
-        ("position", pa.int32()),
-        ("is_tip", pa.bool_()),
-        ("is_tie_broken", pa.bool_()),
-        ("missing_causes", pa.list_(pa.string())),
-        ("cyclic_causes", pa.list_(pa.string())),
-        ("edits", pa.list_(EDIT_TYPE)),
-        ("publication", pa.string()),
-        ("previous_publication", pa.string()),
-        ("update_step", pa.int32()),
-        ("update_from_position", pa.int32()),
-        ("update_to_position", pa.int32()),
-    ]
-)
-OUTPUT_SCHEMA = pa.schema([*KEPT_SCHEMA, *PLACE_SCHEMA])
+PUBLISHED = Arrival._fields[Arrival._fields.index("is_published") + 1 :]
+#: The columns that distinguish lines of one event, places last.
+SAID = Arrival._fields[2 : Arrival._fields.index("is_order_only")]
+
+
+class Edit(NamedTuple):
+    """A command that concerns an event."""
+
+    batch: Int64
+    step: Int32
+    from_position: Int32 | None
+    to_position: Int32
+
+
+class Place(NamedTuple):
+    """An arrival and the place of its event; see `order.order_timelines`."""
+
+    timeline_id: str
+    event_id: str
+    causes: list[str] | None
+    cause_kinds: list[str] | None
+    left_out_causes: list[str] | None
+    author: str | None
+    arrival: Int64 | None
+    refusal: str | None
+    source_file: str | None
+    line: Int64 | None
+    edits_left_out: str | None
+    ordinal: Int64
+    reason: str | None
+    rank: Int32 | None
+    position: Int32 | None
+    is_tip: bool | None
+    is_tie_broken: bool | None
+    missing_causes: list[str] | None
+    cyclic_causes: list[str] | None
+    edits: list[Edit] | None
+    publication: str
+    previous_publication: str | None
+    update_step: Int32 | None
+    update_from_position: Int32 | None
+    update_to_position: Int32 | None

@@ -12,7 +12,6 @@ from dbt_tangles.algorithms.timeline.arrivals import integers
 from dbt_tangles.algorithms.timeline.edits import Commands, script
 from dbt_tangles.columns.arrays import starts
 from dbt_tangles.columns.strings import Strings, copy_strings, strings_of
-from dbt_tangles.kernel_runtime.spill_buffer import Rows
 
 
 class Published(NamedTuple):
@@ -33,7 +32,7 @@ class Updates(NamedTuple):
 
 
 def updates(
-    table: pa.Table | Rows, publication: pa.Array, event_start: np.ndarray, position: np.ndarray, published: Published
+    table: pa.Table, publication: pa.Array, event_start: np.ndarray, position: np.ndarray, published: Published
 ) -> Updates:
     """Compare the orders of two runs.
 
