@@ -43,13 +43,7 @@ def find_purposes(messages: SetMessages, tangles: SetTangles, is_item_root: np.n
     The required depth of a set is the least depth of an item root. A message at or above it is a goal, as is every
     message of a set without its root. Below it, the root and the messages on the shortest paths from the messages at
     the required depth to the root are trails; of the rest, messages at most `ghost_span` below it are ghosts. A set
-    without item roots requires no message.
-
-    Args:
-        messages: The messages.
-        tangles: Their links. A shortest path goes from each message to its earliest previous one.
-        is_item_root: bool[messages].
-        ghost_span: The number of depths below the required depth at which messages are ghosts.
+    without item roots requires no message. A shortest path goes from each message to its earliest previous one.
 
     Returns:
         int8[messages], into `PURPOSES`.

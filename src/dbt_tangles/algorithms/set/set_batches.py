@@ -26,9 +26,6 @@ def reduce_entries(table: pa.Table, ghost_span: int, is_trusted: bool) -> dict[s
         ghost_span: As in `reduce_rows`.
         is_trusted: Whether the log is a replica's own. The replica validated its messages at arrival, so every readable
             message is in its set.
-
-    Raises:
-        ValueError: As `reduce_rows`.
     """
     verdicts = _accept_all_readable(table) if is_trusted else validity(table)
     # A valid message whose data the set does not read is held: peers link to it, and it changes no item.

@@ -45,18 +45,10 @@ def search_sets(tangles, backlinks, touches, supersedes, is_present, room):
 
     Beyond the bounds of the first budget no message is bridged, and the last touch on an item holds it.
 
-    Args:
-        tangles: A `set_messages.SetTangles`.
-        backlinks: int64[2, messages], the backlink depth of each message, and of a message that is one deeper; negative
-            numbers are none.
-        touches: A `touches.Touches`.
-        supersedes: A `writer_rules.Supersedes`.
-        is_present: bool[items], whether the item is in its set.
-        room: The bound for one set: on its clock entries, and on the rows of its faults; its steps are bounded by
-            `STEPS_PER_ENTRY` times as many, its pending deletions by `_CELLS_PER_ENTRY` times as many.
-
-    Returns:
-        `Findings`.
+    `backlinks` int64[2, messages] has the backlink depth of each message, and of a message that is one deeper; negative
+    numbers are none. `is_present` bool[items] tells whether the item is in its set. `room` bounds the clock entries of
+    a set, and the rows of its faults; its steps are bounded by `STEPS_PER_ENTRY` times as many, its pending deletions
+    by `_CELLS_PER_ENTRY` times as many.
     """
     messages = len(tangles.depth)
     search = _allocate_search(tangles, touches, supersedes, room)
