@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from dbt_tangles.algorithms.graph.members import GRAPH
 from dbt_tangles.algorithms.graph.walk import walk
 from graph_logs import known_rows, logs
-from graph_oracle import DEFAULTS, naive_walk
+from graph_oracle import DEFAULTS, naive_walk, thread
 
 
 def walked(rows: list[dict], piece: int, **limits: int) -> list[dict]:
@@ -47,3 +47,10 @@ def test_large_graphs_are_set_aside(rows, piece, limit, in_memory, data):
             place = dict.fromkeys(place) | {"set_aside_reason": row["claim_error"] or "tangle_too_large"}
         wanted.append(row | {"known_depth": None} | place)
     assert in_any_order(answer) == in_any_order(wanted)
+
+
+def test_a_graph_of_exactly_the_limit_is_walked():
+    rows = [row for name in "ab" for row in thread({name: None} | {f"{name}{at}": [name] for at in range(2)})]
+    rows += thread({"b": None, "more": ["b"]})[1:]
+    reasons = {row["node_id"]: row["set_aside_reason"] for row in walked(rows, 2, group_limit=3)}
+    assert reasons == dict.fromkeys(["a", "a0", "a1"]) | dict.fromkeys(["b", "b0", "b1", "more"], "tangle_too_large")
