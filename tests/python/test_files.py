@@ -148,19 +148,20 @@ def test_globs_and_colons_on_other_file_systems(spark, tmp_path, monkeypatch):
 
 
 @pytest.mark.spark
-def test_plain_logs_are_read_by_spark_alone(spark, tmp_path):
+def test_plain_logs_elsewhere_are_read_by_spark_alone(spark, tmp_path, monkeypatch):
     from dbt_tangles.ingest.log_lines import read_lines
 
+    monkeypatch.setattr(found_input, "reads_this_disk", lambda *_: False)
     (tmp_path / "log.jsonl").write_bytes(b"1\n")
     plan = read_lines(spark, str(tmp_path), "some_log", Reading(100))._jdf.queryExecution().toString()
     assert "FileScan text" in plan
-    assert "MapInArrow" not in plan
-    assert "binaryFile" not in plan
+    assert "MapInArrow" not in plan and "binaryFile" not in plan
 
 
 @pytest.mark.both
-def test_lines_are_numbered_in_their_file(spark, tmp_path, monkeypatch):
-    """Also if several tasks read a file: Sail in blocks, Spark in splits."""
+@pytest.mark.parametrize("is_here", [True, pytest.param(False, marks=pytest.mark.spark)])
+def test_lines_are_numbered_in_their_file(is_here, spark, tmp_path, monkeypatch):
+    """Also if several tasks read a file: a file of this machine in blocks, another in Spark's splits."""
     from dbt_tangles.ingest import file_blocks
     from dbt_tangles.ingest.log_lines import read_lines
 
@@ -168,6 +169,9 @@ def test_lines_are_numbered_in_their_file(spark, tmp_path, monkeypatch):
     for name, lines in texts.items():
         (tmp_path / name).write_bytes(b"\n".join(lines))
     monkeypatch.setattr(file_blocks, "BLOCK_BYTES", 64)
+    monkeypatch.setattr(file_blocks, "CHUNK_BYTES", 50)
+    if not is_here:
+        monkeypatch.setattr(found_input, "reads_this_disk", lambda *_: False)
     size = "spark.sql.files.maxPartitionBytes"
     usual = spark.conf.get(size)
     try:

@@ -175,26 +175,6 @@ def test_versions_of_rows(runs):
     assert [version for _, _, version in runs.versions()] == [1]
 
 
-@pytest.mark.spark
-def test_lines_keep_their_places_if_spark_splits_a_file_elsewhere(runs):
-    """Spark's splits depend on the size of the whole log, so they move when it grows."""
-    from dbt_spark_python.fences.known_session import find_session
-
-    conf, size = find_session().conf, "spark.sql.files.maxPartitionBytes"
-    lines, usual = [f"{number:03}\n" for number in range(300)], conf.get(size)
-    try:
-        conf.set(size, 500)
-        runs({"a.txt": "".join(lines[:299]), "b.txt": "one\n"}, known=False)
-        before = runs.versions()
-        assert before == [*(("a.txt", number, 1) for number in range(1, 300)), ("b.txt", 1, 1)]
-        conf.set(size, 700)
-        runs({"a.txt": "".join(lines), "b.txt": "one\n"})
-    finally:
-        conf.set(size, usual)
-    assert runs.is_grown
-    assert runs.versions() == [*before[:-1], ("a.txt", 300, 2), before[-1]]
-
-
 @pytest.mark.both
 def test_more_rows_than_are_broadcast(runs, monkeypatch):
     monkeypatch.setattr("dbt_spark_python.incremental.earlier.MOST_BROADCAST_ROWS", 0)

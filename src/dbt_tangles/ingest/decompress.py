@@ -16,7 +16,6 @@ from typing import Any
 import zstandard
 
 from dbt_tangles.ingest import line_format
-from dbt_tangles.ingest.file_faults import FaultError
 from dbt_tangles.ingest.line_format import LINE_COST, Reading
 from dbt_tangles.reasons import FileFault
 
@@ -30,6 +29,14 @@ CHUNK_BYTES = 2**20
 _ZSTD_HEADER_BYTES = 18
 _MOST_WINDOW = 2**27
 _ERRORS = (zlib.error, OSError, zstandard.ZstdError)
+
+
+class FaultError(Exception):
+    """The reading of a file stopped at a fault."""
+
+    def __init__(self, fault: FileFault, detail: str | None = None) -> None:
+        super().__init__(detail or fault.description)
+        self.fault = fault.value
 
 
 def read_chunks(path: str, file: Any, reading: Reading) -> Iterator[bytes]:

@@ -15,21 +15,24 @@ from dbt_spark_python.engines import sail
 from dbt_spark_python.incremental.earlier import ExtendedTable, NarrowRows
 from dbt_spark_python.incremental.plan import VERSION
 from dbt_spark_python.input_files import Tail, uri
-from dbt_spark_python.session.found_input import find_input
-from dbt_tangles.ingest import file_blocks, line_cache, unpack
+from dbt_spark_python.session.found_input import FoundInput, find_input
+from dbt_tangles.ingest import file_blocks, line_cache
 from dbt_tangles.ingest.decompress import SUFFIXES, UNREAD_SUFFIX
 from dbt_tangles.ingest.file_blocks import Block
 from dbt_tangles.ingest.line_format import LINE_SCHEMA, Reading
+from dbt_tangles.ingest.unpack import read_files
 from dbt_tangles.reasons import FileFault
 
 logger = AdapterLogger("Spark")
 
 
-#: Larger compressed files that are not on a local disk are left to Spark, although Spark fails at damage: Python would
+#: Larger compressed files that are not on this machine are left to Spark, although Spark fails at damage: Python would
 #: need their content in one piece.
 MAX_CONTENT_BYTES = 2**25
 
 _UNPACKED = re.compile(rf"[.]({'|'.join(SUFFIXES)})$", re.IGNORECASE)
+# Not the name of a plain file, or one that Hadoop may not open.
+_ODD_NAME = re.compile(f"{_UNPACKED.pattern}|{UNREAD_SUFFIX.pattern}|:[^/]*$", re.IGNORECASE)
 
 
 def read_lines(
@@ -37,15 +40,14 @@ def read_lines(
 ) -> DataFrame:
     """Read the files at `path`, or only their tails.
 
-    Python unpacks compressed files, so that the readable part of a damaged file is kept. Python also reads files whose
-    lines do not end in a line feed, because Spark supports one separator at a time. All other files are read by Spark.
+    Python reads files of this machine. It keeps the readable part of a damaged file, and numbers lines on both engines.
 
     Args:
         spark: The session.
         path: The file or folder of exactly this name, or else the matches of a glob; folders are read recursively.
         name: The user's name for the path (a var), for errors and warnings.
         reading: The line format and limits.
-        tails: The bytes of files on this machine to read. Python reads them.
+        tails: The bytes of files on this machine to read.
 
     Returns:
         `source_file` string; `line` bigint, its number in the file, from 1; `raw` binary; `raw_length` bigint, null if
@@ -57,58 +59,47 @@ def read_lines(
     """
     log = find_input(spark, path, name)
     skipped = {FileFault.DANGLING_LINK: log.dangling, FileFault.NOT_A_FILE: log.irregular}
-    not_read = list(filter(UNREAD_SUFFIX.search, log.files))
-    _tell(name, path, log.files, {FileFault.UNSUPPORTED_COMPRESSION: not_read, **skipped})
-    if tails is not None:
-        return _read_in_blocks(spark, tails, reading)
-    if sail.is_sail(spark):
+    unread = {FileFault.UNSUPPORTED_COMPRESSION: list(filter(UNREAD_SUFFIX.search, log.files))}
+    _tell(name, path, log.files, unread | skipped)
+    if log.local is None:
+        return _read_elsewhere(log, reading)
+    blocks = []
+    if tails is None:
+        tails = [Tail(file, 0, size, 0) for file, size in log.local]
         blocks = [Block(path, fault=fault.value) for fault, paths in skipped.items() for path in paths]
-        return _read_in_blocks(spark, [Tail(file, 0, size, 0) for file, size in log.local or ()], reading, blocks)
-    place, files = log.place, log.files
-    is_local = files[0].startswith("file:")
-    # Hadoop's local file system lists names with a colon, but cannot open them.
-    unpacked = [
-        file
-        for file in files
-        if not reading.is_by_line or _UNPACKED.search(file) or (is_local and ":" in file.rpartition("/")[2])
-    ]
-    is_not_read = sf.col("_metadata.file_name").rlike(f"(?i){UNREAD_SUFFIX.pattern}")
-    is_unpacked = _is_unpacked(reading, is_local) & ~is_not_read
-    text = place.read("text", lineSep=reading.separator)
-    if not_read or unpacked:  # Spark skips whole files by their metadata, without opening them
-        text = text.where(~(is_not_read | is_unpacked))
+    for tail in tails:
+        if UNREAD_SUFFIX.search(tail.path):
+            blocks.append(Block(tail.path, fault=FileFault.UNSUPPORTED_COMPRESSION.value))
+        elif _UNPACKED.search(tail.path) or not reading.is_by_line:
+            blocks.append(Block(tail.path))
+        else:
+            blocks += file_blocks.divide(tail)
+    return file_blocks.spread(spark, blocks).mapInArrow(partial(read_files, reading=reading), _LINES)
+
+
+def _read_elsewhere(log: FoundInput, reading: Reading) -> DataFrame:
+    """Read files that are not on this machine: Spark passes small compressed ones to Python, and reads all others."""
+    file_name, name = sf.col("_metadata.file_name"), sf.col("_metadata.file_path").alias("source_file")
+    is_unread = file_name.rlike(f"(?i){UNREAD_SUFFIX.pattern}")
+    is_unpacked = file_name.rlike(f"(?i){_UNPACKED.pattern}") | sf.lit(not reading.is_by_line)
+    content, nothing = sf.col("content"), sf.lit(None)
+    if log.files[0].startswith("file:"):  # Hadoop cannot open local names with a colon, and the workers read that disk
+        is_unpacked, content = is_unpacked | file_name.contains(":"), nothing.cast("binary").alias("content")
+    else:
+        is_unpacked &= sf.col("_metadata.file_size") <= MAX_CONTENT_BYTES
+    # Spark skips whole files by their metadata, without opening them.
+    text = log.place.read("text", lineSep=reading.separator).where(~(is_unread | is_unpacked))
     if not reading.is_by_line:  # between two separators there may be blank text
         text = text.where("value rlike '\\\\S'")
     lines = _lines_of_text(text)
-    if unpacked:
-        content = [] if is_local else ["content"]  # workers read local files themselves, like Spark's readers
-        packed = place.read("binaryFile").where(is_unpacked)
-        packed = packed.select(sf.col("_metadata.file_path").alias("source_file"), "path", *content)
-        lines = lines.union(packed.mapInArrow(partial(unpack.unpack, reading=reading), _LINES))
-    if not_read:
-        file = sf.col("_metadata.file_path").alias("source_file")
-        lines = lines.union(
-            _faults(place.read("binaryFile").where(is_not_read).select(file), FileFault.UNSUPPORTED_COMPRESSION)
-        )
-    return _add_skipped(spark, lines, skipped)
-
-
-def _add_skipped(spark: SparkSession, lines: DataFrame, skipped: dict[FileFault, list[str]]) -> DataFrame:
-    """Add a row for each path that is no file."""
-    for fault, paths in skipped.items():
-        if paths:
-            rows = spark.createDataFrame([(uri(each),) for each in paths], "source_file string").coalesce(1)
-            lines = lines.union(_faults(rows, fault))
-    return lines
-
-
-def _is_unpacked(reading: Reading, is_local: bool) -> Column:
-    """Whether Python reads a file, unless its format is unsupported."""
-    file_name = sf.col("_metadata.file_name")
-    is_unpacked = file_name.rlike(f"(?i){_UNPACKED.pattern}") | sf.lit(not reading.is_by_line)
-    if is_local:
-        return is_unpacked | file_name.contains(":")
-    return is_unpacked & (sf.col("_metadata.file_size") <= MAX_CONTENT_BYTES)
+    if reading.is_by_line and not any(map(_ODD_NAME.search, log.files)):
+        return lines
+    files, code = log.place.read("binaryFile"), FileFault.UNSUPPORTED_COMPRESSION.value
+    unpacked = files.where(is_unpacked & ~is_unread).select(
+        name, "path", content, nothing.cast("string").alias("fault")
+    )
+    unread = files.where(is_unread).select(name, "path", nothing.cast("binary"), sf.lit(code))
+    return lines.union(unpacked.union(unread).mapInArrow(partial(read_files, reading=reading), _LINES))
 
 
 def _lines_of_text(text: DataFrame) -> DataFrame:
@@ -130,22 +121,8 @@ def _lines_of_text(text: DataFrame) -> DataFrame:
     shifts = NarrowRows(splits.select("source_file", "split", shift.alias("shift")))
     lines = lines.join(shifts.broadcast_if_small(shifts.rows), ["source_file", "split"])
     number = (sf.col("row_id") + sf.col("shift")).alias("line")
-    return lines.select("source_file", number, "raw", *_whole())
-
-
-def _read_in_blocks(
-    spark: SparkSession, tails: list[Tail], reading: Reading, skipped: list[Block] | None = None
-) -> DataFrame:
-    """Read files of this machine in Python only: Sail's readers do not report a line's place (until 0.6.6)."""
-    blocks = skipped or []
-    for tail in tails:
-        if UNREAD_SUFFIX.search(tail.path):
-            blocks.append(Block(tail.path, fault=FileFault.UNSUPPORTED_COMPRESSION.value))
-        elif _UNPACKED.search(tail.path) or not reading.is_by_line:
-            blocks.append(Block(tail.path))
-        else:
-            blocks += file_blocks.divide(tail)
-    return file_blocks.spread_numbered(spark, blocks).mapInArrow(partial(unpack.read_blocks, reading=reading), _LINES)
+    whole = (sf.lit(None).cast(field.dataType).alias(field.name) for field in _LINES[3:])
+    return lines.select("source_file", number, "raw", *whole)
 
 
 def _tell(name: str, path: str, files: list[str], skipped: dict[FileFault, list[str]]) -> None:
@@ -274,16 +251,3 @@ _LINES = from_arrow_schema(LINE_SCHEMA)
 # Sail counts the bytes of strings only (until 0.6.6); Spark casts any bytes to a string, and the second expression is
 # unused.
 _BYTES = "coalesce(octet_length(try_cast(raw as string)), length(decode(raw, 'iso-8859-1')))"
-
-
-def _whole() -> list[Column]:
-    """Return the columns after `raw`, for a line that is complete."""
-    return [sf.lit(None).cast(field.dataType).alias(field.name) for field in _LINES[3:]]
-
-
-def _faults(files: DataFrame, fault: FileFault) -> DataFrame:
-    """Return a row for each of some files that are not read."""
-    row = {"line": 1, "fault": fault.value, "fault_detail": fault.description}
-    return files.select(
-        "source_file", *(sf.lit(row.get(field.name)).cast(field.dataType).alias(field.name) for field in _LINES[1:])
-    )

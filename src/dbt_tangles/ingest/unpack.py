@@ -3,6 +3,7 @@
 The functions are pure functions on Arrow batches; workers import this module from the shipped package.
 """
 
+import io
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -11,8 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbt_tangles.ingest import decompress
-from dbt_tangles.ingest.decompress import read_chunks
-from dbt_tangles.ingest.file_faults import FaultError
+from dbt_tangles.ingest.decompress import FaultError, read_chunks
 from dbt_tangles.ingest.line_checks import BYTE_ORDER_MARK
 from dbt_tangles.ingest.line_format import LINE_SCHEMA, Reading
 from dbt_tangles.reasons import FileFault
@@ -24,13 +24,15 @@ _HELD_BACK = 2
 _BATCH_LINES = 2**14
 
 
-def unpack(batches: Iterator[pa.RecordBatch], reading: Reading) -> Iterator[pa.RecordBatch]:
-    """Read the lines of files.
+def read_files(batches: Iterator[pa.RecordBatch], reading: Reading) -> Iterator[pa.RecordBatch]:
+    """Read the lines of files, and of parts of files.
 
     Args:
-        batches: One row per file: `source_file`, its name in the result; `path`, with the suffix that tells its
-            compression; `content`, a column that is missing if `path` is `file:` and a local path.
-        reading: The line format and limits.
+        batches: One row per file or part: `source_file`, its file's name in the result; `path`, whose suffix tells the
+            compression. Optional columns: `content`, of a file that is not on this machine; `start` and `end`, the
+            bytes of a part, which begins with a line; `first_line`, that line's number; `fault`, a code of `FileFault`
+            if the file is skipped.
+        reading: The line format and limits. A file has parts only if its lines end in a line feed.
 
     Yields:
         Record batches of `LINE_SCHEMA`: for each file its lines, numbered from 1, as Spark's text reader splits them;
@@ -40,103 +42,30 @@ def unpack(batches: Iterator[pa.RecordBatch], reading: Reading) -> Iterator[pa.R
         RuntimeError: A file is missing, or permission is missing.
     """
     for batch in batches:
-        contents = batch.column("content") if "content" in batch.schema.names else None
-        names, paths = batch.column("source_file").to_pylist(), batch.column("path").to_pylist()
-        for place, (name, path) in enumerate(zip(names, paths, strict=True)):
+        for place in range(len(batch)):
+            [row] = batch.slice(place, 1).to_pylist()
             try:
-                if contents is None:
-                    file = open(path.removeprefix("file:"), "rb", buffering=0)  # noqa: SIM115
-                else:
-                    file = pa.BufferReader(contents[place].as_buffer())
-                with file:
-                    yield from lines_of(name, read_chunks(path, file, reading), reading)
+                yield from _read_file(row, reading)
             except OSError as error:
-                raise RuntimeError(f"while reading file {path}: {error.strerror or error}") from error
+                raise RuntimeError(f"while reading file {row['path']}: {error.strerror or error}") from error
 
 
-def read_blocks(batches: Iterator[pa.RecordBatch], reading: Reading) -> Iterator[pa.RecordBatch]:
-    """Read the lines of files on this machine, large files in blocks.
-
-    Args:
-        batches: One row per block: `source_file`, its file's name in the result; `path`; `start` and `end`, a range of
-            bytes: the lines that begin in it are read; `first_line`, the number of the first of them; `fault`, if
-            the file is skipped.
-        reading: The line format and limits. A file has several blocks only if its lines end in a line feed.
-
-    Yields:
-        Batches as `unpack` does.
-
-    Raises:
-        RuntimeError: A file is missing, or permission is missing.
-    """
-    columns = ("source_file", "path", "start", "end", "first_line", "fault")
-    for batch in batches:
-        blocks = zip(*(batch.column(key).to_pylist() for key in columns), strict=True)
-        for name, path, start, end, first_line, fault in blocks:
-            if fault:
-                yield _batch(name, [1], [None], [None], [fault], [FileFault(fault).description])
-                continue
-            try:
-                with open(path, "rb", buffering=0) as file:
-                    if end is None:
-                        yield from lines_of(name, read_chunks(path, file, reading), reading)
-                    elif (first := _first_line(file, start, end)) is not None:
-                        chunks = _to_line_end(file, first, end)
-                        yield from lines_of(name, chunks, reading, first_line, is_whole=first == 0)
-            except OSError as error:
-                raise RuntimeError(f"while reading file {path}: {error.strerror or error}") from error
-
-
-def count_lines(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Count the lines that begin in blocks of files on this machine.
-
-    Args:
-        batches: One row per block with an `end`, with the columns of `read_blocks`.
-
-    Yields:
-        For each batch, `number` int32, passed on, and `lines` int64.
-
-    Raises:
-        RuntimeError: A file is missing, or permission is missing.
-    """
-    for batch in batches:
-        blocks = zip(*(batch.column(key).to_pylist() for key in ("path", "start", "end")), strict=True)
-        counts = [_line_starts(path, start, end) for path, start, end in blocks]
-        yield pa.record_batch({"number": batch.column("number"), "lines": pa.array(counts, pa.int64())})
-
-
-def _line_starts(path: str, start: int, end: int) -> int:
-    """Count the lines that begin in a range of bytes: at the first byte of the file, and after each line feed."""
-    try:
-        with open(path, "rb", buffering=0) as file:
-            at, last, count = max(start - 1, 0), end - 1, int(start == 0)
-            file.seek(at)
-            while at < last and (chunk := file.read(min(decompress.CHUNK_BYTES, last - at))):
-                count += chunk.count(b"\n")
-                at += len(chunk)
-            return count
-    except OSError as error:
-        raise RuntimeError(f"while reading file {path}: {error.strerror or error}") from error
-
-
-def _first_line(file: Any, start: int, end: int) -> int | None:
-    """Find the first byte of a block at which a line begins; None if the whole block is inside a line.
-
-    Bytes after the block are not read: in a file without line ends, each block would read the whole rest.
-    """
-    if not start:
-        return 0
-    at, last = start - 1, end - 1  # a line begins after the previous line's line feed
-    file.seek(at)
-    while at < last and (chunk := file.read(min(decompress.CHUNK_BYTES, last - at))):
-        if (found := chunk.find(b"\n")) >= 0:
-            return at + found + 1
-        at += len(chunk)
-    return None
+def _read_file(row: dict[str, Any], reading: Reading) -> Iterator[pa.RecordBatch]:
+    name, path, end = row["source_file"], row["path"], row.get("end")
+    if row.get("fault"):
+        yield _batch(name, [1], [None], [None], [row["fault"]], [FileFault(row["fault"]).description])
+        return
+    content = row.get("content")
+    with io.BytesIO(content) if content is not None else open(path.removeprefix("file:"), "rb", buffering=0) as file:
+        if end is None:
+            yield from lines_of(name, read_chunks(path, file, reading), reading)
+        else:
+            chunks = _to_line_end(file, row["start"], end)
+            yield from lines_of(name, chunks, reading, row["first_line"], is_whole=row["start"] == 0)
 
 
 def _to_line_end(file: Any, start: int, end: int) -> Iterator[bytes]:
-    """Yield the text from a line's first byte to the end of the last line that begins before `end`."""
+    """Yield the text of a part: the bytes up to `end`, and the rest of the last line if the file has grown since."""
     file.seek(start)
     while chunk := file.read(decompress.CHUNK_BYTES):
         if (found := chunk.find(b"\n", max(end - 1 - start, 0))) >= 0:

@@ -16,7 +16,6 @@ from dbt_tangles.algorithms.autobase import design, fewest_nodes, quorums, resul
 from dbt_tangles.algorithms.autobase import results as kernel
 from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
 from dbt_tangles.algorithms.autobase.results import results_of_bases
-from dbt_tangles.kernel_runtime.arrow_batches import run_on_partition
 from rule_search import simulate
 from unsettled_oracle import heads_of
 
@@ -36,10 +35,8 @@ def test_results_agree_with_the_oracles_in_any_order_of_rows(named, rng, degree,
             patch.setattr(module, name, rng.randint(1, 200))
         patch.setattr(result_rows, "ROWS_PER_BATCH", rng.randint(1, 20))
         assert results(table, NO_LIMIT, degree, rule) == expected
-    parts = iter(table.to_batches(max_chunksize=5))
-    found = pa.Table.from_batches(
-        run_on_partition(results_of_bases, parts, NO_LIMIT, degree, rule), result_rows.RESULT_SCHEMA
-    )
+    parts = pa.Table.from_batches(table.to_batches(max_chunksize=5))
+    found = pa.Table.from_batches(results_of_bases(parts, NO_LIMIT, degree, rule), result_rows.RESULT_SCHEMA)
     assert found.num_rows == sum(map(len, expected.values()))
 
 
@@ -144,7 +141,6 @@ def test_inconsistent_tables_are_refused():
 
 def test_an_empty_table_gives_no_rows():
     assert list(results_of_bases(INPUT_SCHEMA.empty_table(), NO_LIMIT, 3)) == []
-    assert list(run_on_partition(results_of_bases, iter([]), NO_LIMIT, 3)) == []
 
 
 def counted(table: pa.Table, row_limit: int = NO_LIMIT) -> tuple[dict[str, int], float]:

@@ -1,57 +1,61 @@
 """Blocks of files, read in Python: each line is in exactly one block, with its number in the file."""
 
 import gzip
-import io
 
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.ingest import decompress, unpack
+from dbt_spark_python.input_files import Tail
+from dbt_tangles.ingest import decompress, file_blocks, unpack
+from dbt_tangles.ingest.file_blocks import Block
 from dbt_tangles.ingest.line_format import Reading
 
 
 def read(blocks, max_bytes=100) -> list[dict]:
     """Read some blocks of files."""
-    batches = unpack.read_blocks(iter([batch_of(blocks)]), reading=Reading(max_bytes))
-    return [row for batch in batches for row in batch.to_pylist()]
-
-
-def batch_of(blocks) -> pa.RecordBatch:
-    """Put blocks of files into a batch."""
     text, number = pa.string(), pa.int64()
-    columns = {"path": text, "start": number, "end": number, "fault": text, "first_line": number}
-    fields = {"number": pa.int32(), "source_file": text, **columns}
-    rows = [{"number": place, "source_file": "f", "first_line": 1, **block} for place, block in enumerate(blocks)]
-    return pa.RecordBatch.from_pylist(rows, pa.schema(list(fields.items())))
+    kinds = {"path": text, "start": number, "end": number, "fault": text, "first_line": number, "source_file": text}
+    rows = [{"source_file": "f", **block._asdict()} for block in blocks]
+    batch = pa.RecordBatch.from_pylist(rows, pa.schema(list(kinds.items())))
+    return [row for part in unpack.read_files(iter([batch]), Reading(max_bytes)) for row in part.to_pylist()]
+
+
+def divide(path, size, chunk, monkeypatch):
+    """Divide a whole file into blocks of a least size."""
+    monkeypatch.setattr(file_blocks, "BLOCK_BYTES", size)
+    monkeypatch.setattr(file_blocks, "CHUNK_BYTES", chunk)
+    return file_blocks.divide(Tail(str(path), 0, path.stat().st_size, 0))
 
 
 @given(
-    text=st.lists(st.sampled_from([b"\n", b"ab", b"c", b"\xef\xbb\xbf", b"\r"]), max_size=12), size=st.integers(1, 9)
+    text=st.lists(st.sampled_from([b"\n", b"ab", b"c", b"\xef\xbb\xbf", b"\r"]), max_size=12),
+    size=st.integers(1, 9),
+    chunk=st.integers(1, 9),
 )
-def test_blocks_have_the_lines_of_the_whole(text, size, tmp_path_factory):
-    """For any block size, each line is in exactly one block; it gets its number from the counts of earlier blocks."""
-    text = b"".join(text)
+def test_blocks_have_the_lines_of_the_whole(text, size, chunk, tmp_path_factory):
+    """For any size of blocks, each line is in exactly one block, with its number in the file."""
     path = tmp_path_factory.mktemp("blocks") / "log"
-    path.write_bytes(text)
-    whole = read([{"path": str(path), "start": 0}])
+    path.write_bytes(b"".join(text))
+    whole = read([Block(str(path))])
     assert [row["line"] for row in whole] == list(range(1, len(whole) + 1))
-    blocks = [
-        {"path": str(path), "start": start, "end": min(start + size, len(text))} for start in range(0, len(text), size)
-    ]
-    (counted,) = unpack.count_lines(iter([batch_of(blocks)]))
-    parts, first_line = [], 1
-    for block, row in zip(blocks, counted.to_pylist(), strict=True):
-        parts += read([{**block, "first_line": first_line}])
-        first_line += row["lines"]
-    assert parts == whole
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        blocks = divide(path, size, chunk, monkeypatch)
+    assert read(blocks) == whole
+    assert all(block.end - block.start <= size + chunk + 8 for block in blocks)
+
+
+def test_a_line_that_grows_is_read_to_its_end(tmp_path):
+    path = tmp_path / "log"
+    path.write_bytes(b"1\n23\n4")
+    assert [row["raw"] for row in read([Block(str(path), 2, 3, None, 2)])] == [b"23"]
 
 
 def test_faults_and_packed_files(tmp_path):
     path = tmp_path / "log.gz"
     path.write_bytes(gzip.compress(b"1\n2\n") + b"x")
-    rows = read([{"path": str(path), "start": 0}, {"path": "/nowhere", "start": 0, "fault": "dangling_link"}])
+    rows = read([Block(str(path)), Block("/nowhere", fault="dangling_link")])
     assert [(row["raw"], row["fault"]) for row in rows] == [
         (b"1", None),
         (b"2", None),
@@ -63,40 +67,23 @@ def test_faults_and_packed_files(tmp_path):
 def test_a_line_too_long_near_the_end(tmp_path):
     path = tmp_path / "log"
     path.write_bytes(b"x" * (2 * decompress.CHUNK_BYTES + 5) + b"\n12\n")
-    rows = read([{"path": str(path), "start": 0, "end": path.stat().st_size}])
+    rows = read([Block(str(path), 0, path.stat().st_size)])
     assert [(row["raw"], row["raw_length"]) for row in rows] == [
         (b"x" * 100, 2 * decompress.CHUNK_BYTES + 5),
         (b"12", 2),
     ]
 
 
-class CountingFile(io.FileIO):
-    """A file that counts the bytes read from it."""
-
-    count = 0
-
-    def read(self, size=-1):
-        """Read like a file."""
-        piece = super().read(size)
-        CountingFile.count += len(piece)
-        return piece
-
-
 @pytest.mark.parametrize("line", [2**14, 2**10, 2**6, 100])
-def test_each_byte_is_read_twice_at_most(line, tmp_path, monkeypatch):
-    """Also in a file without line ends: a block searches the beginning of a line only within itself."""
-    path, size, block = tmp_path / "log", 2**14, 2**6
+def test_blocks_of_a_file_do_not_overlap(line, tmp_path, monkeypatch):
+    """Also in a file without line ends, so each byte is read twice: once to divide the file, once for its lines."""
+    path, size = tmp_path / "log", 2**14
     path.write_bytes((b"x" * (line - 1) + b"\n") * (size // line))
-    monkeypatch.setattr(decompress, "CHUNK_BYTES", 16)
-    monkeypatch.setattr(unpack, "open", lambda path, *_, **__: CountingFile(path), raising=False)
-    CountingFile.count = 0
-    rows = read(
-        [{"path": str(path), "start": start, "end": start + block} for start in range(0, size, block)], max_bytes=10
-    )
-    assert [row["raw_length"] for row in rows][: size // line] == [line - 1] * (size // line)
-    assert size <= CountingFile.count <= 2 * size + 16 * (size // block)
+    blocks = divide(path, 2**6, 16, monkeypatch)
+    assert [block.start for block in blocks] == [0, *(block.end for block in blocks[:-1])]
+    assert [row["raw_length"] for row in read(blocks, 10)] == [line - 1] * (size // line)
 
 
-def test_a_file_that_is_gone(tmp_path):
+def test_a_file_that_is_gone():
     with pytest.raises(RuntimeError, match=r"while reading file /nowhere/log: No such file"):
-        read([{"path": "/nowhere/log", "start": 0, "end": 5}])
+        read([Block("/nowhere/log", 0, 5)])

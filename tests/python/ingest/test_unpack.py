@@ -13,7 +13,7 @@ import zstandard
 from dbt_tangles.ingest import decompress, line_format
 from dbt_tangles.ingest.decompress import SUFFIXES
 from dbt_tangles.ingest.line_format import FREE_BYTES, LINE_COST, LINE_SCHEMA, Reading
-from dbt_tangles.ingest.unpack import unpack
+from dbt_tangles.ingest.unpack import read_files
 from dbt_tangles.reasons import FileFault
 
 MAX_BYTES = 5000
@@ -28,7 +28,7 @@ EVERY_KIND = pytest.mark.parametrize("suffix", WHOLE)
 def read(name, content, separator="\n", max_bytes=MAX_BYTES, **options):
     """Read one file as Spark passes it: its rows, lines first."""
     batch = pa.record_batch({"source_file": ["file:/a"], "path": [f"s3a://b/{name}"], "content": [content]})
-    batches = list(unpack(iter([batch]), Reading(max_bytes, separator, **options)))
+    batches = list(read_files(iter([batch]), Reading(max_bytes, separator, **options)))
     rows = pa.Table.from_batches(batches, LINE_SCHEMA).to_pylist()
     assert [(row["source_file"], row["line"]) for row in rows] == [("file:/a", n) for n in range(1, len(rows) + 1)]
     assert not any(row["fault"] for row in rows[:-1])
@@ -266,10 +266,10 @@ def test_local_files(tmp_path):
         (tmp_path / name).write_bytes(content)
     paths = [f"file:{tmp_path / name}" for name in names]
     batch = pa.record_batch({"source_file": names, "path": paths})
-    rows = pa.Table.from_batches(unpack(iter([batch]), Reading(MAX_BYTES)), LINE_SCHEMA).to_pylist()
+    rows = pa.Table.from_batches(read_files(iter([batch]), Reading(MAX_BYTES)), LINE_SCHEMA).to_pylist()
     assert [(row["source_file"], row["line"], row["raw"]) for row in rows] == [
         (name, number, line) for name in names for number, line in enumerate(LINES, 1)
     ]
     gone = pa.record_batch({"source_file": ["a"], "path": [f"file:{tmp_path}/gone.gz"]})
     with pytest.raises(RuntimeError, match=r"while reading file file:.*/gone\.gz: No such file"):
-        list(unpack(iter([gone]), Reading(MAX_BYTES)))
+        list(read_files(iter([gone]), Reading(MAX_BYTES)))

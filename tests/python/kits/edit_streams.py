@@ -7,7 +7,7 @@ import numpy as np
 import timeline_oracle as oracle
 from dbt_tangles.algorithms.timeline.admission import Graph, ranks
 from dbt_tangles.algorithms.timeline.edits import Commands, Timelines, edit_stream
-from dbt_tangles.kernel_runtime.spill_buffer import NO_LIMIT
+from dbt_tangles.kernel_runtime.rows_on_disk import NO_LIMIT
 
 
 class Log(NamedTuple):

@@ -4,7 +4,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dbt_tangles.algorithms.graph.orders import Dag, positions, renumber
 from dbt_tangles.columns.dense_ids import number_rows
@@ -50,19 +49,3 @@ def number_members(table: pa.Table) -> Members:
     if (in_order[dag.previous] >= merged).any():
         raise ValueError("a depth is not greater than that of a previous: compute the depths with `walk`")
     return Members(dag, nodes.row[dag.node])
-
-
-def single_chunk(column: pa.ChunkedArray, rows_at_once: int) -> pa.Array:
-    """Combine the chunks of a string column, for repeated `take`.
-
-    Args:
-        column: A column of strings.
-        rows_at_once: Maximum number of rows of one `take`.
-
-    Returns:
-        The column in one chunk, with 64-bit offsets where a `take` might exceed two gigabytes.
-    """
-    longest = pc.max(pc.binary_length(column)).as_py() or 0
-    if column.nbytes >= 2**31 - 1 or longest * rows_at_once >= 2**31 - 1:
-        column = column.cast(pa.large_string())
-    return column.combine_chunks()
