@@ -1,6 +1,11 @@
 """Finds the first cause of each difference between replicas: a message that one lacks, or judges differently."""
 
+from pathlib import Path
+
 from dbt_tangles.cli.tables import Pair
+from dbt_tangles.queries import sections
+
+_SQL = sections(Path(__file__).with_name("first_causes.sql"))
 
 #: The inputs, which may be causes: kind, table, scope, id, verdict, and a condition on the rows.
 _INPUTS = [
@@ -9,51 +14,22 @@ _INPUTS = [
     ("node", "autobase_nodes", "base_id", "node_id", "true", "true"),
     ("event", "timeline_events", "timeline_id", "event_id", "true", "message_id is null"),
 ]
-_OF_TANGLE = """
-    select tangle_name as k1, root_id as k2, 'ssb' as kind, '' as scope, message_id as id, coalesce(depth, 1e9) as place
-    from side.tangle_messages
-    union all
-    select tangle_name, root_id, 'ssb', '', unnest(blocked_by), -1 from side.tangle_messages"""
-# A set also depends on the messages of its account, which hold the account's keys.
-_OF_SET = """
-    select set_id as k1, '' as k2, 'pzp' as kind, '' as scope, message_id as id, coalesce(depth, 1e9) as place
-    from side.set_messages
-    union all
-    select set_id, '', 'pzp', '', message_id, 2e9 from side.sets inner join side.pzp_messages using (account)
-    union all
-    select set_id, '', 'pzp', '', unnest(awaited_ids), -1 from side.set_messages
-    union all
-    select set_id, '', 'pzp', '', account, -2 from side.sets where account is not null"""
-_OF_TIMELINE = """
-    select timeline_id as k1, '' as k2, if(message_id is null, 'event', 'ssb') as kind,
-        if(message_id is null, timeline_id, '') as scope, event_id as id, position as place
-    from side.timeline_events"""
-_OF_BASE = """
-    select base_id as k1, '' as k2, 'node' as kind, base_id as scope, node_id as id, coalesce(depth, 1e9) as place
-    from side.autobase_nodes"""
-#: Compared table: a query for the inputs of its rows, and the columns that join the two.
+_TANGLE, _SET, _BASE = ("tangle_name", "root_id"), ("set_id",), ("base_id",)
+#: Compared table: the section of first_causes.sql with the inputs of its rows, and the columns that join the two.
 _SCOPES = {
-    "feeds": (
-        """select author as k1, '' as k2, 'ssb' as kind, '' as scope, message_id as id, sequence as place
-        from side.ssb_messages""",
-        ("author",),
-    ),
-    "tangles": (_OF_TANGLE, ("tangle_name", "root_id")),
-    "tangle_messages": (_OF_TANGLE, ("tangle_name", "root_id")),
-    "tangle_messages.position": (_OF_TANGLE, ("tangle_name", "root_id")),
-    "group_epochs": (
-        """select group_id as k1, '' as k2, 'ssb' as kind, '' as scope, message_id as id, 0 as place
-        from side.group_messages""",
-        ("group_id",),
-    ),
-    "sets": (_OF_SET, ("set_id",)),
-    "set_messages": (_OF_SET, ("set_id",)),
-    "set_items.item_position": (_OF_SET, ("set_id",)),
-    "timeline_stats": (_OF_TIMELINE, ("timeline_id",)),
-    "timeline_events.position": (_OF_TIMELINE, ("timeline_id",)),
-    "autobase_bases": (_OF_BASE, ("base_id",)),
-    "autobase_views.position": (_OF_BASE, ("base_id",)),
-    "autobase_views.is_confirmed": (_OF_BASE, ("base_id",)),
+    "feeds": ("feed", ("author",)),
+    "tangles": ("tangle", _TANGLE),
+    "tangle_messages": ("tangle", _TANGLE),
+    "tangle_messages.position": ("tangle", _TANGLE),
+    "group_epochs": ("group", ("group_id",)),
+    "sets": ("set", _SET),
+    "set_messages": ("set", _SET),
+    "set_items.item_position": ("set", _SET),
+    "timeline_stats": ("timeline", ("timeline_id",)),
+    "timeline_events.position": ("timeline", ("timeline_id",)),
+    "autobase_bases": ("base", _BASE),
+    "autobase_views.position": ("base", _BASE),
+    "autobase_views.is_confirmed": ("base", _BASE),
 }
 #: Table of inputs: the table of their rejects, with the columns of the scope and the id.
 _REFUSED = {"autobase_nodes": ("autobase_rejects", "base_id", "node_id")}
@@ -90,7 +66,8 @@ def add_causes(pair: Pair, answer: dict) -> None:
             _add_refusals(pair, answer[side]["first"], other, *_REFUSED[table])
     if table not in _SCOPES:
         return
-    members, keys = _SCOPES[table]
+    section, keys = _SCOPES[table]
+    members = _SQL[section]
     rows = [row for side in ("only_a", "only_b", "differ") for row in answer[side]["first"]]
     if not rows:
         return

@@ -15,37 +15,13 @@ from typing import Any
 
 from dbt_tangles.algorithms.timeline.replica import Command, follow
 from dbt_tangles.cli.tables import CommandError
+from dbt_tangles.queries import sections
 
 #: A block with more events is split in two.
 BLOCK = 256
 #: The distance of the `place` of two blocks when they are written first. A split halves it.
 _GAP = 1 << 32
-_SCHEMA = """
-    create table if not exists timelines (timeline_id text primary key, publication text not null) without rowid;
-    create table if not exists events (
-        number integer primary key, timeline_id text not null, event_id text not null,
-        author text, sent_at real, content_type text, content text, unique (timeline_id, event_id)
-    );
-    create table if not exists blocks (
-        timeline_id text not null, place integer not null, size integer not null, numbers text not null,
-        primary key (timeline_id, place)
-    ) without rowid;
-    create view if not exists positions as
-    select numbered.timeline_id, numbered.before + item.key as position, events.event_id
-    from (
-        select timeline_id, numbers, sum(size) over (partition by timeline_id order by place) - size as before
-        from blocks
-    ) as numbered, json_each(numbered.numbers) as item
-    inner join events on item.value = events.number;
-"""
-_WRITE_EVENT = """
-    insert into events (timeline_id, event_id, author, sent_at, content_type, content)
-    values (:timeline_id, :event_id, :author, :sent_at, :content_type, :content)
-    on conflict (timeline_id, event_id) do update set
-    (author, sent_at, content_type, content)
-    = (excluded.author, excluded.sent_at, excluded.content_type, excluded.content)
-"""
-
+_SQL = sections(Path(__file__).with_name("sqlite_replica.sql"))
 
 #: A part of SQLite's message: the cause with its remedy.
 _CAUSES = {
@@ -85,7 +61,7 @@ class SqliteReplica:
             if held and "timelines" not in held:  # The file of another program stays as it is.
                 raise CommandError(f"{path}: {_FOREIGN}")
             self._connection.execute("pragma journal_mode = wal")  # Clients read while a transaction writes.
-            self._connection.executescript(_SCHEMA)
+            self._connection.executescript(_SQL["schema"])
             self._connection.execute("select timeline_id, event_id from positions limit 1")
 
     def publication(self, timeline_id: str) -> str | None:
@@ -129,7 +105,9 @@ class SqliteReplica:
         with self._explain():
             self._connection.execute("begin immediate")
             try:
-                self._connection.executemany(_WRITE_EVENT, ({"timeline_id": timeline_id, **event} for event in events))
+                self._connection.executemany(
+                    _SQL["write_event"], ({"timeline_id": timeline_id, **event} for event in events)
+                )
                 yield begun
                 sql = "insert or replace into timelines values (?, ?)"
                 self._connection.execute(sql, (timeline_id, publication))
