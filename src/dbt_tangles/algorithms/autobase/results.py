@@ -16,6 +16,7 @@ Source: the design document of Autobase; autobase 7.28.1.
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -38,6 +39,12 @@ FOLLOW_LIMIT, DESIGN_FOLLOW_LIMIT = 2**23, 200
 
 #: The most nodes of views, or nodes times indexers of bases, that are handled together.
 TOGETHER = 4_000_000
+
+
+def results_of_partition(batches: Iterator[pa.RecordBatch], **options: Any) -> Iterator[pa.RecordBatch]:
+    """Find the results of a partition's bases, if it has rows; see `results_of_bases`."""
+    if found := list(filter(len, batches)):
+        yield from results_of_bases(pa.Table.from_batches(found), **options)
 
 
 def results_of_bases(
