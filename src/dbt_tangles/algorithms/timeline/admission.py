@@ -20,6 +20,9 @@ from dbt_tangles.columns.arrays import keep_entries
 from dbt_tangles.columns.links import Links
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
+# The events that are judged together, a bit for each.
+_BLOCK = 64
+
 
 class Graph(NamedTuple):
     """The nodes of many timelines; those of a timeline are neighbours."""
@@ -65,7 +68,9 @@ def break_cycles(
     is_knotted = is_left & ~is_message
     is_knotted[is_left] &= size[component[is_left]] > 1
     is_event = graph.is_event.copy()
-    is_event[_closers(graph, children(graph.start, graph.cause), component, arrived[is_knotted[arrived]])] = False
+    arrived = arrived[is_knotted[arrived]]
+    arrived = arrived[np.argsort(component[arrived], kind="stable")]
+    is_event[_closers(graph, children(graph.start, graph.cause), component, arrived)] = False
     kept = keep_entries(graph.start, graph.cause, is_event[owner] & is_event[graph.cause] & ~is_cyclic)
     return ranks(Graph(graph.timeline_start, is_event, *kept)), is_cyclic
 
@@ -81,45 +86,82 @@ def ranks(graph: Graph) -> np.ndarray:
 
 @compiled
 def _closers(graph, effects, component, arrived):
-    """List the events that close a cycle with events that arrived before them."""
+    """List the events that close a cycle with events that arrived before them.
+
+    `arrived` has the events of a component one after another, in order of arrival. They are judged in blocks: a bit for
+    each event of a block is carried along the causes of the admitted events, which takes one pass for a block.
+    """
     nodes = len(component)
-    is_in = np.zeros(nodes, np.bool_)
-    seen = np.full(nodes, np.int32(-1))
-    queues = np.empty((2, nodes), np.int32)
-    closers = np.empty(len(arrived), np.int32)
-    count = 0
-    for i in range(len(arrived)):
-        x = arrived[i]
-        if _closes(x, np.int32(2 * i), graph, effects, component, is_in, (seen, queues)):
-            closers[count] = x
-            count += 1
-        else:
-            is_in[x] = True
+    is_in, follows, waiting = np.zeros(nodes, np.bool_), np.zeros(nodes, np.uint64), np.zeros(nodes, np.int32)
+    admitted, queue = np.empty(len(arrived), np.int32), np.empty(len(arrived), np.int32)
+    closers, count = np.empty(len(arrived), np.int32), 0
+    begin, inside = 0, 0
+    while begin < len(arrived):
+        end = begin
+        while end < min(begin + _BLOCK, len(arrived)) and component[arrived[end]] == component[arrived[begin]]:
+            follows[arrived[end]] = np.uint64(1) << np.uint64(end - begin)
+            end += 1
+        _carry(admitted[:inside], graph, effects, component, is_in, follows, (waiting, queue))
+        closes = _judge(arrived[begin:end], graph, component, follows)
+        for i in range(begin, end):
+            x = arrived[i]
+            follows[x] = 0
+            if closes & (np.uint64(1) << np.uint64(i - begin)):
+                closers[count] = x
+                count += 1
+            else:
+                is_in[x] = True
+                admitted[inside] = x
+                inside += 1
+        if end < len(arrived) and component[arrived[end]] != component[arrived[begin]]:
+            inside = 0
+        begin = end
     return closers[:count].copy()
 
 
 @inner
-def _closes(x, mark, graph, effects, component, is_in, scratch):
-    """Whether a path of admitted events leads from an effect of an event to a cause of it.
+def _carry(admitted, graph, effects, component, is_in, follows, scratch):
+    """Find the events of a block that each admitted event follows, in topological order."""
+    waiting, queue = scratch
+    tail = 0
+    for x in admitted:
+        waiting[x] = 0
+        for e in range(graph.start[x], graph.start[x + 1]):
+            waiting[x] += is_in[graph.cause[e]] and component[graph.cause[e]] == component[x]
+        if waiting[x] == 0:
+            queue[tail] = x
+            tail += 1
+    for head in range(len(admitted)):
+        x = queue[head]
+        follows[x] = 0
+        for e in range(graph.start[x], graph.start[x + 1]):
+            if component[graph.cause[e]] == component[x]:
+                follows[x] |= follows[graph.cause[e]]
+        for k in range(effects.start[x], effects.start[x + 1]):
+            y = effects.child[k]
+            if is_in[y] and component[y] == component[x]:
+                waiting[y] -= 1
+                if waiting[y] == 0:
+                    queue[tail] = y
+                    tail += 1
 
-    Two searches in turns, from the effects and from the causes; the one that follows fewer links decides the cost.
-    """
-    seen, queues = scratch
-    queues[0, 0] = queues[1, 0] = x
-    head, tail, steps = np.zeros(2, np.int64), np.ones(2, np.int64), np.zeros(2, np.int64)
-    while head[0] < tail[0] and head[1] < tail[1]:
-        side = 0 if head[1] > 0 and (head[0] == 0 or steps[0] <= steps[1]) else 1
-        y = queues[side, head[side]]
-        head[side] += 1
-        start, found = (effects.start, effects.child) if side == 0 else (graph.start, graph.cause)
-        steps[side] += 1 + start[y + 1] - start[y]
-        for k in range(start[y], start[y + 1]):
-            z = found[k]
-            if is_in[z] and component[z] == component[x]:
-                if seen[z] == mark + 1 - side:
-                    return True
-                if seen[z] != mark + side:
-                    seen[z] = mark + side
-                    queues[side, tail[side]] = z
-                    tail[side] += 1
-    return False
+
+@inner
+def _judge(block, graph, component, follows):
+    """Return the bits of the events of a block that follow themselves through admitted events, each in its turn."""
+    before = np.zeros(_BLOCK, np.uint64)  # The events of the block that each event would follow
+    closes = np.uint64(0)
+    for i in range(len(block)):
+        x = block[i]
+        for e in range(graph.start[x], graph.start[x + 1]):
+            if component[graph.cause[e]] == component[x]:
+                before[i] |= follows[graph.cause[e]]
+        found = np.uint64(0)
+        while found != before[i]:
+            found = before[i]
+            for j in range(i):
+                bit = np.uint64(1) << np.uint64(j)
+                if found & bit and not closes & bit:
+                    before[i] |= before[j]
+        closes |= before[i] & (np.uint64(1) << np.uint64(i))
+    return closes
