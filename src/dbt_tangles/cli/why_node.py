@@ -2,7 +2,7 @@
 
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.cause_path import write_causes, write_links
-from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, quantity, truncate
+from dbt_tangles.cli.page import BAD, DIM, GOOD, ID, STRONG, Page, truncate
 from dbt_tangles.cli.pasted_ids import candidate_texts
 from dbt_tangles.cli.root_causes import MOST_LINKS, find_root_causes
 from dbt_tangles.cli.tables import Tables
@@ -67,7 +67,7 @@ def _explain_base(tables: Tables, node_id: str, base: dict) -> dict:
             **where,
         )
         answer["unsettled"] = tables.row(
-            """select reason, contender, awaited_merge, missing_writers, would_settle, is_fewest
+            """select reason, contender, awaited_merge, missing_writers
             from {autobase_unsettled} where base_id = $base and node_id = $id""",
             **where,
         )
@@ -168,11 +168,3 @@ def _write_unsettled(page: Page, row: dict) -> None:
     if row["contender"]:
         page.line("contends with ", (row["contender"], ID), indent=2)
     page.ids("lacks the next vote of", row["missing_writers"], indent=2)
-    if not row["would_settle"]:
-        page.line("no next nodes that would settle it were found", indent=2)
-        return
-    most = "" if row["is_fewest"] else "at most "
-    page.line(f"would be settled by {most}{quantity(len(row['would_settle']), 'next node{|s}')}:", indent=2)
-    for step in row["would_settle"]:
-        page.line("of ", (step["writer"], ID), indent=3)
-        page.ids("with heads" if len(step["heads"]) > 1 else "with head", step["heads"], indent=4, none="none")
