@@ -129,7 +129,7 @@ def table(bases: int, nodes: int, writers: int, indexers: int, seed: int = 1) ->
             key = keys[draft.writer]
             previous = [ids[each] for each in draft.previous]
             ids.append(f"{key}:{draft.length}")
-            row = (base, ids[-1], key, draft.length, previous, 1, False, voting, start, None)
+            row = (base, ids[-1], key, draft.length, previous, 1, False, voting, start)
             for each, value in zip(put, row, strict=True):
                 each(value)
     return pa.table(columns, schema=INPUT_SCHEMA)

@@ -18,14 +18,6 @@ start_lengths as (
     group by base_id
 ),
 
-stopped_logs as (
-    select
-        base_id,
-        sort_array(collect_list(writer)) as stopped
-    from {{ ref('int_autobase_stopped') }}
-    group by base_id
-),
-
 walked as (
     select
         *,
@@ -49,11 +41,9 @@ select
     walked.depth - 1 as depth,
     walked.child_count,
     bases.indexers,
-    start_lengths.start,
-    stopped_logs.stopped
+    start_lengths.start
 from walked
 inner join {{ ref('int_autobase_nodes') }} as nodes
     on walked.base_id = nodes.base_id and walked.node_id = nodes.node_id
 left join {{ ref('int_autobase_bases') }} as bases on walked.is_first and walked.base_id = bases.base_id
 left join start_lengths on walked.is_first and walked.base_id = start_lengths.base_id
-left join stopped_logs on walked.is_first and walked.base_id = stopped_logs.base_id

@@ -6,8 +6,6 @@ select
     reason,
     contender,
     awaited_merge,
-    writers as missing_writers,
-    would_settle,
-    is_fewest
+    writers as missing_writers
 from {{ ref('int_autobase_results') }}
 where row_kind = 'unsettled'

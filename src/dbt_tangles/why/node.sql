@@ -14,8 +14,8 @@ where base_id = $base and observer = 'all' and node_id = $id
 select confirmed_by, contender from autobase_confirmations
 where base_id = $base and observer = 'all' and node_id = $id
 -- unsettled: What a node waits for.
-select reason, contender, awaited_merge, missing_writers, would_settle, is_fewest
-from autobase_unsettled where base_id = $base and node_id = $id
+select reason, contender, awaited_merge, missing_writers from autobase_unsettled
+where base_id = $base and node_id = $id
 -- next: What the next node of a writer needs.
 select length, batch, heads from autobase_next where base_id = $base and writer = $writer
 -- reasons: The rejected nodes of a base.

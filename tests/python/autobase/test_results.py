@@ -12,7 +12,7 @@ import autobase_oracle as oracle
 from autobase_oracle import Base, Id, Node
 from base_results import NO_LIMIT, plain_results, results, views
 from base_tables import chain_table, drawing, named_bases, node_id, rows_of, table_of
-from dbt_tangles.algorithms.autobase import design, fewest_nodes, quorums, result_rows
+from dbt_tangles.algorithms.autobase import design, quorums, result_rows
 from dbt_tangles.algorithms.autobase import results as kernel
 from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
 from dbt_tangles.algorithms.autobase.results import results_of_bases
@@ -31,7 +31,7 @@ def test_results_agree_with_the_oracles_in_any_order_of_rows(named, rng, degree,
     assert results(table, NO_LIMIT, degree, rule) == expected
     # The result does not depend on batches, or on how much is handled together.
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in ((kernel, "TOGETHER"), (fewest_nodes, "_TOGETHER"), (quorums, "VOTERS")):
+        for module, name in ((kernel, "TOGETHER"), (quorums, "VOTERS")):
             patch.setattr(module, name, rng.randint(1, 200))
         patch.setattr(result_rows, "ROWS_PER_BATCH", rng.randint(1, 20))
         assert results(table, NO_LIMIT, degree, rule) == expected

@@ -19,7 +19,6 @@ COLUMNS = {
     "change": ("observer", "node_id", "old_length", "kept", "undone", "appended", "settled", "left_out"),
     "unsettled": ("node_id", "reason", "contender", "awaited_merge", "writers"),
 }
-NEXT = ("node_id", "would_settle", "is_fewest")
 
 Results = dict[str, list[tuple]]
 

@@ -83,7 +83,6 @@ def chain_table(
             "is_relayed": pa.repeat(False, nodes),
             "indexers": pa.array([keys[:indexers]] * nodes, pa.list_(pa.string())),
             "start": pa.nulls(nodes, INPUT_SCHEMA.field("start").type),
-            "stopped": pa.nulls(nodes, INPUT_SCHEMA.field("stopped").type),
         },
         schema=INPUT_SCHEMA,
     )

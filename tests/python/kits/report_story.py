@@ -167,12 +167,7 @@ def _base(warehouse: Warehouse) -> None:
         {"base_id": "base", "observer": "all", "node_id": order[0], "confirmed_by": order[2]},
     )
     waits = {"base_id": "base", "reason": "needs_votes", "missing_writers": [A, B]}
-    next_nodes = [{"writer": B, "heads": [order[2]]}]
-    warehouse.write(
-        "autobase_unsettled",
-        {**waits, "node_id": order[1], "would_settle": next_nodes, "is_fewest": True},
-        {**waits, "node_id": order[2]},
-    )
+    warehouse.write("autobase_unsettled", *({**waits, "node_id": node} for node in order[1:]))
 
 
 def _group(warehouse: Warehouse) -> None:

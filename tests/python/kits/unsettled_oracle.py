@@ -1,10 +1,6 @@
-"""Why nodes of a base are not settled, from sets of ancestors; next nodes published on a base; all possible ones."""
+"""Why nodes of a base are not settled, and its heads, from sets of ancestors."""
 
-from collections.abc import Iterator
-from dataclasses import replace
-from itertools import combinations
-
-from autobase_oracle import Base, Id, Node
+from autobase_oracle import Base, Id
 from quorums_oracle import lacking
 
 
@@ -28,15 +24,6 @@ def reason_of(base: Base, settled: set[Id], x: Id) -> tuple[str, Id | None, Id |
     return "awaits_merge", contender, merge, lacking(base, merge)[1]
 
 
-def publish(base: Base, writer: bytes, heads: tuple[Id, ...]) -> Base:
-    """Return the base with the next node of a writer."""
-    own = [i for i in base.nodes if i.writer == writer]
-    length = max([base.floor.get(writer, 0), *(i.length for i in own)]) + 1
-    left = base.nodes[max(own)].batch - 1 if own else 0
-    i = Id(writer, length)
-    return replace(base, nodes=base.nodes | {i: Node(i, heads, max(left, 1))})
-
-
 def followable(base: Base) -> list[Id]:
     """Return the nodes that a next node may follow."""
     return [i for i, node in sorted(base.nodes.items()) if node.batch == 1 and not node.is_relayed]
@@ -46,21 +33,3 @@ def heads_of(base: Base) -> list[Id]:
     """Return the nodes that a next node of a writer with all nodes follows."""
     ids = followable(base)
     return [i for i in ids if not any(i in base.past[j] for j in ids if j != i)]
-
-
-def every_next(base: Base, writers: list[bytes]) -> Iterator[Base]:
-    """Yield the base with every possible next node of some writers."""
-    ids = followable(base)
-    antichains: list[tuple[Id, ...]] = [()]
-    for size in range(1, len(ids) + 1):
-        found = [
-            chosen
-            for chosen in combinations(ids, size)
-            if not any(i in base.past[j] for i in chosen for j in chosen if i != j)
-        ]
-        if not found:
-            break
-        antichains += found
-    for writer in writers:
-        for chosen in antichains:
-            yield publish(base, writer, chosen)

@@ -14,7 +14,7 @@ from dbt_tangles.columns.strings import lists_of, strings_of
 from dbt_tangles.formats.autobase.verify_lines import Length
 from dbt_tangles.kernel_runtime.row_schema import arrow_type
 
-#: One row per base and member node. The last three columns describe the base, and are set on one of its rows.
+#: One row per base and member node. The last two columns describe the base, and are set on one of its rows.
 INPUT_SCHEMA = pa.schema(
     [
         ("base_id", pa.string()),
@@ -26,7 +26,6 @@ INPUT_SCHEMA = pa.schema(
         ("is_relayed", pa.bool_()),
         ("indexers", pa.list_(pa.string())),
         ("start", pa.list_(arrow_type(Length))),
-        ("stopped", pa.list_(pa.string())),
     ]
 )
 
@@ -38,9 +37,7 @@ class NumberedBases(NamedTuple):
 
     graphs: Graphs  # The nodes and edges; a writer is its place in `names`
     row: np.ndarray  # int32[nodes], the input row of each node
-    length: np.ndarray  # int64[nodes]
     indexer_name: np.ndarray  # int64[indexers of all bases], the place of each in `names`; ascending within a base
-    floor: np.ndarray  # int64[indexers of all bases], the length of each log that was settled before
     names: pa.Array  # The keys of all writers, ascending
 
 
@@ -106,7 +103,7 @@ def number_bases(table: pa.Table) -> NumberedBases:
         table["is_relayed"].to_numpy()[row],
         indexer_start,
     )
-    return NumberedBases(graphs, row, length, indexer_pair % max(key_count, 1), floor, names)
+    return NumberedBases(graphs, row, indexer_pair % max(key_count, 1), names)
 
 
 def _base_columns(

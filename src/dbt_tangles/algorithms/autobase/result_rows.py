@@ -11,7 +11,6 @@ from dbt_tangles.algorithms.autobase.bases import NumberedBases
 from dbt_tangles.kernel_runtime.output import ROWS_PER_BATCH
 
 SETTLED = pa.list_(pa.struct([("node_id", pa.string()), ("contender", pa.string())]))
-NEXT_NODES = pa.list_(pa.struct([("writer", pa.string()), ("heads", pa.list_(pa.string()))]))
 RESULT_SCHEMA = pa.schema(
     [
         ("base_id", pa.string()),
@@ -32,8 +31,6 @@ RESULT_SCHEMA = pa.schema(
         ("reason", pa.string()),
         ("contender", pa.string()),
         ("awaited_merge", pa.string()),
-        ("would_settle", NEXT_NODES),
-        ("is_fewest", pa.bool_()),
     ]
 )
 

@@ -82,8 +82,7 @@ def results_of_bases(
     is_small = np.bincount(logs.base, minlength=len(nodes)) * nodes <= row_limit
     is_followed = is_small & (entries <= FOLLOW_LIMIT) & ((nodes <= DESIGN_FOLLOW_LIMIT) | (rule != DESIGN))
     whole = Part(table, numbered, 0, bases, np.empty(0, np.int32))
-    is_head = _find_heads(bases)
-    head = np.sort(numbered.row[is_head])
+    head = np.sort(numbered.row[_find_heads(bases)])
     yield from rows(whole, "head", len(head), lambda at: {"node_id": head[at]})
     yield from _left_out_rows(whole, logs, np.where(is_followed[logs.base], 0, logs.end - logs.first))
     chunk = np.where(has_clocks, (np.cumsum(entries) - entries) // TOGETHER, -1)
@@ -98,8 +97,7 @@ def results_of_bases(
         yield from _view_rows(part, rule, chosen, is_ordered[begin:end], is_small[begin:end])
         yield from _quorum_rows(part, max_degree)
         yield from _change_rows(part, rule, Logs(*(each[is_followed[begin:end][chosen.base]] for each in chosen)))
-        part_heads = is_head[bases.base_start[begin] : bases.base_start[end]]
-        yield from unsettled_rows(part, rule, np.flatnonzero(is_ordered[begin:end]), part_heads)
+        yield from unsettled_rows(part, rule, np.flatnonzero(is_ordered[begin:end]))
 
 
 def _logs(bases: Bases) -> Logs:
