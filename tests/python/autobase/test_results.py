@@ -35,7 +35,7 @@ def test_results_agree_with_the_oracles_in_any_order_of_rows(named, rng, degree,
             patch.setattr(module, name, rng.randint(1, 200))
         patch.setattr(result_rows, "ROWS_PER_BATCH", rng.randint(1, 20))
         assert results(table, NO_LIMIT, degree, rule) == expected
-    parts = pa.Table.from_batches(table.to_batches(max_chunksize=5))
+    parts = pa.Table.from_batches(table.to_batches(max_chunksize=5), table.schema)
     found = pa.Table.from_batches(results_of_bases(parts, NO_LIMIT, degree, rule), result_rows.RESULT_SCHEMA)
     assert found.num_rows == sum(map(len, expected.values()))
 
