@@ -151,9 +151,9 @@ def _sweep(edges, marks, own, queries, is_stale, most_left_out):
     Args:
         edges: `graph_start`, `start` and `previous` as in `Dag`.
         marks: bool[graphs] each, the graphs to search, and the chains, where a member follows all before it.
-        own: An `_Own`.
-        queries: A `_Queries`.
-        is_stale: bool[edges], written.
+        own: An `_Own`, whose bits are used.
+        queries: A `_Queries`; their results are written to `is_stale`.
+        is_stale: bool[edges].
         most_left_out: As `MOST_LEFT_OUT`.
 
     Returns:
@@ -161,10 +161,7 @@ def _sweep(edges, marks, own, queries, is_stale, most_left_out):
     """
     graph_start, start, previous = edges
     is_searched, is_chain = marks
-    largest = 1
-    for g in range(len(graph_start) - 1):
-        if is_searched[g] and not is_chain[g]:
-            largest = max(largest, graph_start[g + 1] - graph_start[g])
+    largest = max((np.diff(graph_start) * (is_searched & ~is_chain)).max(), 1) if len(is_searched) > 0 else 1
     rows = np.empty((largest, WORDS), np.uint64)
     ancestors = np.zeros(len(start) - 1, np.int32)
     left_count = np.zeros(len(start) - 1, np.int32)
