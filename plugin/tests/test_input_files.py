@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from dbt_spark_python.adapter import SparkPythonAdapter
+from dbt_spark_python.fences.hadoop import Hadoop
 from dbt_spark_python.input_files import find_files, uri
 from dbt_spark_python.session import connection, found_input, local_disk
 from dbt_spark_python.session.local_disk import reads_this_disk
@@ -44,9 +45,9 @@ GLOBS = {
 )
 def test_spark_reads_this_disk_if_its_default_file_system_is_local(default, expected, monkeypatch):
     monkeypatch.setattr(local_disk, "is_connect", lambda session: False)
-    hadoop = SimpleNamespace(get=lambda name, other: default or other)
-    context = SimpleNamespace(_jsc=SimpleNamespace(hadoopConfiguration=lambda: hadoop))
-    session = SimpleNamespace(sparkContext=context)
+    hadoop = Hadoop(None, SimpleNamespace(get=lambda name, other: default or other))
+    monkeypatch.setattr(local_disk, "find_hadoop", lambda session: hadoop)
+    session = object()
     assert reads_this_disk(session) is reads_this_disk(session, "a:b/c") is expected
     assert reads_this_disk(session, "file:/a") and not reads_this_disk(session, "s3a://bucket/a")
 
