@@ -69,7 +69,7 @@ def test_a_build_tells_its_progress_and_ends_with_the_status(built):
     for words in ("SSB messages verified: ", "feeds chained: ", "tangles ordered: ", "timelines sorted: "):
         assert any(line.startswith(words) for line in told), (words, lines)
     assert not any("bases linearised" in line for line in told)
-    assert "24 messages of SSB: usable 24" in built.stdout and "run of " in built.stdout
+    assert "24 messages of SSB: usable 24" in built.stdout and "last run, of " in built.stdout
     assert "log.jsonl: 1 file" in built.stdout
 
 

@@ -45,7 +45,7 @@ def test_base(out):
     assert [each["waits"] for each in view["observers"][0]["order"]] == [None, "needs votes", "needs votes"]
     assert {each["waits"] for each in view["observers"][1]["order"]} == {None}
     assert view["quorums"][0]["writers"] == [story.A, story.B]
-    assert "would be settled by 1 next node" in said(out, "base-0", view, f"{story.B}:1")
+    assert "lacks the next vote of" in said(out, "base-0", view, f"{story.B}:1")
     assert "hole" in said(out, "base-0", view, f"{story.B}:3")
 
 

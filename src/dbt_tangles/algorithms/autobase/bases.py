@@ -89,10 +89,7 @@ def number_bases(table: pa.Table) -> NumberedBases:
 
     every = np.ones(len(table), np.bool_)
     links = link(Nodes(start, row), strings_of(table["node_id"]), lists_of(table["previous"]), every, ~every)
-    if links.some_missing.any():
-        at = int(row[np.argmax(links.some_missing)])
-        node = f"node {table['node_id'][at]} of base {table['base_id'][at]}"
-        raise ValueError(f"{node} follows what is not there; pass all nodes that it lists")
+    _refuse_missing(table, row[links.some_missing])
     graphs = Graphs(
         start,
         links.start,
@@ -104,6 +101,13 @@ def number_bases(table: pa.Table) -> NumberedBases:
         indexer_start,
     )
     return NumberedBases(graphs, row, indexer_pair % max(key_count, 1), names)
+
+
+def _refuse_missing(table: pa.Table, row: np.ndarray) -> None:
+    """Refuse the nodes of some rows, because previous nodes of theirs are missing."""
+    for at in map(int, row[:1]):
+        node = f"node {table['node_id'][at]} of base {table['base_id'][at]}"
+        raise ValueError(f"{node} follows what is not there; pass all nodes that it lists")
 
 
 def _base_columns(
