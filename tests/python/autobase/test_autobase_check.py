@@ -328,8 +328,8 @@ def nested(depth):
             (b"[" * depth + b"7" + b"]" * depth, "[" * depth + "7" + "]" * depth)
             for depth in (254, 255, 1022, 1024, 5_000)
         ),
-        nested(4_000),
-        pytest.param(*nested(20_000), marks=pytest.mark.long),
+        pytest.param(*nested(4_000), id="nested"),
+        pytest.param(*nested(20_000), id="nested deep", marks=pytest.mark.long),
     ],
 )
 def test_values(value, text):

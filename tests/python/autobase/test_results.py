@@ -170,7 +170,7 @@ def test_10_000_bases():
     assert len(table) > 150_000
     found, seconds = counted(table, 10_000)
     assert 0 < found["confirmed"] < found["view"]
-    assert seconds < 60
+    assert seconds < 240
 
 
 @pytest.mark.long
@@ -179,4 +179,4 @@ def test_200_writers_in_a_random_chain():
     found, seconds = counted(chain_table("b", 200, 4_000, rng=random.Random(1)))
     assert (found["view"], found["confirmed"]) == (762_956, 704_240)
     assert found["change"] > 3_000
-    assert seconds < 60
+    assert seconds < 240
