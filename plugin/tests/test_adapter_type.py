@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from conftest import ENGINE
 from dbt_process import dbt
 from plugin_projects import make_project
 
@@ -16,9 +17,11 @@ MODELS = {
 
 @pytest.mark.both
 def test_dbt_debug_connects(tmp_path):
-    """The adapter gets a profile there, which has no vars."""
+    """The adapter gets a profile there, which has no vars; the engine and the folder of the tables are told."""
     folder = make_project(tmp_path / "p", {"one.sql": "select 1 as id"})
-    assert "All checks passed!" in dbt(folder, "debug", warehouse=tmp_path / "warehouse")
+    said = dbt(folder, "debug", warehouse=tmp_path / "warehouse")
+    assert "All checks passed!" in said and f"warehouse: {tmp_path / 'warehouse'}" in said
+    assert f"engine: {'sail' if ENGINE == 'sail' else 'spark'}" in said
 
 
 @pytest.mark.spark
