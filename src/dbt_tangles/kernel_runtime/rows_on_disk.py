@@ -31,7 +31,7 @@ def hold_rows(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows_in_memo
         count += len(batch)
         if count > rows_in_memory:
             if writer is None:
-                file = tempfile.TemporaryFile(prefix="tangles-", dir=spill_folder())  # noqa: SIM115
+                file = tempfile.TemporaryFile(prefix="tangles-", dir=_spill_folder())  # noqa: SIM115
                 writer = pa.ipc.new_stream(file, schema)
             for each in waiting:
                 writer.write_batch(each)
@@ -45,7 +45,7 @@ def hold_rows(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows_in_memo
     return pa.ipc.open_stream(pa.py_buffer(mapped)).read_all()
 
 
-def spill_folder() -> str | None:
+def _spill_folder() -> str | None:
     """Return Spark's folder for the files of a worker, if set; else the default temporary folder applies."""
     folders = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
     return next((folder for folder in folders if folder and os.access(folder, os.W_OK)), None)
