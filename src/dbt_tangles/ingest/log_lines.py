@@ -248,6 +248,6 @@ def cut(lines: DataFrame, max_bytes: int) -> DataFrame:
 
 _LINES = from_arrow_schema(LINE_SCHEMA)
 
-# Sail counts the bytes of strings only (until 0.6.6); Spark casts any bytes to a string, and the second expression is
+# Sail before 0.7 counted the bytes of strings only; Spark casts any bytes to a string, and the second expression is
 # unused.
 _BYTES = "coalesce(octet_length(try_cast(raw as string)), length(decode(raw, 'iso-8859-1')))"

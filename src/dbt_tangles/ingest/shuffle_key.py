@@ -24,7 +24,7 @@ def text_before(spark: SparkSession, column: str, mark: str, length: int, within
         Strings. Without a mark their value is arbitrary; they are null if the bytes are not valid text.
     """
     text = f"try_cast({column} as string)"
-    # Sail cannot cut binary values (until 0.6.6); Spark would count all characters of a string first.
+    # Sail before 0.7 cut strings only; Spark would count all characters of a string first.
     end = f"right({text}, {within:d})" if is_sail(spark) else f"try_cast(substring({column}, -{within:d}) as string)"
     at_end, anywhere = (f"locate('{literal(mark)}', {where})" for where in (end, text))
     return sf.expr(

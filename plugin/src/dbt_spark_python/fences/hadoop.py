@@ -4,9 +4,11 @@ from typing import Any, NamedTuple
 
 from pyspark.sql import SparkSession
 
+from dbt_spark_python.session.progress import is_connect
+
 
 class Hadoop(NamedTuple):
-    """What Hadoop offers to Python, as objects of py4j."""
+    """A class and the settings of Hadoop, as objects of py4j."""
 
     path: Any  # the class org.apache.hadoop.fs.Path
     configuration: Any  # the configuration of the session's context
@@ -17,7 +19,7 @@ def find_hadoop(spark: SparkSession) -> Hadoop | None:
 
     Python has no public way to the file systems that Spark is configured for (pyspark 4.0 to 4.3).
     """
-    if "connect" in type(spark).__module__:
+    if is_connect(spark):
         return None
     context = spark.sparkContext
     return Hadoop(context._jvm.org.apache.hadoop.fs.Path, context._jsc.hadoopConfiguration())
