@@ -2,7 +2,7 @@
 
 The events of the subsequence stay, all others move (M. L. Fredman, On computing the length of longest increasing
 subsequences, 1975; here with Fenwick trees of maxima). Of a long order only the changed events are visited: see
-docs/explanation/convergence.md, section 4, where the other events are called a frame.
+docs/explanation/convergence.md, section 5, where the other events are called a frame.
 """
 
 from __future__ import annotations
