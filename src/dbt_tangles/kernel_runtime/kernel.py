@@ -18,6 +18,7 @@ from dbt_tangles.kernel_runtime.rows_on_disk import NO_LIMIT, hold_rows
 #: Rows that become named tuples at once.
 ROWS_AT_ONCE = 1_000
 
+Rows = pa.Table | Iterable[pa.RecordBatch]
 #: A function of the rows of groups above the limit: columns of their results. Other columns are null.
 TooLarge = Callable[[pa.RecordBatch], Mapping[str, Any]]
 
@@ -39,8 +40,7 @@ def kernel(
     a list of instances of `reads` instead, the rows of one group at a time, and yields instances of `writes`.
 
     The kernel takes a table or batches, `group_limit` (the maximum number of rows of a group), `rows_in_memory`, and
-    the options of the function. Its attributes `keys`, `reads` and `writes` are the names of the key columns and the
-    schemas, for the model.
+    the options of the function. Its attributes `keys`, `reads` and `writes` are the key columns and the schemas.
 
     Args:
         keys: The key columns of a group; null is a value.
@@ -50,19 +50,15 @@ def kernel(
         appends: Whether the result is each input row, with all its columns, and the columns of `writes`. Columns of
             `writes` that the function leaves out are those of the input.
         too_large: For groups above the limit, which the function does not get; by default they have no result.
-        context: A column of the input. Rows where it is true, or has a value of another type, belong to their group,
-            but do not count for the limit, and the result leaves them out.
+        context: A column. Rows where it is true, or has a value of another type, belong to their group, but do not
+            count for the limit, and the result leaves them out.
     """
     read, written = row_schema.schema_of(reads), row_schema.schema_of(writes)
 
     def decorate(function: Callable) -> Callable:
         @wraps(function)
         def run(
-            rows: pa.Table | Iterable[pa.RecordBatch],
-            *arguments: Any,
-            group_limit: int = NO_LIMIT,
-            rows_in_memory: int = NO_LIMIT,
-            **options: Any,
+            rows: Rows, *arguments: Any, group_limit: int = NO_LIMIT, rows_in_memory: int = NO_LIMIT, **options: Any
         ) -> Iterator[pa.RecordBatch]:
             table = _gather(rows, reads, read, appends, rows_in_memory)
             is_result = None if context is None else ~_is_true(table, context)
@@ -74,19 +70,13 @@ def kernel(
                         yield from _append(pa.Table.from_batches([batch]), too_large(batch), written, None)
                 table = hold_rows(_filtered(table, ~is_large), table.schema, rows_in_memory)
                 is_result = None if is_result is None else is_result[~is_large]
-            if not len(table):
-                return
-            if order is not None:
+            if len(table) and order is not None:
                 groups = _sorted_groups(table, reads, len(keys), order)
                 found = chain.from_iterable(function(group, *arguments, **options) for group in groups)
                 yield from row_schema.batches_of_rows(writes, found)
-                return
-            found = function(table, *arguments, **options)
-            if appends:
-                yield from _append(table, found, written, is_result)
-            else:
-                for columns in [found] if isinstance(found, Mapping) else found:
-                    yield from output.batches_of(columns, written)
+            elif len(table):
+                found = function(table, *arguments, **options)
+                yield from _append(table, found, written, is_result) if appends else _batches(found, written)
 
         run.keys, run.reads, run.writes = list(keys), read, written
         return run
@@ -94,9 +84,7 @@ def kernel(
     return decorate
 
 
-def _gather(
-    rows: pa.Table | Iterable[pa.RecordBatch], row: type, schema: pa.Schema, keep_all: bool, rows_in_memory: int
-) -> pa.Table:
+def _gather(rows: Rows, row: type, schema: pa.Schema, keep_all: bool, rows_in_memory: int) -> pa.Table:
     """Collect the rows with the types of the schema, and further columns if they are to be kept."""
     required = row_schema.required_columns(row)
 
@@ -167,6 +155,12 @@ def _append(
             if len(made):
                 yield made
         at += len(batch)
+
+
+def _batches(found: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Make batches of one or several mappings of columns."""
+    for columns in [found] if isinstance(found, Mapping) else found:
+        yield from output.batches_of(columns, schema)
 
 
 def _sorted_groups(table: pa.Table, row: Any, keys: int, order: Sequence[str]) -> Iterator[list[Any]]:

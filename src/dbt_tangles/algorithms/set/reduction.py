@@ -45,9 +45,8 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN) -> pa.Table:
 def reduce_rows(table: pa.Table, is_in: np.ndarray, ghost_span: int) -> dict[str, Any]:
     """Reduce many sets, each by its own messages.
 
-    The messages of a set are applied in reduction order. The order of the rows does not matter. Unknown ids in `prev`
-    and `supersedes` are ignored. A message with erased data stays in the order and in the tangle, but does not add,
-    delete or supersede.
+    The messages of a set are applied in reduction order. Unknown ids in `prev` and `supersedes` are ignored. A message
+    with erased data stays in the order and in the tangle, but does not add, delete or supersede.
 
     Args:
         table: Rows of `schemas.SetEntry` in any order, whole sets only.
@@ -79,9 +78,8 @@ def reduce_rows(table: pa.Table, is_in: np.ndarray, ghost_span: int) -> dict[str
     is_safe = np.ones(sets, np.bool_)
     is_safe[set_of[operations.message[operations.latest[is_lost]]]] = False
     backlinks = np.stack([backlink_depths(messages.depth), backlink_depths(messages.depth + 1)])
-    found = search_sets(
-        tangles, backlinks, operations, both_ways(earlier, tangles), inserted >= 0, CLOCK_ENTRIES_PER_SET
-    )
+    pairs = both_ways(earlier, tangles)
+    found = search_sets(tangles, backlinks, operations, pairs, inserted >= 0, CLOCK_ENTRIES_PER_SET)
     is_kept = decides | messages.flags_at(messages.root) | ~is_rooted
     account = group_rows(strings_of(inside["account"]))[0][messages.row]
     is_own = is_entry & (account == account[messages.root[set_of]])
