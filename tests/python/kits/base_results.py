@@ -6,7 +6,6 @@ import changes_oracle
 from autobase_oracle import Base, Id
 from base_tables import node_id
 from changes_oracle import RULES
-from dbt_tangles.algorithms.autobase.result_rows import RESULT_SCHEMA
 from dbt_tangles.algorithms.autobase.results import results_of_bases
 from quorums_oracle import plain_quorums
 from unsettled_oracle import heads_of, reason_of
@@ -29,7 +28,7 @@ def results(
     """Return the rows of each kind, sorted: the base, and the columns of the kind."""
     found: Results = {kind: [] for kind in columns}
     for batch in results_of_bases(table, row_limit, max_degree, rule):
-        assert batch.schema == RESULT_SCHEMA
+        assert batch.schema == results_of_bases.writes
         for row in batch.to_pylist():
             if row["row_kind"] in columns:
                 found[row["row_kind"]].append((row["base_id"], *(row[name] for name in columns[row["row_kind"]])))

@@ -114,7 +114,7 @@ def map_in_arrow(rows: DataFrame, function: Callable[[Batches], Batches], schema
 
 
 def leading_bytes(session: SparkSession, column: str, count: int) -> Column:
-    """Cut a binary column to its first bytes; on Sail it stays whole, because Sail before 0.7 cut strings only.
+    """Cut a binary column to its first bytes; on Sail it stays whole, because Sail (0.7.2) cuts valid text only.
 
     Readers on Sail cut lines themselves.
     """

@@ -20,13 +20,13 @@ from binascii import a2b_base64
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from dbt_tangles.columns.group_kinds import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT
 from dbt_tangles.formats.ssb.envelope import opening_key
 from dbt_tangles.formats.ssb.ids import referenced_id
 from dbt_tangles.formats.ssb.redact import fingerprint
 from dbt_tangles.kernel_runtime.row_schema import Int32
 from dbt_tangles.reasons import GroupReason
 
-ROOT_INIT, EPOCH_INIT, ADD, EXCLUDE = "root_init", "epoch_init", "add", "exclude"
 PEERS, DOCUMENT = "peers", "document"
 VERSION = "v2"
 MIN_ADD_RECPS, MAX_ADD_RECPS = 2, 16
