@@ -12,7 +12,7 @@ from unsettled_oracle import heads_of, reason_of
 
 NO_LIMIT = 10**9
 COLUMNS = {
-    "view": ("observer", "position", "node_id", "is_confirmed"),
+    "view": ("observer", "position", "node_id", "is_confirmed", "design_position"),
     "head": ("node_id",),
     "quorum": ("node_id", "degree", "reached_by", "writers"),
     "change": ("observer", "node_id", "old_length", "kept", "undone", "appended", "settled", "left_out"),
@@ -51,7 +51,10 @@ def plain_results(named: dict[str, Base], max_degree: int = 3, rule: str = "auto
     for name, base in named.items():
         for who, known in views(base).items():
             order, confirmed = RULES[rule](known)
-            found["view"] += [(name, who, at, node_id(i), at < confirmed) for at, i in enumerate(order)]
+            designed = {i: at for at, i in enumerate(RULES["design"](known)[0])}
+            found["view"] += [
+                (name, who, at, node_id(i), at < confirmed, designed.get(i)) for at, i in enumerate(order)
+            ]
         found["head"] += [(name, node_id(i)) for i in heads_of(base)]
         for (x, degree), (y, voters) in plain_quorums(base, max_degree).items():
             found["quorum"].append((name, node_id(x), degree, node_id(y), [key.hex() for key in voters]))

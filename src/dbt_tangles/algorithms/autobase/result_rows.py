@@ -30,6 +30,7 @@ class Result(NamedTuple):
     degree: Int32
     position: Int32 | None
     is_confirmed: bool | None
+    design_position: Int32 | None
     reached_by: str | None
     writers: list[str] | None
     old_length: Int32 | None

@@ -2,7 +2,7 @@
 
 view       a place in an observer's order: `position` counts from 0 for each observer, `all` or a writer. The view of a
            writer is its last node and all ancestors of that node. Relayed nodes have a place only where they are
-           settled. The rows with `is_confirmed` come first.
+           settled. The rows with `is_confirmed` come first. `design_position` is the place by the other rule, `DESIGN`.
 head       a previous node of the next node of a writer that knows all nodes: it can be followed and has no descendant
            that can be followed. Relayed nodes cannot be followed, nor can the nodes of a batch but its last one.
 quorum     a quorum over a node: `reached_by`, the first node by depth, writer and length that knows it; `writers`, the
@@ -29,6 +29,7 @@ from dbt_tangles.algorithms.autobase.result_rows import ALL, Part, Result
 from dbt_tangles.algorithms.autobase.rules import AUTOBASE, DESIGN, RULES
 from dbt_tangles.algorithms.autobase.unsettled import unsettled_columns
 from dbt_tangles.algorithms.autobase.view_changes import Changes, Logs, follow, follow_by_design
+from dbt_tangles.columns.arrays import starts
 from dbt_tangles.kernel_runtime.compiled import compiled
 from dbt_tangles.kernel_runtime.kernel import kernel
 from dbt_tangles.kernel_runtime.output import Nested, Texts
@@ -45,7 +46,11 @@ TOGETHER = 4_000_000
 
 @kernel(keys=["base_id"], reads=Member, writes=Result)
 def results_of_bases(
-    table: pa.Table, row_limit: int, max_degree: int, rule: str = AUTOBASE
+    table: pa.Table,
+    row_limit: int,
+    max_degree: int,
+    rule: str = AUTOBASE,
+    design_position_limit: int = DESIGN_FOLLOW_LIMIT,
 ) -> Iterator[dict[str, Any]]:
     """Find views, heads, quorums, changes and unsettled nodes of many bases.
 
@@ -58,6 +63,8 @@ def results_of_bases(
             no views and unsettled nodes.
         max_degree: The highest degree of a quorum to find.
         rule: `AUTOBASE` (see `consensus`) or `DESIGN` (see `design`).
+        design_position_limit: Under the rule `AUTOBASE`, only nodes of bases with at most so many nodes have a
+            `design_position`: it costs several times as much as the view.
 
     Raises:
         ValueError: The rule is unknown, `max_degree` is less than 1, edges close a cycle, or as `bases.number_bases`.
@@ -87,7 +94,9 @@ def results_of_bases(
         part = whole._replace(begin=int(begin), bases=clocked, follower=first_followers(clocked))
         own = (logs.base >= begin) & (logs.base < end)
         chosen = Logs(logs.base[own] - begin, logs.first[own], logs.end[own])
-        yield from _view_columns(part, rule, chosen, is_ordered[begin:end], is_small[begin:end])
+        yield from _view_columns(
+            part, rule, chosen, is_ordered[begin:end], is_small[begin:end], nodes[begin:end] <= design_position_limit
+        )
         yield from _quorum_columns(part, max_degree)
         yield from _change_columns(part, rule, Logs(*(each[is_followed[begin:end][chosen.base]] for each in chosen)))
         yield from unsettled_columns(part, rule, np.flatnonzero(is_ordered[begin:end]))
@@ -120,7 +129,7 @@ def _find_heads(bases):
 
 
 def _view_columns(
-    part: Part, rule: str, logs: Logs, is_ordered: np.ndarray, is_small: np.ndarray
+    part: Part, rule: str, logs: Logs, is_ordered: np.ndarray, is_small: np.ndarray, is_compared: np.ndarray
 ) -> Iterator[dict[str, Any]]:
     """Make the columns of views, a bounded number at a time."""
     count = len(is_ordered)
@@ -139,13 +148,41 @@ def _view_columns(
         writer = np.where(top[some] < 0, len(part.numbered.names), part.bases.writer[last])
         view = np.repeat(np.arange(len(some)), np.diff(view_start))
         position = (np.arange(len(order)) - view_start[view]).astype(np.int32)
+        designed = np.full(len(order), np.int32(-1))
+        if rule != DESIGN:
+            is_in = is_compared[base[some]]
+            own = is_in[view]
+            designed[own] = _design_positions(
+                part.bases, base[some][is_in], top[some][is_in], np.cumsum(is_in)[view[own]] - 1, order[own]
+            )
         yield part.results(
             "view",
             part.rows_of(base[some][view], order),
             observer=part.writers.at(writer[view]),
             position=position,
             is_confirmed=position < confirmed[view],
+            design_position=position if rule == DESIGN else np.ma.array(designed, mask=designed < 0),
         )
+
+
+def _design_positions(
+    bases: Bases, base: np.ndarray, top: np.ndarray, view: np.ndarray, node: np.ndarray
+) -> np.ndarray:
+    """Find the places of nodes in views by the rule of the document: int32, -1 for nodes without a place there.
+
+    Args:
+        bases: The bases.
+        base: The base of each view.
+        top: Its last node, see `consensus.order_views`.
+        view: int64[n], the view that each node is looked up in.
+        node: int32[n].
+    """
+    start, designed, _ = RULES[DESIGN](bases, base, top)
+    first = starts(np.diff(bases.base_start)[base])
+    of = np.repeat(np.arange(len(base)), np.diff(start))
+    place = np.full(first[-1], np.int32(-1))
+    place[first[of] + designed] = np.arange(len(designed)) - start[of]
+    return place[first[view] + node]
 
 
 def _quorum_columns(part: Part, max_degree: int) -> Iterator[dict[str, Any]]:
