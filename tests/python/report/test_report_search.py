@@ -199,7 +199,8 @@ def test_the_page_of_an_id_and_the_search_read_all_chunks(in_chunks):
     const entry = await one(".entry");
     location.hash = `search?q=${encodeURIComponent("%s")}`;
     const found = await one("#shown[data-rows]");
-    say(entry.textContent.includes("Garden"), found.dataset.rows, document.querySelector(".entry").textContent.includes("Garden"));
+    const same = document.querySelector(".entry").textContent.includes("Garden");
+    say(entry.textContent.includes("Garden"), found.dataset.rows, same);
     """
     assert shard(in_chunks, "search")["chunks"] > 4
     assert drive(in_chunks, address("message", cli_story.A1), script % cli_story.A1) == "true | 1 | true"
