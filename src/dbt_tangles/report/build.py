@@ -47,22 +47,10 @@ PAGES: dict[str, Callable[[Tables], dict | None]] = {
 }
 
 
-def build(
-    tables: Tables,
-    out: Path,
-    limits: Limits,
-    tell: Tell = lambda *_: None,
-) -> Folder:
+def build(tables: Tables, out: Path, limits: Limits, tell: Tell = lambda *_: None) -> Folder:
     """Write a report; if that fails, an older report in its place stays complete.
 
-    Args:
-        tables: The warehouse's tables.
-        out: The folder.
-        limits: The limits of the report.
-        tell: Called with the kind of the current drawing, the number of drawings written and their total.
-
-    Returns:
-        The folder.
+    `tell` is called with the kind of the current drawing, the number of drawings written and their total.
 
     Raises:
         CommandError: The folder holds other files or cannot be written, or a table cannot be read.

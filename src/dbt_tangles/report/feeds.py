@@ -31,12 +31,7 @@ def _until(tables: Tables, row: dict, nodes: int) -> int | None:
 
 
 def _holes(sequences: list[int], starts_early: bool) -> list[list]:
-    """List the gaps in the sequences: the row below each gap, and its label.
-
-    Args:
-        sequences: The sequences of the rows, ascending; the feed has no others between them.
-        starts_early: Whether the drawing begins at the start of the feed.
-    """
+    """List the gaps between the ascending sequences of the rows: the row below each gap, and its label."""
     before = [0 if starts_early else sequences[0] - 1, *sequences[:-1]] if sequences else []
     return [
         [n, f"{low + 1:,} is missing" if high - low == 2 else f"{low + 1:,} to {high - 1:,} are missing"]

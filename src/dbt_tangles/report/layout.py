@@ -114,11 +114,7 @@ def lay_out(graph: Graph, lane_of: dict[str, str], titles: dict[str, str] | None
 
 
 def _collapse_lanes(lane: dict[str, str]) -> dict[str, str]:
-    """Return the lane that draws each author's nodes: its own, or beyond 12 authors a shared lane for those with few.
-
-    Args:
-        lane: The author of each node, or `NOT_HERE`.
-    """
+    """Return the lane that draws each author's nodes: its own, or beyond 12 authors one for those with few."""
     counts = Counter(name for name in lane.values() if name != NOT_HERE)
     own = {name: name for name in lane.values()}
     if len(counts) <= MOST_LANES:
@@ -128,12 +124,7 @@ def _collapse_lanes(lane: dict[str, str]) -> dict[str, str]:
 
 
 def _columns(nodes: list[Node], rows: dict[str, int], lane: dict[str, str]) -> tuple[list[dict], dict[str, int], int]:
-    """Assign columns: nodes of one lane and row stand side by side.
-
-    Args:
-        nodes: The nodes, sorted by row.
-        rows: The row of each node.
-        lane: The lane of each node.
+    """Assign columns to nodes, sorted by row: those of one lane and row stand side by side.
 
     Returns:
         The lanes, each with its first column `start` and its `width`; the column of each node; the number of columns.

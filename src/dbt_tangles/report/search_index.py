@@ -32,13 +32,7 @@ _WIDTHS = (1, 4, 6, 3)
 
 
 def write(tables: Tables, folder: Folder, names_of: dict[str, str]) -> None:
-    """Write the index: the shards `search-0`, `search-1`, ..., and `search` with the names that their numbers mean.
-
-    Args:
-        tables: The warehouse's tables.
-        folder: The report.
-        names_of: The names of authors.
-    """
+    """Write the index: the shards `search-0`, `search-1`, ..., and `search` with the names that their numbers mean."""
     names = _create_entries(tables)
     total = tables.rows("select count(*) as n from search_entries")[0]["n"] if names else 0
     most = max(_LEAST_BYTES, _MOST_BYTES - folder.bytes)
@@ -132,22 +126,20 @@ def _verdict_of(name: str) -> tuple[str, str]:
 def _select(tables: Tables, number: int, source: Source) -> str:
     """Select the entries of a source, with the verdicts of all its tables as `table:code`."""
     own = ", ".join(f"'{name}:' || {_verdict_of(name)[1]}" for name in (source.table, *source.own))
-    own = f"[{own}]"
     columns = f"""{number} as kind, {source.id} as id, {source.author} as author,
         {source.written} / 1000 as written, {source.text} as text"""
     if not all([tables.has(name) for name in tables_of(columns)]):
         columns = f"{number} as kind, {source.id} as id, null as author, null as written, null as text"
-    where = f"where {source.where}" if source.where else ""
     also = _also(tables, source)
     if not also:
-        return f"select {columns}, {own} as verdicts from {source.table} {where}"
+        return f"select {columns}, [{own}] as verdicts from {source.table} where {source.where}"
     others = " union all ".join(
         f"select {column} as of_id, '{name}:' || {_verdict_of(name)[1]} as verdict from {_verdict_of(name)[0]}"
         for name, column in also.items()
     )
-    return f"""select {columns}, list_concat({own}, coalesce(others.verdicts, [])) as verdicts from {source.table}
+    return f"""select {columns}, list_concat([{own}], coalesce(others.verdicts, [])) as verdicts from {source.table}
         left join (select of_id, list(verdict) as verdicts from ({others}) as each_row group by of_id) as others
-        on others.of_id = {source.id} {where}"""
+        on others.of_id = {source.id} where {source.where}"""
 
 
 def _fit(tables: Tables, total: int, most: int) -> int:
