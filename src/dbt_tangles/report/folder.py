@@ -79,10 +79,7 @@ def _write_code(folder: Path) -> None:
 class Folder:
     """The folder of a report, a context manager: an older report stays complete until `publish` replaces it.
 
-    Attributes:
-        path: The folder's path.
-        bytes: The size of its data.
-        shards: The number of files of data.
+    `bytes` is the size of its data, and `shards` the number of its files of data.
 
     Raises:
         CommandError: The path has other files, or cannot be written.

@@ -54,15 +54,9 @@ def rows_of(graph: Graph) -> dict[str, int]:
 
 
 def lay_out(graph: Graph, lane_of: dict[str, str], titles: dict[str, str] | None = None) -> dict:
-    """Lay out a graph.
+    """Lay out a graph: a lane for each author, with its first column and width; rows, nodes, and edges by number.
 
-    Args:
-        graph: The graph.
-        lane_of: The author of each node, if known.
-        titles: The content of each node's message, for its tooltip.
-
-    Returns:
-        The lanes with their first columns and widths, the labels of the rows, the nodes, and the edges by number.
+    `titles` has the contents of messages, for tooltips.
     """
     missing = [node for node in graph.nodes if node.state == MISSING]
     there = [node for node in graph.nodes if node.state != MISSING]
