@@ -219,8 +219,10 @@ def _base_node(row: dict, view: dict | None, waits: str | None) -> Node:
 
 
 def order_marks(event: dict) -> list[str]:
-    """Name the neighbour that an event of a timeline does not follow, and the number of its left out causes."""
+    """Name the neighbour that an event of a timeline does not follow, its span of ranks, and its left out causes."""
     marks = [f"tie with position {event['position'] - 1}"] if event["is_tie_broken"] else []
+    if event["latest_rank"] > event["rank"]:
+        marks.append(f"free from rank {event['rank']} to {event['latest_rank']}")
     left_out = event["left_out_causes"]
     return marks + ([f"{quantity(len(left_out), 'cause{|s}')} left out"] if left_out else [])
 

@@ -74,6 +74,7 @@ def _node(event: dict) -> dict:
         "author": event["author"],
         "position": event["position"],
         "rank": event["rank"],
+        "latest_rank": event["latest_rank"],
         "words": ", ".join([*(["tip"] if event["is_tip"] else []), *order_marks(event)]),
         "title": None if event["source_file"] is None else f"{file_name(event['source_file'])}:{event['line']}",
     }
