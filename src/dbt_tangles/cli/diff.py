@@ -7,7 +7,6 @@ import click
 
 from dbt_tangles.cli import text
 from dbt_tangles.cli.compare import COMPARED, compare
-from dbt_tangles.cli.compare_orders import ORDERS, SETTLED, compare_order
 from dbt_tangles.cli.duplicate_tangles import merge_equal
 from dbt_tangles.cli.first_causes import add_causes, find_inputs
 from dbt_tangles.cli.graph import label
@@ -19,7 +18,7 @@ from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError, Pair, Tables
 
 #: The plural name of each comparison: its name for any number.
-_WORDS = {inflect(2, each.what): each.what for each in (*COMPARED, *ORDERS, SETTLED)}
+_WORDS = {inflect(2, each.what): each.what for each in COMPARED}
 #: The id of a tangle's timeline: the tangle's name and root.
 _OF_TANGLE = re.compile(r"((?:ssb:)?[^:]*):(%.*)", re.DOTALL)
 
@@ -37,21 +36,22 @@ def command(a: str, b: str, limit: int, as_json: bool, schema: str) -> int:
     Replicas that hold the same messages compute the same tables. Exit code 0: no difference; 1: differences.
     """
     pair = Pair(Tables(a, schema), Tables(b, schema))
-    found = [compare(pair, each, max(limit, 1)) for each in COMPARED]
-    found += [compare_order(pair, each, max(limit, 1)) for each in (*ORDERS, SETTLED)]
-    tables = [each for each in found if each]
+    found = [(each, compare(pair, each, max(limit, 1))) for each in COMPARED]
+    tables = [answer for _, answer in found if answer]
     if not tables:
         raise CommandError(
             f"{pair.a.folder} and {pair.b.folder} have no table in common; build the same models in both warehouses"
         )
-    if not any(pair.rows(f"select 1 from {whose}.{each['table']} limit 1") for each in tables for whose in "ab"):
+    compared = {each.table for each, answer in found if answer}
+    if not any(pair.rows(f"select 1 from {whose}.{table} limit 1") for table in compared for whose in "ab"):
         raise CommandError(
             f"{pair.a.folder} and {pair.b.folder} have no row to compare; build both from their logs (`tangles status`)"
         )
     has_same = all(not each[side]["total"] for each in tables if each["is_input"] for side in ("only_a", "only_b"))
     find_inputs(pair)
-    for each in tables:
-        add_causes(pair, each)
+    for each, answer in found:
+        if answer:
+            add_causes(pair, each, answer)
     differs = any(each[side]["total"] for each in tables for side in ("only_a", "only_b", "differ"))
     answer = {
         "a": str(pair.a.folder),
