@@ -25,7 +25,7 @@ from dbt_tangles.cli.peer_reasons import explain
 from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError, Tables
 
-_SAMPLES = {bool: "true", int: "N", str: '"ID"', list: '["ID", …]'}
+_SAMPLES = {"true or false": "true", "a number": "N", "a string": '"ID"', "a list of strings": '["ID", …]'}
 _KEPT = 10_000
 _EXPLAINED = 200
 _URI = re.compile(r"[a-z][a-z0-9+.-]*:/")

@@ -1,6 +1,9 @@
 """Compares the rows and the orders of two replicas, table by table."""
 
+from pathlib import Path
 from typing import NamedTuple
+
+import yaml
 
 from dbt_tangles.cli.page import inflect
 from dbt_tangles.cli.tables import Pair
@@ -11,8 +14,8 @@ class Compared(NamedTuple):
 
     what: str  # Their name; `{one|many}` agrees with their number
     table: str  # The table's name
-    keys: tuple[str, ...]  # The columns that identify a row or an order
-    values: tuple[str, ...]  # The columns to compare, each a function of the log; for an order its ids
+    keys: list[str]  # The columns that identify a row or an order
+    values: list[str]  # The columns to compare, each a function of the log; for an order its ids
     members: str = ""  # The section of first_causes.sql with the inputs of a row; empty for the inputs themselves
     where: str = "true"  # An SQL condition; only rows that meet it are compared, or are in an order
     place: str = ""  # The column of the places in an order; empty for rows
@@ -24,56 +27,8 @@ class Compared(NamedTuple):
         return f"{self.table}.{self.where if self.is_settled else self.place}" if self.place else self.table
 
 
-_TANGLE, _NODE, _EVENT = ("tangle_name", "root_id"), ("base_id", "node_id"), ("timeline_id", "event_id")
-_FEED = ("verified_length", "max_sequence", "status", "latest_message_id")
-_VIEW = ("base_id", "observer")
-COMPARED = [
-    Compared("message{|s} of SSB", "ssb_messages", ("message_id",), ("is_usable", "check_error")),
-    Compared("pzp message{|s}", "pzp_messages", ("message_id",), ("is_usable", "reject_reason")),
-    Compared("node{|s} of bases", "autobase_nodes", _NODE, ("role", "is_head")),
-    Compared("event{|s}", "timeline_events", _EVENT, ("position",), where="message_id is null"),
-    Compared("feed{|s}", "feeds", ("author",), _FEED, "feed"),
-    Compared(
-        "tangle{|s}",
-        "tangles",
-        _TANGLE,
-        ("member_count", "set_aside_count", "tips"),
-        "tangle",
-        "tangle_name <> 'ssb:feed'",
-    ),
-    Compared(
-        "message{|s} in tangles",
-        "tangle_messages",
-        (*_TANGLE, "message_id"),
-        ("is_member", "set_aside_reason", "depth"),
-        "tangle",
-    ),
-    Compared(
-        "epoch{|s} of groups",
-        "group_epochs",
-        ("group_id", "epoch_id"),
-        ("is_tip", "is_preferred", "added_count"),
-        "group",
-    ),
-    Compared("set{|s}", "sets", ("set_id",), ("message_count", "items", "tips"), "set"),
-    Compared(
-        "message{|s} in sets",
-        "set_messages",
-        ("set_id", "message_id"),
-        ("is_valid", "is_held", "reject_reason"),
-        "set",
-    ),
-    Compared("timeline{|s}", "timeline_stats", ("timeline_id",), ("event_count", "publication"), "timeline"),
-    Compared("base{|s}", "autobase_bases", ("base_id",), ("node_count", "confirmed_length", "status"), "base"),
-    Compared("order{|s} of tangles", "tangle_messages", _TANGLE, ("message_id",), "tangle", "is_member", "position"),
-    Compared("order{|s} of items", "set_items", ("set_id",), ("item",), "set", place="item_position"),
-    Compared(
-        "order{|s} of timelines", "timeline_events", ("timeline_id",), ("event_id",), "timeline", place="position"
-    ),
-    Compared("order{|s} of bases", "autobase_views", _VIEW, ("node_id",), "base", place="position"),
-    # Replicas with different settled prefixes never agree.
-    Compared("confirmed prefix{|es}", "autobase_views", _VIEW, ("node_id",), "base", "is_confirmed", "position", True),
-]
+_LISTED = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text(encoding="utf-8"))
+COMPARED = [Compared(**each) for each in _LISTED]
 
 
 def compare(pair: Pair, each: Compared, limit: int) -> dict | None:

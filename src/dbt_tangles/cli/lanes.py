@@ -1,5 +1,6 @@
 """Draws a graph in lanes, as `git log --graph` does: one node on each line, children above their parents."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -41,30 +42,21 @@ def order(keys: Mapping[str, tuple], parents: Mapping[str, Sequence[str]]) -> li
     Returns:
         The nodes in their order. A cycle is cut at its node with the greatest key.
     """
-    waits = dict.fromkeys(keys, 0)
-    for node in keys:
-        for parent in set(parents.get(node, ())):
-            if parent in waits:
-                waits[parent] += 1
+    children = Counter(parent for node in keys for parent in {*parents.get(node, ())})
     by_key = sorted(keys, key=keys.__getitem__)
-    ready = [node for node in by_key if not waits[node]]
+    ready = [node for node in by_key if not children[node]]
     done: dict[str, None] = {}
-    while len(done) < len(waits):
-        if not ready:
-            while by_key[-1] in done:
-                by_key.pop()
-            ready.append(by_key[-1])
-        node = ready.pop()
-        if node in done:
-            continue
+    while len(done) < len(keys):
+        while by_key[-1] in done:
+            by_key.pop()
+        node = ready.pop() if ready else by_key[-1]
         done[node] = None
-        next_ones = []
+        free = []
         for parent in dict.fromkeys(parents.get(node, ())):
-            if parent in waits and parent not in done:
-                waits[parent] -= 1
-                if not waits[parent]:
-                    next_ones.append(parent)
-        ready += reversed(next_ones)
+            children[parent] -= 1
+            if parent in keys and parent not in done and not children[parent]:
+                free.append(parent)
+        ready += reversed(free)
     return [*done]
 
 

@@ -6,6 +6,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import yaml
+
 from dbt_tangles.cli.pasted_ids import as_sigil
 from dbt_tangles.cli.tables import Tables, is_unicode
 from dbt_tangles.queries import sections
@@ -20,57 +22,22 @@ AGREE, DIFFER, UNKNOWN, UNREADABLE = "agree", "differ", "unknown", "unreadable"
 
 
 class Kind(NamedTuple):
-    """A kind of statement; the keys of its subject identify it.
+    """A kind of statement, see check.yml."""
 
-    The section of check.sql with its name selects the tables' values of the subjects in `$ids`: `keys` and `says`.
-    """
-
-    keys: tuple[str, ...]  # The keys of the subject
-    says: dict[str, type]  # The keys of the statement, with the types of their values
-    means: str  # The compared values in words, for the help
+    keys: list[str]
+    says: dict[str, str]
+    means: str
 
 
+KINDS = {
+    name: Kind(**kind)
+    for name, kind in yaml.safe_load(Path(__file__).with_name("check.yml").read_text(encoding="utf-8")).items()
+}
+_TYPES = {"true or false": bool, "a number": int, "a string": str, "a list of strings": list}
 #: The kinds that name a tangle by its root and name.
 _TANGLES = ("root", "tangle_name")
 #: The keys whose lists are compared as sets.
 _UNORDERED = ("previous", "members", "items", "tips", "item_roots")
-KINDS = {
-    "message": Kind(("message",), {"valid": bool}, "whether the message is verified"),
-    "feed": Kind(("feed",), {"sequence": int, "id": str}, "the last message of the feed's chain"),
-    "root": Kind(
-        ("root", "tangle"),
-        {"previous": list, "members": int},
-        "the tips, in any order, and the number of members of the tangle",
-    ),
-    "epoch": Kind(("epoch",), {"members": list}, "the feeds added to the epoch, in any order"),
-    "group": Kind(("group",), {"preferred": str}, "the preferred epoch"),
-    "set": Kind(
-        ("set",),
-        {"items": list, "prev": list, "depth": int},
-        "the items, in any order, and prev and depth of the set's next message",
-    ),
-    "base": Kind(
-        ("base",), {"length": int, "confirmed": int}, "the number of nodes of the base, and of its settled nodes"
-    ),
-    "view": Kind(("view", "observer"), {"order": list}, "the nodes in the order of an observer: a writer, or all"),
-    "timeline": Kind(("timeline",), {"order": list}, "the events in their order"),
-    # The same subjects by the names of the tables' columns.
-    "tangle_name": Kind(
-        ("root_id", "tangle_name"),
-        {"members": list, "tips": list, "order": list},
-        "the members, in any order, the tips, and the members by position",
-    ),
-    "set_id": Kind(("set_id",), {"items": list, "item_roots": list}, "the items and the item roots, in any order"),
-    "base_id": Kind(
-        ("base_id", "observer"),
-        {"order": list, "confirmed_length": int},
-        "the nodes in an observer's order, and the number of settled ones",
-    ),
-    "timeline_id": Kind(("timeline_id",), {"order": list}, "the events by position"),
-}
-
-
-_TYPES = {int: "a number", str: "a string", bool: "true or false", list: "a list of strings"}
 
 
 class _Statement(NamedTuple):
@@ -122,9 +89,10 @@ def _parse(line: str) -> tuple[str, tuple[str, ...], dict[str, Any]]:
     if not told:
         raise ValueError(f"no statement; the line must have one of {', '.join(says)}")
     for name, value in told.items():
-        fits = isinstance(value, says[name]) and (says[name] is not int or not isinstance(value, bool))
-        if not fits or (says[name] is list and not all(isinstance(each, str) for each in value)):
-            raise ValueError(f"{name} must be {_TYPES[says[name]]}")
+        type_ = _TYPES[says[name]]
+        fits = isinstance(value, type_) and (type_ is not int or not isinstance(value, bool))
+        if not fits or (type_ is list and not all(isinstance(each, str) for each in value)):
+            raise ValueError(f"{name} must be {says[name]}")
     return kind, tuple(as_sigil(said[name]) for name in keys), {name: _in_sigils(told[name]) for name in told}
 
 

@@ -108,52 +108,42 @@ def test_tables_of_other_models(warehouse):
         assert result.exit_code == 2 and "\nTables of other models: my_feeds, shop.orders\n" in result.stderr
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "select * from read_text('secret.txt')",
-        "select * from read_csv('secret.txt', header = false)",
-        "select * from 'secret.txt'",
-        "select * from glob('*')",
-        "select * from read_blob('http://127.0.0.1:9/x')",
-        "select * from sniff_csv('secret.txt')",
-        "select * from query('select * from read_text(''secret.txt'')')",
-        "select * from tables",
-        "select * from files",
-    ],
-)
-def test_a_query_cannot_read_other_files(warehouse, tmp_path, query):
+FILES = """
+    select * from read_text('secret.txt')
+    select * from read_csv('secret.txt', header = false)
+    select * from 'secret.txt'
+    select * from glob('*')
+    select * from read_blob('http://127.0.0.1:9/x')
+    select * from sniff_csv('secret.txt')
+    select * from query('select * from read_text(''secret.txt'')')
+    select * from tables
+    select * from files
+"""
+STATEMENTS = """
+    copy feeds to 'out.csv'
+    copy (select 1) to 'out.csv'
+    export database 'out'
+    attach 'out.db'
+    install httpfs
+    load httpfs
+    set threads = 1
+    pragma enable_external_access
+    create table x as select 1
+    insert into feeds values (1)
+    drop view feeds
+    call pragma_version()
+    select 1; select 2
+    select 1; copy feeds to 'out.csv'
+    selec 1
+"""
+
+
+@pytest.mark.parametrize("query", [*FILES.strip().splitlines(), *STATEMENTS.strip().splitlines(), "", "\ud800"])
+def test_a_query_is_one_select_and_cannot_read_other_files(warehouse, tmp_path, query):
     (tmp_path / "secret.txt").write_text("hidden words")
     result = warehouse.ask("sql", query)
-    assert result.exit_code == 2 and "hidden" not in result.output and "secret.txt" not in result.stdout
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "copy feeds to 'out.csv'",
-        "copy (select 1) to 'out.csv'",
-        "export database 'out'",
-        "attach 'out.db'",
-        "install httpfs",
-        "load httpfs",
-        "set threads = 1",
-        "pragma enable_external_access",
-        "create table x as select 1",
-        "insert into feeds values (1)",
-        "drop view feeds",
-        "call pragma_version()",
-        "select 1; select 2",
-        "select 1; copy feeds to 'out.csv'",
-        "",
-        "selec 1",
-        "\ud800",
-    ],
-)
-def test_one_select_only(warehouse, tmp_path, query):
-    result = warehouse.ask("sql", query)
-    assert result.exit_code == 2 and result.stdout == ""
-    assert {path.name for path in tmp_path.iterdir()} == {"w'h"}
+    assert result.exit_code == 2 and result.stdout == "" and "hidden" not in result.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"w'h", "secret.txt"}
 
 
 def test_the_configuration_is_locked(warehouse):
@@ -238,10 +228,8 @@ def test_csv_and_json_lines(warehouse):
     by_id = {row["message_id"]: row for row in rows}
     assert json.loads(by_id[story.B1]["blocked_by"]) == [story.GONE] and by_id[story.B1]["depth"] == ""
     lines = [*map(json.loads, rows_of(warehouse, "from tangle_messages", "--format", "jsonl").splitlines())]
-    assert {row["message_id"]: row["depth"] for row in lines} == {
-        **{story.ROOT: 0, story.A1: 1, story.A2: 2},
-        **{story.B1: None, story.B2: None},
-    }
+    depths = {story.ROOT: 0, story.A1: 1, story.A2: 2, story.B1: None, story.B2: None}
+    assert {row["message_id"]: row["depth"] for row in lines} == depths
 
 
 def test_parquet(warehouse, tmp_path):
@@ -282,9 +270,10 @@ def test_texts_of_logs_are_kept(tmp_path):
         (["from feeds", "--out", ".", "--format", "csv"], "cannot be written: Is a directory"),
         (["from feeds", "--out", "x.xlsx"], "end it in .csv, .jsonl or .parquet, or give --format"),
         (["from feeds", "--out", "x"], "the suffix names no format"),
-        (["select 1 as a, 2 as a", "--out", "x.csv"], "two columns of the query have the name 'a'"),
-        (["select 1 as a, 2 as a", "--out", "x.jsonl"], "two columns of the query have the name 'a'"),
-        (["select 1 as a, 2 as a", "--out", "x.parquet"], "two columns of the query have the name 'a'"),
+        *(
+            (["select 1 as a, 2 as a", "--out", f"x.{form}"], "two columns of the query have the name 'a'")
+            for form in row_files.FORMATS
+        ),
         (["select interval 1 day as i", "--out", "x.parquet"], "parquet cannot hold a column"),
         (["select author from nowhere", "--out", "x.parquet"], "The tables are: "),
         (["from feeds", "--out", "x.csv", "--json"], "without --json and --limit"),
@@ -306,29 +295,11 @@ def test_a_pipe_is_written_in_place(warehouse, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"w'h", "rows.csv"}
 
 
-@pytest.mark.parametrize(
-    "place",
-    ["/dev/stdout", *(pytest.param(place, marks=pytest.mark.long) for place in ("/dev/fd/1", "/proc/self/fd/1"))],
-)
-def test_the_standard_output(warehouse, tmp_path, place):
-    """A pipe or a file behind the standard output gets the rows after its earlier content, and stays the same file."""
-    before = os.lstat(place)
-    command = command_of(warehouse, AUTHORS, "--out", place, "--format", "csv")
-    assert subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout == WRITTEN
-    for mode in ("w", "a"):
-        with (tmp_path / mode).open(mode) as out:
-            out.write("head\n")
-            out.flush()
-            subprocess.run(command, stdout=out, check=True)
-        assert (tmp_path / mode).read_text() == f"head\n{WRITTEN}"
-    assert stat.S_IFMT(os.lstat(place).st_mode) == stat.S_IFMT(before.st_mode)
-
-
-@pytest.mark.parametrize("place", ["stdout", pytest.param("/dev/stdout", marks=pytest.mark.long), "tty"])
+@pytest.mark.parametrize("place", ["stdout", "tty"])
 def test_a_terminal_shows_escaped_texts(tmp_path, place):
     warehouse = Warehouse(tmp_path / "wh").write("feeds", story.feed(HOSTILE, 1, HOSTILE))
     main_end, terminal = pty.openpty()
-    named = [] if place == "stdout" else ["--out", os.ttyname(terminal) if place == "tty" else place]
+    named = [] if place == "stdout" else ["--out", os.ttyname(terminal)]
     pipes = {"stdout": subprocess.PIPE if place == "tty" else terminal, "stderr": subprocess.PIPE}
     command = command_of(warehouse, "select author from feeds", *named)
     refused = subprocess.run([*command, "--format", "parquet"], **pipes, check=False)
