@@ -3,6 +3,7 @@
 import re
 import tempfile
 from collections import Counter
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -69,19 +70,14 @@ def command(answers: TextIO | None, logs: tuple[str, ...], as_json: bool, wareho
     Exit code 0: all agree; 1: a line or a timeline differs, or the subject of a line is not in the tables; 2: a line or
     a table cannot be read.
     """
-    if not logs:
-        return _check(answers, warehouse, schema, as_json)
-    from dbt_tangles.cli.build import build_tables
+    with tempfile.TemporaryDirectory() if logs else nullcontext(warehouse) as place:
+        if logs:
+            from dbt_tangles.cli.build import build_tables
 
-    with tempfile.TemporaryDirectory() as place:
-        build_tables(logs, place, schema)
-        return _check(answers, place, schema, as_json)
-
-
-def _check(answers: TextIO | None, warehouse: str, schema: str, as_json: bool) -> int:
-    if answers:
-        return _check_statements(Tables(warehouse, schema), answers, as_json)
-    return _check_edits(warehouse, schema, as_json)
+            build_tables(logs, place, schema)
+        if answers:
+            return _check_statements(Tables(place, schema), answers, as_json)
+        return _check_edits(place, schema, as_json)
 
 
 def _check_edits(warehouse: str, schema: str, as_json: bool) -> int:

@@ -64,12 +64,7 @@ def other_tables(tables: Tables) -> dict[str, list[str]]:
 
 
 def ask(tables: Tables, query: str, read: Callable[[duckdb.DuckDBPyConnection], _Result]) -> _Result:
-    """Run a query on the public tables, again if a build has replaced one meanwhile.
-
-    Args:
-        tables: The warehouse's tables.
-        query: One `select`, with the names of public tables.
-        read: Takes the connection, runs the query and reads its result as a whole.
+    """Let `read` run a query on the public tables and read its result; again if a build has replaced one meanwhile.
 
     Raises:
         CommandError: The text is not one `select`, or the query fails.
@@ -82,12 +77,11 @@ def ask(tables: Tables, query: str, read: Callable[[duckdb.DuckDBPyConnection], 
         try:
             return read(_connect(files))
         except duckdb.CatalogException as error:
-            absent = [
-                explain_absence(tables, name) for name in public_names() if name not in files and name in str(error)
-            ]
-            lists = [f"The tables are: {', '.join(name for name in files if name not in others)}"]
-            lists += [f"Tables of other models: {', '.join(others)}"] if others else []
-            raise CommandError("\n".join([str(error), *absent, *lists])) from error
+            absent = [name for name in public_names() if name not in files and name in str(error)]
+            lines = [str(error), *(explain_absence(tables, name) for name in absent)]
+            lines += [f"The tables are: {', '.join(name for name in files if name not in others)}"]
+            lines += [f"Tables of other models: {', '.join(others)}"] if others else []
+            raise CommandError("\n".join(lines)) from error
         except (duckdb.Error, ValueError, OverflowError) as error:
             # DuckDB reports a file that has gone in several ways, so the files themselves are asked.
             if not tries_left or all(map(os.path.exists, chain.from_iterable(files.values()))):

@@ -37,17 +37,13 @@ class LockedError(CommandError):
 
 
 class SqliteReplica:
-    """The timelines in one SQLite file.
+    """The timelines in one SQLite file, which is made if it does not exist.
 
-    The methods raise CommandError if the file cannot be used, and LockedError while another program has locked it.
+    The methods raise CommandError if the file is not one of a replica or cannot be used, and LockedError if another
+    program has locked it.
     """
 
     def __init__(self, path: str | Path) -> None:
-        """Open a file, or make it.
-
-        Raises:
-            CommandError: The file cannot be opened, or is not the file of a replica.
-        """
         self._path = path
         if os.path.exists(path) and not os.path.isfile(path):
             raise CommandError(f"{path}: no regular file; {_FOREIGN}")
@@ -89,13 +85,7 @@ class SqliteReplica:
         return self._connection.total_changes - begun
 
     def apply(self, timeline_id: str, commands: Iterable[Command], events: Iterable[dict], publication: str) -> int:
-        """Apply the commands of an update, in one transaction; return the number of written rows.
-
-        Args:
-            timeline_id: The timeline.
-            commands: The commands.
-            events: The inserted events with their contents.
-            publication: The name of the order to which the commands lead.
+        """Apply the commands of an update with the events that they insert; return the number of written rows.
 
         Raises:
             EditError: A command does not fit the order; the file stays as it was.
@@ -106,8 +96,7 @@ class SqliteReplica:
             follow(commands, order)
             edited = {event for _, event, _, _ in commands}
             moved = _new_places(order.order(), {event: places[event] for event in places.keys() - edited})
-            inserted = [{"place": moved.pop(event["event_id"]), **event} for event in events]
-            self._write(timeline_id, inserted)
+            self._write(timeline_id, [{"place": moved.pop(event["event_id"]), **event} for event in events])
             sql = "update events set place = ? where timeline_id = ? and event_id = ?"
             self._connection.executemany(sql, ((place, timeline_id, event) for event, place in moved.items()))
         return self._connection.total_changes - begun
@@ -119,8 +108,7 @@ class SqliteReplica:
             self._connection.execute("begin immediate")
             try:
                 yield begun
-                sql = "insert or replace into timelines values (?, ?)"
-                self._connection.execute(sql, (timeline_id, publication))
+                self._connection.execute("insert or replace into timelines values (?, ?)", (timeline_id, publication))
                 self._connection.execute("commit")
             except BaseException:
                 self._connection.execute("rollback")

@@ -167,7 +167,7 @@ def warehouse(tmp_path_factory):
     warehouse.write(
         "set_messages",
         {**valid, "message_id": "m1"},
-        {**valid, "message_id": "m2", "is_tip": True},
+        *({**valid, "message_id": id_, "is_tip": True} for id_ in ("m2", "m4")),
         {**valid, "message_id": "m3", "is_valid": False, "is_held": True, "reject_reason": "no_known_prev"},
         {**refused, "message_id": "u1", "reject_reason": "unknown_account_tips", "awaited_ids": ["t1", "t2"]},
         {**refused, "message_id": "u2", "reject_reason": "undecided_prev"},

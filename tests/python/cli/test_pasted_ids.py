@@ -11,7 +11,7 @@ from cli_kit import HOSTILE, assert_harmless
 from dbt_tangles.cli.pasted_ids import candidates
 
 MESSAGE = "%AbnN51gyEVmNZ/fs+KtC+z/oLmfsNhVvFhRijNJRH5k=.sha256"
-OTHER = "%25bSnN1gyEVmNZ/fs+KtC+z/oLmfsNhVvFhRijNJRH5k=.sha256"
+OTHER = "%25bSN1gyEVmNZ/fs+KtC+z/oLmfsNhVvFhRijNJRH5k=.sha256"
 FEED = "@P9+oVjR1xUerXF57obxs5G8/uERSdj0Xk/gU9AK8QS0=.ed25519"
 PZP = "7GjpEA9WBFQ7mT62XUpgqJqsA2kh3NECfDh1fnaXimfw"
 NODE = f"{'ab' * 32}:12"
