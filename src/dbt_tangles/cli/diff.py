@@ -78,23 +78,21 @@ def _vars(pair: Pair) -> dict[str, list]:
 
 
 def _differences(side: dict, limit: int) -> list[tuple[str, list[str], dict]]:
-    """Return the first differences of one side: the name of each, its changes in words, and the row."""
-    found = []
-    for of, row in _merge_names(side["first"])[:limit]:
-        keys = [value for name, value in row.items() if name not in ("name", "values", "cause") and value is not None]
-        changes = [f"{key} {truncate(str(a))} / {truncate(str(b))}" for key, (a, b) in row.get("values", {}).items()]
-        found.append((" ".join(filter(None, [of, *(label(str(value)) for value in keys)])), changes, row))
-    return found
+    """Return the first differences of one side: the name of each, its changes in words, and the row.
 
-
-def _merge_names(rows: list[dict]) -> list[tuple[str, dict]]:
-    """Merge equal differences of tangles on one root, or of their timelines, and list their names."""
+    Equal differences of tangles on one root, or of their timelines, are one difference with the names of all.
+    """
     named = []
-    for row in rows:
-        each = {"name": "", **row}
-        if "tangle_name" in row:
-            each["name"] = each.pop("tangle_name")
-        elif match := _OF_TANGLE.fullmatch(row.get("timeline_id") or ""):
-            each |= {"name": match[1], "timeline_id": match[2]}
-        named.append(each)
-    return [(join_names([*filter(None, names)]), row) for names, row in merge_equal(named, "name")]
+    for row in side["first"]:
+        timeline = _OF_TANGLE.fullmatch(row.get("timeline_id") or "")
+        rest = {name: value for name, value in row.items() if name != "tangle_name"}
+        if timeline:
+            rest["timeline_id"] = timeline[2]
+        named.append({"name": timeline[1] if timeline else row.get("tangle_name", ""), **rest})
+    found = []
+    for names, row in merge_equal(named, "name")[:limit]:
+        keys = [value for name, value in row.items() if name not in ("name", "values", "cause") and value is not None]
+        words = [join_names([*filter(None, names)]), *(label(str(value)) for value in keys)]
+        changes = [f"{key} {truncate(str(a))} / {truncate(str(b))}" for key, (a, b) in row.get("values", {}).items()]
+        found.append((" ".join(filter(None, words)), changes, row))
+    return found

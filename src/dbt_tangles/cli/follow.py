@@ -85,9 +85,10 @@ def bring_up_to_date(tables: Tables, replica: SqliteReplica, timeline_id: str) -
     )
     publication, previous = (update[0]["publication"], update[0]["previous_publication"]) if update else (None, None)
     commands, written = [], 0
+    columns = ("op", "event_id", "from_position", "to_position")
     if held is not None and held in (publication, previous):
         way = "unchanged" if held == publication else "update"
-        commands = [(row["op"], row["event_id"], row["from_position"], row["to_position"]) for row in update]
+        commands = [tuple(row[column] for column in columns) for row in update if way == "update"]
     else:
         sql = "select event_id from timeline_events where timeline_id = $timeline order by position"
         order = [row["event_id"] for row in tables.rows(sql, timeline=timeline_id)]
@@ -99,9 +100,7 @@ def bring_up_to_date(tables: Tables, replica: SqliteReplica, timeline_id: str) -
         commands = _shortest_script(earlier, order) if way == "script" else []
     if way == "load":
         written = replica.load(timeline_id, _contents(tables, timeline_id, order), publication)
-    elif way == "unchanged":
-        commands = []
-    else:
+    elif way != "unchanged":
         inserted = _contents(tables, timeline_id, [event for op, event, _, _ in commands if op == "ins"])
         try:
             written = replica.apply(timeline_id, commands, inserted, publication)
@@ -144,11 +143,10 @@ def _shortest_script(earlier: list[str], order: list[str]) -> list[Command]:
     before = {event: position for position, event in enumerate(earlier)}
     old = np.array([before.get(event, -1) for event in order], np.int32)
     commands = script(np.array([0, len(order)]), old, np.arange(len(order), dtype=np.int32))
+    columns = (commands.event.tolist(), commands.taken.tolist(), commands.put.tolist())
     return [
         ("ins", order[event], None, put) if taken < 0 else ("mov", order[event], taken, put)
-        for event, taken, put in zip(
-            *(part.tolist() for part in (commands.event, commands.taken, commands.put)), strict=True
-        )
+        for event, taken, put in zip(*columns, strict=True)
     ]
 
 
@@ -156,15 +154,8 @@ def _print(step: Step, as_json: bool) -> None:
     if as_json:
         print_json_line(step._asdict())
         return
-    words = {
-        "unchanged": "unchanged",
-        "update": f"{quantity(step.commands, 'command{|s}')} of the latest update",
-        "script": f"{quantity(step.commands, 'command{|s}')} to catch up",
-        "load": "loaded",
-    }
-    click.echo(
-        escape_line(
-            f"{step.timeline_id}: {words[step.way]}, {quantity(step.rows_written, 'row{|s}')} written; "
-            f"{quantity(step.events, 'event{|s}')}"
-        )
-    )
+    commands = quantity(step.commands, "command{|s}")
+    words = {"update": f"{commands} of the latest update", "script": f"{commands} to catch up", "load": "loaded"}
+    written, events = quantity(step.rows_written, "row{|s}"), quantity(step.events, "event{|s}")
+    said = f"{step.timeline_id}: {words.get(step.way, step.way)}, {written} written; {events}"
+    click.echo(escape_line(said))

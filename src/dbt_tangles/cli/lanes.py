@@ -4,22 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-#: The character of a cell by its connections: up, down, left, right.
-_CELLS = {
-    (1, 1, 0, 0): "│",
-    (1, 1, 0, 1): "├",
-    (1, 1, 1, 0): "┤",
-    (1, 1, 1, 1): "┼",
-    (1, 0, 0, 1): "╰",
-    (1, 0, 1, 0): "╯",
-    (1, 0, 1, 1): "┴",
-    (0, 1, 0, 1): "╭",
-    (0, 1, 1, 0): "╮",
-    (0, 1, 1, 1): "┬",
-    (1, 0, 0, 0): "│",
-    (0, 1, 0, 0): "│",
-    (0, 0, 0, 0): " ",
-}
+#: The character of a cell by its connections, of which up counts 8, down 4, left 2 and right 1.
+_CELLS = " ╶╴─│╭╮┬│╰╯┴│├┤┼"
 #: The placeholder of a node, which the caller replaces by a glyph for the node's state.
 NODE = "●"
 ASCII = str.maketrans("│├┤┼╰╯┴╭╮┬─●○◌⋮…", "|++++++++--*o?:.")
@@ -115,7 +101,7 @@ def _links(lanes: list[str | None], before: list[bool], column: int, targets: li
     for at, lane in enumerate(lanes):
         was_there = at < len(before) and before[at]
         if at == column or at in targets:
-            cell = _CELLS[was_there, lane is not None, at > first, at < last]
+            cell = _CELLS[8 * was_there + 4 * (lane is not None) + 2 * (at > first) + (at < last)]
         elif first < at < last and not lane:
             cell = "─"
         else:  # The links pass behind this lane.

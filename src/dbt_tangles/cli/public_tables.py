@@ -53,13 +53,12 @@ def other_tables(tables: Tables) -> dict[str, list[str]]:
     """
     ours = {path.stem for top in _OURS for path in (project_folder() / top).rglob("*") if path.suffix in _SUFFIXES}
     found = {}
-    for folder in sorted(tables.folder.parent.glob("*.db")):
-        prefix = "" if folder.name == tables.folder.name else f"{folder.stem}."
-        for table in sorted(path for path in folder.iterdir() if path.is_dir() and path.name not in ours):
-            files = sorted(map(str, table.glob("[!._]*.parquet")))
-            is_read = _NAME.fullmatch(prefix + table.name) and table.name.partition("_")[0] not in _INTERNAL
-            if is_read and files and all(map(os.path.isfile, files)):
-                found[prefix + table.name] = files
+    for table in sorted(tables.folder.parent.glob("*.db/*")):
+        name = table.name if table.parent == tables.folder else f"{table.parent.stem}.{table.name}"
+        is_read = _NAME.fullmatch(name) and table.name not in ours and table.name.partition("_")[0] not in _INTERNAL
+        files = sorted(map(str, table.glob("[!._]*.parquet"))) if is_read else []
+        if files and all(map(os.path.isfile, files)):
+            found[name] = files
     return dict(sorted(found.items(), key=lambda each: ("." in each[0], each[0])))
 
 

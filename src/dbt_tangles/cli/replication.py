@@ -85,10 +85,7 @@ def clock_of(tables: Tables, peer: Clock | list[str]) -> tuple[Clock, list[str]]
 
 def _unknown(tables: Tables, sql: str, ids: Iterable[str]) -> list[str]:
     """List the ids that a query of all known ids lacks."""
-    rows = tables.rows(
-        f"select id from ({sql}) where id in (select unnest($ids))",
-        ids=list(filter(is_unicode, ids)),
-    )
+    rows = tables.rows(f"select id from ({sql}) where id in (select unnest($ids))", ids=[*filter(is_unicode, ids)])
     known = {row["id"] for row in rows}
     return [id_ for id_ in dict.fromkeys(ids) if id_ not in known]
 
@@ -114,11 +111,7 @@ def lacking(tables: Tables, clock: Clock) -> list[dict]:
 
 def _in_chain(tables: Tables, clock: Clock) -> list[dict]:
     """List the messages in chains behind a clock, by author and sequence, each with those it follows in tangles."""
-    known = {
-        author: MAX_LENGTH if length == NOT_REPLICATED else length
-        for author, length in clock.items()
-        if is_unicode(author)
-    }
+    authors = [*filter(is_unicode, clock)]
     return tables.rows(
         """with clock as (select unnest($authors) as author, unnest($lengths) as length)
         select chain.message_id, chain.author, chain.sequence, list_sort(list_distinct(flatten([
@@ -127,10 +120,10 @@ def _in_chain(tables: Tables, clock: Clock) -> list[dict]:
         ]))) as links
         from feed_messages as chain inner join ssb_messages as messages using (message_id)
         left join clock on chain.author = clock.author
-        where chain.in_chain and chain.sequence > coalesce(clock.length, 0)
+        where chain.in_chain and coalesce(clock.length, 0) >= 0 and chain.sequence > coalesce(clock.length, 0)
         order by chain.author, chain.sequence""",
-        authors=[*known],
-        lengths=[*known.values()],
+        authors=authors,
+        lengths=[clock[author] for author in authors],
     )
 
 

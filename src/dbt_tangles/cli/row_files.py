@@ -36,16 +36,9 @@ def format_of(out: Path) -> str:
 
 
 def write_rows(tables: Tables, query: str, values: dict[str, Any], form: str, out: Path | None) -> None:
-    """Write the rows of a query to a file, or to the standard output.
+    """Write the rows of a query with the values of its names `$name` to a file, or else to the standard output.
 
     A regular file is replaced once it is complete. Any other file, such as a pipe, is written in place.
-
-    Args:
-        tables: The warehouse's tables.
-        query: One `select`.
-        values: The values of its names `$name`.
-        form: One of `FORMATS`.
-        out: The file; None for the standard output.
 
     Raises:
         CommandError: The query fails, or the file cannot be written.
