@@ -44,7 +44,7 @@ def compare(pair: Pair, each: Compared, limit: int) -> dict | None:
     sides = [_orders(each, whose) if each.place else _rows(each, whose) for whose in "ab"]
     values = ("ids",) if each.place else each.values
     # Tangles of one root are sorted next to each other, and count as one if their differences are equal.
-    twin = ", ".join(map(_without_tangle_name, filter("tangle_name".__ne__, each.keys)))
+    twin = ", ".join(_without_tangle_name(key) for key in each.keys if key != "tangle_name")
     order = f"shown.place is null, {twin}" if each.is_settled else twin
     rows = pair.rows(
         f"""with joined as (
@@ -64,8 +64,8 @@ def compare(pair: Pair, each: Compared, limit: int) -> dict | None:
     for side in ("only_a", "only_b", "differ"):
         found = [row for row in rows if row["side"] == side]
         first = [{key: row[key] for key in each.keys} for row in found]
-        for shown, row in zip(first, found if side == "differ" else (), strict=False):
-            shown["values"] = _values(each, row["shown"])
+        if side == "differ":
+            first = [row | {"values": _values(each, whole["shown"])} for row, whole in zip(first, found, strict=True)]
         total, once = (found[0]["total"], found[0]["once"]) if found else (0, 0)
         answer[side] = {"total": total, "once": once, "first": first}
     return answer

@@ -229,7 +229,7 @@ def test_parquet(warehouse, tmp_path):
     out = tmp_path / "out.parquet"
     out.write_text("old")
     assert rows_of(warehouse, "from tangle_messages", "--out", str(out)) == b""
-    assert pq.read_table(out).equals(pq.read_table(warehouse.folder / "tangle_messages"))
+    assert pq.read_table(out).to_pylist() == pq.read_table(warehouse.folder / "tangle_messages").to_pylist()
     query = ["select * from feeds where author = $a", "--value", f"a={story.BOB}", "--format", "parquet"]
     assert pq.read_table(io.BytesIO(rows_of(warehouse, *query))).num_rows == 1
     assert {path.name for path in tmp_path.iterdir()} == {"w'h", "out.parquet"}
