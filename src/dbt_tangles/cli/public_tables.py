@@ -89,20 +89,12 @@ def ask(tables: Tables, query: str, read: Callable[[duckdb.DuckDBPyConnection], 
 
 
 def value_names(query: str) -> set[str]:
-    """Return the names of the values `$name` of a query.
-
-    Raises:
-        CommandError: The text is not one `select`.
-    """
+    """Return the names of the values `$name` of a query; raise CommandError if it is not one `select`."""
     return set(check_query(query).named_parameters)
 
 
 def check_query(query: str) -> duckdb.Statement:
-    """Check that a text is one `select`, and return it parsed.
-
-    Raises:
-        CommandError: It is not.
-    """
+    """Return a text parsed; raise CommandError if it is not one `select`."""
     try:
         statements = duckdb.extract_statements(query)
     except (duckdb.Error, UnicodeError, TypeError) as error:
