@@ -97,8 +97,8 @@ union all
 select 3, row_number() over (order by unlocks desc, missing_id) as nth,
     'once ' || missing_id || if(is_sealed, ' is decrypted, ', ' arrives, ')
     || if(unlocks = 1, '1 becomes a member', format('{:,} become members', unlocks)), null, null
-from tangle_missing join subject on root_id = subject_id and tangle_name = second and list_contains(statements, 'members')
-where unlocks > 0 and (is_sealed or not is_in_log) qualify nth <= 3
+from tangle_missing join subject on root_id = subject_id and tangle_name = second
+where list_contains(statements, 'members') and unlocks > 0 and (is_sealed or not is_in_log) qualify nth <= 3
 order by part, n
 -- why_epoch: The roles of feeds in an epoch.
 select entry || case
@@ -151,7 +151,7 @@ from invalid where not is_held and not is_undecided having count(*) > 0
 union all
 select 4, 0, if(count(*) = 1, '1 message of the set awaits', format('{:,} messages of the set await', count(*)))
     || ' messages of the account: '
-    || array_to_string(list_sort(list_distinct(flatten(list(awaited_ids) filter (where awaited_ids is not null))))[:3], ', '), null, null
+    || array_to_string(list_sort(list_distinct(flatten(list(coalesce(awaited_ids, [])))))[:3], ', '), null, null
 from invalid where not is_held and is_undecided having count(*) > 0
 order by part, n
 -- why_base: The rejected lines of a base, and its first node that is not settled.
@@ -182,7 +182,8 @@ left join autobase_views as place on base_id = subject_id and observer = second 
 left join rejects on rejects.node_id = entry order by n
 -- why_timeline: The places of events in a timeline, or their reject reasons.
 with rejects as (
-    select event_id, min(reason) as reason from timeline_rejects join subject on timeline_id = subject_id group by event_id
+    select event_id, min(reason) as reason from timeline_rejects join subject on timeline_id = subject_id
+    group by event_id
 )
 select entry || case
     when place.event_id is not null then format(' is at place {:,} in these tables, rank {:,}', position, rank)

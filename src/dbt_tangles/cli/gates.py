@@ -12,8 +12,6 @@ from dbt_tangles.queries import sections
 #: Statuses of runs that have not failed. One that is noted as running has failed if no process builds.
 UNFAILED = ("success", "running")
 _LISTED = 1000
-
-
 _SQL = sections(Path(__file__).with_suffix(".sql"))
 CONDITIONS = [*dict.fromkeys(name.partition("__")[0] for name in _SQL)]
 

@@ -1,5 +1,5 @@
--- The conditions of `tangles status --fail-on`: each section is named after its condition and its table, and selects the
--- counted rows: a text `what`, and `n`, the number of lines that it stands for.
+-- The conditions of `tangles status --fail-on`. Each section is named after its condition and its table, and selects
+-- the counted rows: a text `what`, and `n`, the number of lines that it stands for.
 -- rejects__ssb_rejects: The rejected lines of the SSB log.
 select coalesce(source_file || ':' || line, 'ssb_rejects') || ' ' || reason as what, greatest(line_count, 1) as n
 from ssb_rejects
