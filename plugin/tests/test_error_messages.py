@@ -2,12 +2,10 @@
 
 import pytest
 
-from dbt_spark_python.python_model import checkpoint_retry
-from dbt_spark_python.python_model.checkpoint_retry import retry_lost_rows
+from dbt_spark_python.engines import sail_server
+from dbt_spark_python.python_model import retries
 from dbt_spark_python.python_model.submit import explain
-from dbt_spark_python.session import memory
-from dbt_spark_python.session.memory import machine_memory, short_memory
-from dbt_spark_python.session.object_stores import failed_request
+from dbt_spark_python.session import error_causes
 
 PYTHON = """An exception was thrown from the Python worker. Please see the stack trace below.
 Traceback (most recent call last):
@@ -47,24 +45,24 @@ SAIL = (
     ],
 )
 def test_short_memory(message, begin, remedy):
-    said = short_memory(message)
+    said = error_causes.explain(message)
     assert said.startswith(begin) and f"spark.executor.{remedy}" in said
     assert len(said.splitlines()) == 1
     assert explain(RuntimeError(message), "models/a.py", "") == said
 
 
 def test_short_memory_of_sail():
-    said = short_memory(SAIL)
+    said = error_causes.explain(SAIL)
     assert said.startswith("Sail reached its memory limit (Failed to allocate additional 276.8 KB")
     assert "`sail.runtime.memory_pool.greedy.max_size`" in said
 
 
 @pytest.mark.parametrize(("said", "is_less"), [("1048576\n", True), ("max\n", False), (None, False)])
 def test_the_memory_of_a_container(said, is_less, tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "_CONTAINER", tmp_path / "memory.max")
+    monkeypatch.setattr(sail_server, "_CONTAINER", tmp_path / "memory.max")
     if said:
         (tmp_path / "memory.max").write_text(said)
-    found = machine_memory()
+    found = sail_server.machine_memory()
     assert found == 1048576 if is_less else found > 2**28
 
 
@@ -100,11 +98,6 @@ WITHOUT_BUCKET = (
     f"s3a://nowhere/x.jsonl: {SDK}.services.s3.model.NoSuchBucketException: The specified bucket does not exist "
     "(Service: S3, Status Code: 404, Request ID: U):NoSuchBucket: The …"
 )
-OTHER_SCHEME = f'{LOAD}org.apache.hadoop.fs.UnsupportedFileSystemException: No FileSystem for scheme "s3"\n\tat …'
-CLASS = "org.apache.hadoop.fs.s3a.S3AFileSystem"
-WITHOUT_JAR = f"{LOAD}java.lang.RuntimeException: java.lang.ClassNotFoundException: Class {CLASS} not found\n\tat …"
-OBJECT_CLIENT = "software/amazon/s3/analyticsaccelerator/request/ObjectClient"
-WITHOUT_SDK = f"{LOAD}java.lang.NoClassDefFoundError: {OBJECT_CLIENT}\n\tat java.base/java.lang.Class…"
 NETWORK = "check the network and `fs.s3a.endpoint`"
 
 
@@ -145,13 +138,10 @@ NETWORK = "check the network and `fs.s3a.endpoint`"
             "the object store lacks the bucket of s3a://nowhere/x.jsonl (The specified bucket does not exist): ",
             "correct the path, or make the bucket",
         ),
-        (OTHER_SCHEME, "Spark cannot read a path that begins with s3://: ", "write s3a://"),
-        (WITHOUT_JAR, f"Spark lacks {CLASS}, ", "add the jar hadoop-aws"),
-        (WITHOUT_SDK, f"Spark lacks {OBJECT_CLIENT}, ", "since Hadoop 3.5 analyticsaccelerator-s3"),
     ],
 )
 def test_a_failed_request_is_explained_in_one_line(message, begin, remedy):
-    said = failed_request(message)
+    said = error_causes.explain(message)
     assert said.startswith(begin) and remedy in said and said.endswith("run again: complete tables are kept")
     assert len(said.splitlines()) == 1
     assert explain(RuntimeError(message), "models/a.py", "") == said
@@ -165,7 +155,7 @@ def test_a_failed_request_is_explained_in_one_line(message, begin, remedy):
     ],
 )
 def test_other_errors_stay_as_they_are(message, said):
-    assert short_memory(f"ValueError: {message}") is None and failed_request(message) is None
+    assert error_causes.explain(f"ValueError: {message}") is None
     assert explain(ValueError(message), "models/a.py", "").startswith(said)
 
 
@@ -181,7 +171,7 @@ LOST_ROWS = (
 )
 def test_a_model_runs_again_once_if_an_executor_with_checkpointed_rows_was_lost(messages, raised, monkeypatch):
     lines, left = [], list(messages)
-    monkeypatch.setattr(checkpoint_retry, "show_line", lines.append)
+    monkeypatch.setattr(retries, "show_line", lines.append)
 
     def make():
         if left:
@@ -189,8 +179,8 @@ def test_a_model_runs_again_once_if_an_executor_with_checkpointed_rows_was_lost(
 
     if raised:
         with pytest.raises(RuntimeError, match=raised):
-            retry_lost_rows(make, "model.shop.orders")
+            retries.retry_lost_rows(make, "orders")
     else:
-        retry_lost_rows(make, "model.shop.orders")
+        retries.retry_lost_rows(make, "orders")
         assert lines == ["orders: an executor with checkpointed rows was lost; the model runs again"]
     assert left == messages[1 if raised in (None, "other") else 2 :]

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from dbt_spark_python.engines.sail import map_in_arrow
-from dbt_spark_python.python_model import null_lists
+from dbt_spark_python.python_model import worker_rows
 
 COLUMNS = "id int, notes array<string>, rates array<struct<day: int, rate: double>>, groups array<array<string>>"
 ROWS = [
@@ -21,11 +21,11 @@ def test_nulls_are_put_back():
     lists = pa.array([[], ["a"], []], pa.list_(pa.string()))
     columns, schemas = [pa.array([1, 2, 3]), lists, lists], set()
     schema = pa.schema([("id", pa.int64()), *(pa.field(name, lists.type, False) for name in ("first", "second"))])
-    schema = schema.append(pa.field(null_lists.NULL_LISTS, pa.int64()))
+    schema = schema.append(pa.field(worker_rows.NULL_LISTS, pa.int64()))
 
     def restored(bits: list[int]) -> dict:
         batch = pa.RecordBatch.from_arrays([*columns, pa.array(bits, pa.int64())], schema=schema)
-        (found,) = null_lists.call(iter([batch]), lambda batches: batches, ["first", "second"])
+        (found,) = worker_rows.with_null_lists(iter([batch]), lambda batches: batches, ["first", "second"])
         found.validate(full=True)
         schemas.add(found.schema)
         return found.to_pydict()

@@ -12,7 +12,7 @@ import pytest
 
 from conftest import TESTS
 from dbt_process import run_python
-from dbt_spark_python.session import environment, jvm
+from dbt_spark_python.session import environment
 from plugin_projects import make_project
 
 SERVER = """
@@ -71,7 +71,7 @@ def run(code: list[str], target: str, folder, **variables) -> subprocess.Complet
 
 
 def java() -> dict[str, str]:
-    return {"JAVA_HOME": str(environment.HERE / "java_home"), jvm.REAL_JAVA: str(jvm.find())}
+    return {"JAVA_HOME": str(environment.HERE / "java_home"), environment.REAL_JAVA: str(environment.find_java())}
 
 
 def check_notebook(place: str, folder, **variables) -> None:

@@ -81,6 +81,23 @@ def test_a_package_whose_module_has_another_name(bare, tmp_path):
     assert look(bare, "spelled-otherwise", path=tmp_path)["faults"] == {}
 
 
+def test_packages_that_are_right():
+    workers.check_here(["pyarrow", "pyspark>=3.5,<5", "No.Such_Package; python_version < '3'", "dbt-core[x]"])
+
+
+@pytest.mark.parametrize(
+    ("package", "said"),
+    [
+        ("no-such-package", r"no-such-package \(not installed\).* pip install 'no-such-package'"),
+        ("pyspark<3", r"pyspark<3 \(\d[\d.]+ is installed\).* pip install 'pyspark<3'"),
+        ("one two", r"'one two', which is not a valid requirement: .*as pip takes it"),
+    ],
+)
+def test_packages_that_are_not_there(package, said):
+    with pytest.raises(DbtRuntimeError, match=said):
+        workers.check_here(["pyarrow", package])
+
+
 def test_a_run_is_refused_by_the_names_of_worker_and_packages():
     report = {"host": "w7", "python": "/usr/bin/python3", "faults": {"numba": "not installed"}}
     workers.refuse(["pyarrow"], [{**report, "faults": {}}])

@@ -1,32 +1,30 @@
-"""Asks the workers of a cluster for missing packages before models run there."""
+"""The config `packages` of models: checked here and, before models run on a cluster, on its workers."""
 
 import json
 import platform
 import re
-import threading
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from dbt.adapters.spark.connections import SparkCredentials
 from dbt_common.exceptions import DbtRuntimeError
-from packaging.requirements import Requirement
+from packaging.requirements import InvalidRequirement, Requirement
 from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as sf
 
-from dbt_spark_python.python_model import probe, requirements, write
+from dbt_spark_python.python_model import probe, write
 from dbt_spark_python.python_model.ship_packages import PACKED, is_local
 from dbt_spark_python.session import connection
-from dbt_spark_python.session.progress import INTERVAL, show_line
+from dbt_spark_python.session.progress import repeated_lines
 
 # The module is sent to the workers by value, because they may lack this package.
 cloudpickle.register_pickle_by_value(probe)
 
 #: The number of probing tasks, which Spark spreads over idle executors.
 LOOKS = 16
-
-_PACK = "python -m dbt_spark_python.pack workers.zip"
 
 
 def check(credentials: SparkCredentials, models: Sequence[Mapping[str, Any]]) -> None:
@@ -44,10 +42,44 @@ def check(credentials: SparkCredentials, models: Sequence[Mapping[str, Any]]) ->
     if not connection.has_session(credentials):
         raise DbtRuntimeError(connection.explain_missing_session(credentials, [model["name"] for model in models]))
     wanted = list(dict.fromkeys(text for model in models for text in write.as_list(model.get("packages"))))
-    requirements.check(wanted)
+    check_here(wanted)
     spark = connection.python_session(credentials)
     if not is_local(spark):
         refuse(wanted, reports(spark, wanted))
+
+
+def check_here(packages: Iterable[str]) -> None:
+    """Refuse a model whose requirements, in pip's notation, this environment lacks; they are never installed.
+
+    Raises:
+        DbtRuntimeError: Some are missing or have an unsuitable version; the message names them and the remedy.
+    """
+    if missing := {text: fault for text in packages if (fault := _fault_of(text))}:
+        listed = ", ".join(f"{text} ({fault})" for text, fault in missing.items())
+        quoted = " ".join(f"'{text}'" for text in missing)
+        raise DbtRuntimeError(
+            f"this environment lacks some of the model's `packages`: {listed}. "
+            f"Install them, because the submission method `session` does not: pip install {quoted}"
+        )
+
+
+def _fault_of(text: str) -> str | None:
+    """Return why one requirement is not met; None if it is met or does not apply."""
+    try:
+        wanted = Requirement(text)
+    except InvalidRequirement as error:
+        fault = str(error).partition("\n")[0]  # the next lines point at the place
+        raise DbtRuntimeError(
+            f"the model's `packages` has {text!r}, which is not a valid requirement: {fault}. Write a name with an "
+            f"optional version, as pip takes it: 'numpy>=2'"
+        ) from None
+    if wanted.marker and not wanted.marker.evaluate():
+        return None
+    try:
+        found = version(wanted.name)
+    except PackageNotFoundError:
+        return "not installed"
+    return None if wanted.specifier.contains(found, prereleases=True) else f"{found} is installed"
 
 
 def reports(spark: SparkSession, wanted: Iterable[str]) -> list[dict]:
@@ -59,18 +91,15 @@ def reports(spark: SparkSession, wanted: Iterable[str]) -> list[dict]:
     names = [Requirement(text).name for text in wanted]
     # Pickled instead of Arrow, because pyarrow itself may be missing.
     look = sf.udf(partial(probe.look, names), "string", useArrow=False)
-    done = threading.Event()
-    threading.Thread(target=_log_waiting, args=(done,), name="awaited-workers", daemon=True).start()
     try:
-        rows = spark.range(0, LOOKS, 1, LOOKS).select(look("id").alias("said")).collect()
+        with repeated_lines(lambda seconds: [f"waiting for the cluster's workers, {seconds:.0f} s"]):
+            rows = spark.range(0, LOOKS, 1, LOOKS).select(look("id").alias("said")).distinct().collect()
     except Exception as error:
         raise DbtRuntimeError(
             f"the workers cannot run dbt's Python models: {cause_of(str(error))}. Install Python "
             f"{'.'.join(platform.python_version_tuple()[:2])} on each worker, and set PYSPARK_PYTHON to its path"
         ) from error
-    finally:
-        done.set()
-    return [json.loads(said) for said in sorted({row["said"] for row in rows})]
+    return [json.loads(said) for said in sorted(row["said"] for row in rows)]
 
 
 def refuse(wanted: Sequence[str], found: Sequence[Mapping[str, Any]]) -> None:
@@ -84,8 +113,8 @@ def refuse(wanted: Sequence[str], found: Sequence[Mapping[str, Any]]) -> None:
             listed = ", ".join(f"{name} ({fault})" for name, fault in report["faults"].items())
             raise DbtRuntimeError(
                 f"the Python models need packages that a worker lacks: {listed}; worker {report['host']}, "
-                f"{report['python']}. Install them there, or send them with the job: {_PACK} {' '.join(wanted)}, and "
-                f"{PACKED}: workers.zip in the profile"
+                f"{report['python']}. Install them there, or send them with the job: python -m dbt_spark_python.pack "
+                f"workers.zip {' '.join(wanted)}, and {PACKED}: workers.zip in the profile"
             )
 
 
@@ -102,10 +131,3 @@ def cause_of(message: str) -> str:
         if found := re.findall(pattern, message, re.M):
             return found[-1].strip().removesuffix(".")
     return message.strip().splitlines()[0]
-
-
-def _log_waiting(done: threading.Event) -> None:
-    seconds = 0.0
-    while not done.wait(INTERVAL):
-        seconds += INTERVAL
-        show_line(f"waiting for the cluster's workers, {seconds:.0f} s")

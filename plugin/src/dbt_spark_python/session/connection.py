@@ -5,25 +5,26 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod, SparkCredentials
 from dbt.flags import get_flags
 from dbt_common.exceptions import DbtRuntimeError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from dbt_spark_python.engines import sail, sail_server
+from dbt_spark_python.engines import sail_server
 from dbt_spark_python.fences.known_session import find_session
 from dbt_spark_python.fences.socket_filter import HOST
 from dbt_spark_python.python_model import ship_packages
-from dbt_spark_python.session import environment, error_translation
-from dbt_spark_python.session.memory import short_memory
-from dbt_spark_python.session.object_stores import failed_request
+from dbt_spark_python.session import environment, error_causes
+from dbt_spark_python.session.handle import handle
 from dbt_spark_python.session.progress import is_connect, show_line
-from dbt_spark_python.session.small_run_profile import SMALL_RUNS, configure
+from dbt_spark_python.session.small_run_profile import JAVA_OPTIONS
 from dbt_spark_python.table_store import damage
 from dbt_spark_python.table_store.catalog import FolderCatalog
 from dbt_spark_python.table_store.errors import WarehouseError
@@ -53,6 +54,7 @@ _URI = re.compile(r"[A-Za-z][\w+.-]*://")
 
 _opening = threading.Lock()
 _catalog: FolderCatalog | None = None  # a process has one Spark session, so at most one warehouse
+_prepared: dict[str, Any] | None = None  # the parameters of the last command that was prepared
 
 
 class SessionConnections(SparkConnectionManager):
@@ -67,18 +69,11 @@ class SessionConnections(SparkConnectionManager):
         Raises:
             RuntimeError: Java is missing, or the warehouse cannot be used; dbt shows the message and stops.
         """
-        is_session = connection.credentials.method == SparkConnectionMethod.SESSION
-        if is_session:
-            prepare(connection.credentials)
+        if connection.credentials.method == SparkConnectionMethod.SESSION:
+            prepare(connection.credentials.server_side_parameters)
         connection = super().open(connection)
-        if is_session and _catalog and sail.is_sail(_catalog.spark):
-            connection.handle = sail.handle(_catalog.spark)
-        elif is_session and (session := find_session()) is not None and is_connect(session):
-            # dbt-spark finds a Connect session only by SPARK_REMOTE, which a notebook may not have set.
-            configure(session, connection.credentials.server_side_parameters)
-            connection.handle = sail.handle(session) if sail.is_sail(session) else error_translation.handle(session)
-        elif is_session:
-            connection.handle = error_translation.SessionHandle(connection.handle.handle)
+        if connection.credentials.method == SparkConnectionMethod.SESSION:
+            connection.handle = handle(python_session(connection.credentials))
         return connection
 
     def cancel_open(self) -> list[str]:
@@ -93,24 +88,20 @@ class SessionConnections(SparkConnectionManager):
 
     @contextmanager
     def exception_handler(self, sql: str) -> Iterator[None]:
-        """Raise dbt-spark's errors, but explain some causes in one line.
-
-        The causes are a full disk, short memory, an object store that fails, and a damaged table.
-        """
+        """Raise dbt-spark's errors, but explain known causes and damaged tables in one line."""
         try:
             with super().exception_handler(sql):
                 yield
         except Exception as error:
-            said = full_disk(str(error)) or short_memory(str(error)) or failed_request(str(error))
-            if said := said or damaged_tables(str(error), sql):
+            if said := explain(str(error)) or damaged_tables(str(error), sql):
                 raise DbtRuntimeError(said) from None
             raise
 
 
-def full_disk(message: str) -> str | None:
-    """Explain an error message about a full disk."""
+def explain(message: str) -> str | None:
+    """Explain an error message about a full disk, or another one with a known cause."""
     if "No space left on device" not in message:
-        return None
+        return error_causes.explain(message)
     place = f"at {_catalog.warehouse.root}" if _catalog else "where Spark writes"
     return f"no space is left {place}: free some and run again; all published tables are intact"
 
@@ -120,38 +111,44 @@ def damaged_tables(message: str, code: str) -> str | None:
     return damage.explain(_catalog.warehouse, message, code) if _catalog else None
 
 
-def prepare(credentials: SparkCredentials) -> None:
-    """Prepare the environment and the warehouse for a dbt command; a second call for the same command does nothing.
+def prepare(parameters: dict[str, Any]) -> None:
+    """Prepare the environment, the warehouse and the session for a dbt command, once.
+
+    Args:
+        parameters: The profile's `server_side_parameters`; this adapter's own keys are replaced by Spark's.
 
     Raises:
         RuntimeError: Java is missing, or the process has a Spark session of another kind.
         WarehouseError: The warehouse cannot be used.
     """
-    global _catalog
-    parameters = credentials.server_side_parameters
+    global _catalog, _prepared
     with _opening:
+        if parameters is _prepared:
+            return
         is_sail = parameters.pop(sail_server.ENGINE, None) == "sail"
-        needs_java = not is_sail and find_session() is None
         root, wait_s = parameters.pop(WAREHOUSE, None), read_lock_wait(parameters)
-        options = [parameters.get("spark.driver.extraJavaOptions"), SMALL_RUNS.settings_of(parameters).java]
-        options.append("" if root else environment.catalog_option(parameters))
+        needs_java = not is_sail and find_session() is None
+        options = [parameters.get(JAVA_OPTIONS), "" if root else environment.catalog_option(parameters)]
         environment.prepare(java_options=" ".join(filter(None, options)), needs_java=needs_java)
         if needs_java:
             guard_ports(parameters)
-        SMALL_RUNS.apply(parameters, _catalog.spark if _catalog else find_session())
         ship_packages.send_packed(parameters)
         if root is None or ("SPARK_REMOTE" in os.environ and not is_sail):  # the server has its own warehouse
-            return
-        warehouse = _catalog.warehouse if _catalog else open_warehouse(root)
-        if warehouse.root != Path(root).absolute():
-            raise RuntimeError(f"this process builds in {warehouse.root}; start another one to build in {root}")
-        if get_flags().WHICH in WRITING:
-            warehouse.begin_writing(wait_s, show_line)
-        if _catalog is None:
-            session = open_sail(parameters, warehouse) if is_sail else None
-        parameters.update(spark_settings(warehouse))
-        _catalog = _catalog or FolderCatalog(session or open_session(parameters), warehouse)
-        _catalog.refresh()
+            open_session(parameters)
+        else:
+            warehouse = _catalog.warehouse if _catalog else open_warehouse(root)
+            if warehouse.root != Path(root).absolute():
+                raise RuntimeError(f"this process builds in {warehouse.root}; start another one to build in {root}")
+            if get_flags().WHICH in WRITING:
+                warehouse.begin_writing(wait_s, show_line)
+            sail_session = open_sail(parameters, warehouse) if is_sail and not _catalog else None
+            parameters.update(spark_settings(warehouse))
+            session = sail_session or open_session(parameters)
+            if not is_sail:
+                check_place(session, parameters)
+            _catalog = _catalog or FolderCatalog(session, warehouse)
+            _catalog.refresh()
+        _prepared = parameters
 
 
 def guard_ports(parameters: dict[str, str]) -> None:
@@ -201,20 +198,30 @@ def open_warehouse(root: str) -> Warehouse:
     return warehouse
 
 
-def open_session(parameters: dict[str, str]) -> SparkSession:
-    """Open the process's Spark session.
+def open_session(parameters: Mapping[str, Any]) -> SparkSession:
+    """Open Spark's session, or apply a profile's settings to the one that the process or a server has."""
+    session = find_session()
+    if session is None and "SPARK_REMOTE" not in os.environ:
+        return SparkSession.builder.enableHiveSupport().config(map=parameters).getOrCreate()
+    session = session or SparkSession.builder.getOrCreate()
+    for name, value in parameters.items():
+        with suppress(PySparkException):  # some settings are for new sessions alone
+            session.conf.set(name, value)
+    return session
+
+
+def check_place(spark: SparkSession, parameters: Mapping[str, Any]) -> None:
+    """Refuse a session that the process has opened with another warehouse.
 
     Raises:
-        RuntimeError: The process has a session already, opened with another warehouse.
+        RuntimeError: It is such a session.
     """
-    spark = SparkSession.builder.config(map=parameters).getOrCreate()
     place = spark.conf.get("spark.sql.warehouse.dir")
     if Path(place.removeprefix("file:")) != Path(parameters["spark.sql.warehouse.dir"]):
         raise RuntimeError(
             f"this process has a Spark session with its tables in {place}: "
             f"stop it first, or leave {WAREHOUSE} out of the profile to build there"
         )
-    return spark
 
 
 def open_sail(parameters: dict[str, str], warehouse: Warehouse) -> SparkSession:
@@ -256,9 +263,7 @@ def python_session(credentials: SparkCredentials) -> SparkSession:
         return session
     if not has_session(credentials):
         raise DbtRuntimeError(explain_missing_session(credentials, []))
-    session = SparkSession.builder.getOrCreate()
-    configure(session, credentials.server_side_parameters)  # SQL models run on the server's other sessions with these
-    return session
+    return open_session(credentials.server_side_parameters)  # SQL models run on the server's other sessions with these
 
 
 def has_session(credentials: SparkCredentials) -> bool:
