@@ -13,7 +13,6 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt_spark_python import pack
 from dbt_spark_python.python_model import probe, ship_packages, workers
-from dbt_spark_python.python_model.submit import explain
 from dbt_spark_python.session import environment
 
 LOOK = "import sys; sys.path.insert(0, sys.argv[1]); import probe; print(probe.look(sys.argv[2:]))"
@@ -109,14 +108,6 @@ def test_a_run_is_refused_by_the_names_of_worker_and_packages():
 
 def test_a_run_without_python_models_is_not_checked():
     workers.check(SimpleNamespace(method="pigeon"), [])
-
-
-def test_a_model_that_meets_a_module_that_is_not_there():
-    trace = "Job aborted\nTraceback (most recent call last):\nModuleNotFoundError: No module named 'numba.core'\n\n"
-    said = explain(RuntimeError(trace), "models/a.py", "")
-    assert said.startswith("a worker's Python has no module numba.core. Install it there")
-    assert "Job aborted" not in said
-    assert explain(ModuleNotFoundError("No module named 'here'"), "models/a.py", "").startswith("ModuleNotFoundError: ")
 
 
 def test_packages_are_packed_as_they_are_here(wheel, bare, tmp_path, monkeypatch):

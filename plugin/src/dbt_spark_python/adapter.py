@@ -226,9 +226,8 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
         """
         flags, chosen = get_flags(), [node_id for node_id in selected if node_id in nodes]
         if flags.WHICH in ("build", "retry", "run"):
-            python = [nodes[each] for each in chosen if nodes[each].get("language") == "python"]
-            models = [{"name": node["name"], "packages": node["config"].get("packages")} for node in python]
-            workers.check(self.config.credentials, models)
+            python = [nodes[each]["config"] for each in chosen if nodes[each].get("language") == "python"]
+            workers.check(self.config.credentials, python)
         if flags.WHICH in ("build", "test"):
             self._check_tests(nodes, package, chosen)
         return ""

@@ -40,8 +40,8 @@ PREFIX = "sail."
 
 #: The version of Sail that this module supports, and the first version of pyspark that it refuses.
 VERSIONS, PYSPARK = "0.7", (4, 3)
-#: The share of the machine's memory that queries may use before they spill to disk or fail. The rest is for memory that
-#: Sail does not count, and for Python.
+#: The share of the memory that queries may use before they spill to disk or fail. The rest is for memory that Sail does
+#: not count, and for Python.
 _SHARE = 0.6
 _REMEDY = "pip install 'dbt-spark-python[sail]'"
 _PATIENCE = 10.0  # seconds
@@ -97,11 +97,7 @@ def connect(settings: dict[str, str], scratch: str) -> SparkSession:
 
 
 def check_installed() -> None:
-    """Refuse an environment in which Sail cannot run.
-
-    Raises:
-        SailError: It is not installed, or its version is unsupported.
-    """
+    """Raise a SailError if Sail is not installed, or if its version is unsupported."""
     try:
         found = version("pysail")
     except PackageNotFoundError:
@@ -115,20 +111,16 @@ def check_installed() -> None:
 
 
 def start(settings: dict[str, str], scratch: str, accepts_open_port: bool = False) -> str:
-    """Start the embedded server.
+    """Start the embedded server, and return its gRPC address.
 
     Args:
         settings: Sail's settings, with the prefix `sail.`.
         scratch: A folder for data that does not fit into memory.
         accepts_open_port: Start it even if other users of this machine can then run code as this user.
 
-    Returns:
-        The server's gRPC address.
-
     Raises:
         SailError: It does not start, or other users could connect to it.
     """
-    most = str(int(_SHARE * machine_memory()))
     settings = {
         **_SETTINGS,
         "sail.mode": "local",
@@ -136,8 +128,7 @@ def start(settings: dict[str, str], scratch: str, accepts_open_port: bool = Fals
         # part of a query has its own share, spills shuffled rows early, and two tasks that spill at once may block the
         # query for ever (until DataFusion 54; apache/datafusion#24883).
         "sail.runtime.memory_pool.type": "greedy",
-        "sail.runtime.memory_pool.greedy.max_size": most,
-        "sail.runtime.memory_pool.fair.max_size": most,  # for profiles that choose that type all the same
+        "sail.runtime.memory_pool.greedy.max_size": str(int(_SHARE * machine_memory())),
         "sail.runtime.temporary_files.paths": json.dumps([scratch], ensure_ascii=False),
         "sail.execution.checkpoint.path": Path(scratch).as_uri(),
         **settings,
@@ -169,7 +160,6 @@ def _start_guarded(mode: str) -> str:
 
     Raises:
         GuardError: The system cannot enforce that, or Sail opens ports for its workers in this mode.
-        SailError: The server does not start.
     """
     if mode != "local":
         raise GuardError(f"in the mode {mode!r} Sail opens ports for its workers, and every user can connect to them")
@@ -190,11 +180,7 @@ def refuse_requests() -> None:
 
 
 def _serve(host: str) -> tuple[str, int]:
-    """Start a server on a free port, and return its address; it ends with the process.
-
-    Raises:
-        SailError: It does not start.
-    """
+    """Start a server on a free port, and return its address; it ends with the process."""
     from pysail.spark import SparkConnectServer
 
     try:

@@ -1,11 +1,4 @@
-"""Makes a table a second time after a killed process, or after a lost executor.
-
-Spark refuses to create a managed table in an existing folder. A folder with a `_temporary` folder inside belongs to an
-unfinished write; it is removed, and the table is created. Any other folder stays, and Spark's own error names it.
-
-A local checkpoint keeps rows on the executors that computed them, without their lineage, so Spark cannot recompute the
-rows of a lost executor.
-"""
+"""Makes a table a second time after a killed process, or after a lost executor."""
 
 import re
 from collections.abc import Callable
@@ -22,7 +15,11 @@ _LOST = re.compile(r"CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND|Checkpoint block \S+ not 
 
 
 def retry_over_unfinished(make: Callable[[], None]) -> None:
-    """Make a table; if only an unfinished write blocks it, remove that and make the table again."""
+    """Make a table; if only an unfinished write blocks it, remove that and make the table again.
+
+    Spark refuses to create a managed table in an existing folder. A folder with a `_temporary` folder inside belongs to
+    an unfinished write. Any other folder stays, and Spark's own error names it.
+    """
     try:
         make()
     except Exception as error:
@@ -43,7 +40,11 @@ def _remove_unfinished(message: str) -> bool:
 
 
 def retry_lost_rows(make: Callable[[], None], name: str) -> None:
-    """Make the table of this name, for the log; make it once more if checkpointed rows were lost."""
+    """Make the table of this name; make it once more if checkpointed rows were lost.
+
+    A local checkpoint keeps rows on the executors that computed them, without their lineage, so Spark cannot recompute
+    the rows of a lost executor.
+    """
     try:
         make()
     except Exception as error:

@@ -22,12 +22,7 @@ _shipping = threading.Lock()
 
 
 class SessionPythonJob(PythonJobHelper):
-    """Runs one Python model.
-
-    The model may use all of dbt's Python API: `dbt.ref`, `dbt.source`, `dbt.config`, `dbt.this`, `dbt.is_incremental`.
-    Models in several threads share the session; each has its own Spark job group, named after its node. The README
-    lists the supported configs.
-    """
+    """Runs one Python model; models in several threads share the session."""
 
     def __init__(self, parsed_model: dict, credential: Any) -> None:
         self.model = parsed_model

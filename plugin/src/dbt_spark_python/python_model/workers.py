@@ -27,23 +27,21 @@ cloudpickle.register_pickle_by_value(probe)
 LOOKS = 16
 
 
-def check(credentials: SparkCredentials, models: Sequence[Mapping[str, Any]]) -> None:
+def check(credentials: SparkCredentials, configs: Sequence[Mapping[str, Any]]) -> None:
     """Refuse a run if its Python models lack a session, or if a worker lacks one of their packages.
 
     Args:
         credentials: The profile's credentials.
-        models: The selected Python models, each with `name` and `packages`.
+        configs: The configs of the selected Python models.
 
     Raises:
-        DbtRuntimeError: The message names the models, or the packages and the worker.
+        DbtRuntimeError: The message names the packages and the worker.
     """
-    if not models:
+    if not configs:
         return
-    if not connection.has_session(credentials):
-        raise DbtRuntimeError(connection.explain_missing_session(credentials, [model["name"] for model in models]))
-    wanted = list(dict.fromkeys(text for model in models for text in write.as_list(model.get("packages"))))
-    check_here(wanted)
     spark = connection.python_session(credentials)
+    wanted = list(dict.fromkeys(text for config in configs for text in write.as_list(config.get("packages"))))
+    check_here(wanted)
     if not is_local(spark):
         refuse(wanted, reports(spark, wanted))
 

@@ -36,9 +36,7 @@ def write(spark: SparkSession, result: Any, target: str, config: Mapping[str, An
         spark: The session.
         result: The model's result; see `to_frame`.
         target: The table's name, as SQL has it.
-        config: The model's config: `file_format`, `partition_by`, `clustered_by` with `buckets`, `location_root`,
-            `options` and `tblproperties` apply, as in SQL models. The temporary table of an incremental model uses
-            `file_format` only.
+        config: The model's config, as in SQL models; a temporary table uses its `file_format` only.
 
     Raises:
         TypeError: The result has an unsupported type.
@@ -53,8 +51,7 @@ def write(spark: SparkSession, result: Any, target: str, config: Mapping[str, An
     if kind == "delta":
         writer = writer.option("overwriteSchema", "true")
     if target.endswith(TEMPORARY):
-        retry_over_unfinished(lambda: writer.saveAsTable(target))
-        return
+        config = {}
     writer = writer.options(**{key: str(value) for key, value in (config.get("options") or {}).items()})
     if partitions := as_list(config.get("partition_by")):
         writer = writer.partitionBy(*partitions)
@@ -81,10 +78,8 @@ def as_list(value: str | list[str] | None) -> list[str]:
 def to_frame(spark: SparkSession, result: Any) -> DataFrame:
     """Convert a model's result to a Spark DataFrame.
 
-    Args:
-        spark: The session.
-        result: A DataFrame of Spark (classic or Connect), of pandas on Spark or of pandas, an Arrow table, or any
-            object that exports an Arrow stream, such as a polars DataFrame.
+    It is a DataFrame of Spark (classic or Connect), of pandas on Spark or of pandas, an Arrow table, or any object that
+    exports an Arrow stream, such as a polars DataFrame.
 
     Raises:
         TypeError: The result has another type.

@@ -5,13 +5,14 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod, SparkCredentials
+from dbt.adapters.spark.session import SessionConnectionWrapper
 from dbt.flags import get_flags
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors import PySparkException
@@ -22,7 +23,7 @@ from dbt_spark_python.fences.known_session import find_session
 from dbt_spark_python.fences.socket_filter import HOST
 from dbt_spark_python.python_model import ship_packages
 from dbt_spark_python.session import environment, error_causes
-from dbt_spark_python.session.handle import handle
+from dbt_spark_python.session.handle import OpenSession
 from dbt_spark_python.session.progress import is_connect, show_line
 from dbt_spark_python.session.small_run_profile import JAVA_OPTIONS
 from dbt_spark_python.table_store import damage
@@ -36,11 +37,7 @@ WAREHOUSE = "spark.dbt.warehouse"
 LOCK_WAIT = "spark.dbt.lock_wait"
 
 # Local sessions listen on 127.0.0.1 only, and clients need a secret, which Spark generates.
-_GUARDED = {
-    "spark.authenticate": "true",
-    "spark.driver.host": HOST,
-    "spark.driver.bindAddress": HOST,
-}
+_GUARDED = {"spark.authenticate": "true", "spark.driver.host": HOST, "spark.driver.bindAddress": HOST}
 
 #: The dbt commands that lock the warehouse at once; others lock it when they first write.
 WRITING = frozenset({"build", "clone", "retry", "run", "run-operation", "seed", "snapshot"})
@@ -64,16 +61,13 @@ class SessionConnections(SparkConnectionManager):
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:
-        """Open a connection; see `SparkConnectionManager.open`.
-
-        Raises:
-            RuntimeError: Java is missing, or the warehouse cannot be used; dbt shows the message and stops.
-        """
-        if connection.credentials.method == SparkConnectionMethod.SESSION:
-            prepare(connection.credentials.server_side_parameters)
+        """Open a connection; dbt shows the errors of `prepare` and stops."""
+        credentials = connection.credentials
+        if credentials.method != SparkConnectionMethod.SESSION:
+            return super().open(connection)
+        prepare(credentials.server_side_parameters)
         connection = super().open(connection)
-        if connection.credentials.method == SparkConnectionMethod.SESSION:
-            connection.handle = handle(python_session(connection.credentials))
+        connection.handle = SessionConnectionWrapper(OpenSession(python_session(credentials)))
         return connection
 
     def cancel_open(self) -> list[str]:
@@ -141,11 +135,7 @@ def prepare(parameters: dict[str, Any]) -> None:
                 raise RuntimeError(f"this process builds in {warehouse.root}; start another one to build in {root}")
             if get_flags().WHICH in WRITING:
                 warehouse.begin_writing(wait_s, show_line)
-            sail_session = open_sail(parameters, warehouse) if is_sail and not _catalog else None
-            parameters.update(spark_settings(warehouse))
-            session = sail_session or open_session(parameters)
-            if not is_sail:
-                check_place(session, parameters)
+            session = open_in_warehouse(parameters, warehouse, is_sail)
             _catalog = _catalog or FolderCatalog(session, warehouse)
             _catalog.refresh()
         _prepared = parameters
@@ -210,39 +200,33 @@ def open_session(parameters: Mapping[str, Any]) -> SparkSession:
     return session
 
 
-def check_place(spark: SparkSession, parameters: Mapping[str, Any]) -> None:
-    """Refuse a session that the process has opened with another warehouse.
+def open_in_warehouse(parameters: dict[str, Any], warehouse: Warehouse, is_sail: bool) -> SparkSession:
+    """Open the process's session over a warehouse of folders, and add the settings for the warehouse to a command's.
 
     Raises:
-        RuntimeError: It is such a session.
-    """
-    place = spark.conf.get("spark.sql.warehouse.dir")
-    if Path(place.removeprefix("file:")) != Path(parameters["spark.sql.warehouse.dir"]):
-        raise RuntimeError(
-            f"this process has a Spark session with its tables in {place}: "
-            f"stop it first, or leave {WAREHOUSE} out of the profile to build there"
-        )
-
-
-def open_sail(parameters: dict[str, str], warehouse: Warehouse) -> SparkSession:
-    """Open the process's session on Sail.
-
-    Raises:
-        RuntimeError: The process has a Spark session already.
+        RuntimeError: The process has a session of another engine, or with another warehouse.
         SailError: Sail cannot be used.
     """
-    if (active := SparkSession.getActiveSession()) and not is_connect(active):
-        raise RuntimeError("this process has a Spark session: start another process for Sail")
-    return sail_server.connect(parameters, str(warehouse.scratch))
-
-
-def spark_settings(warehouse: Warehouse) -> dict[str, str]:
-    """Return Spark's settings for a warehouse."""
-    return {
+    session = find_session()
+    if is_sail and _catalog is None:
+        if session is not None and not is_connect(session):
+            raise RuntimeError("this process has a Spark session: start another process for Sail")
+        session = sail_server.connect(parameters, str(warehouse.scratch))
+    parameters |= {
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.warehouse.dir": str(warehouse.tables),
         "spark.local.dir": str(warehouse.scratch),
     }
+    if is_sail:
+        return session
+    session = open_session(parameters)
+    place = session.conf.get("spark.sql.warehouse.dir")
+    if Path(place.removeprefix("file:")) != warehouse.tables:
+        raise RuntimeError(
+            f"this process has a Spark session with its tables in {place}: "
+            f"stop it first, or leave {WAREHOUSE} out of the profile to build there"
+        )
+    return session
 
 
 def catalog_of(credentials: SparkCredentials) -> FolderCatalog | None:
@@ -259,26 +243,18 @@ def python_session(credentials: SparkCredentials) -> SparkSession:
     """
     if _catalog:
         return _catalog.spark
-    if (session := find_session()) is not None:
-        return session
     if not has_session(credentials):
-        raise DbtRuntimeError(explain_missing_session(credentials, []))
-    return open_session(credentials.server_side_parameters)  # SQL models run on the server's other sessions with these
+        raise DbtRuntimeError(
+            f"SQL models go to a server (method: {credentials.method}); Python models need Spark Connect beside it: "
+            "set SPARK_REMOTE to its address, as sc://host:15002, or leave the Python models out"
+        )
+    return find_session() or open_session(credentials.server_side_parameters or {})
 
 
 def has_session(credentials: SparkCredentials) -> bool:
     """Whether Python models have a session to run on."""
     is_session = credentials.method == SparkConnectionMethod.SESSION
     return is_session or "SPARK_REMOTE" in os.environ or find_session() is not None
-
-
-def explain_missing_session(credentials: SparkCredentials, models: Sequence[str]) -> str:
-    """Explain that Python models have no session to run on, and name them."""
-    listed = f": {', '.join(sorted(models))}" if models else ""
-    return (
-        f"SQL models go to a server (method: {credentials.method}); Python models need Spark Connect beside it: set "
-        f"SPARK_REMOTE to its address, as sc://host:15002, or leave the Python models out{listed}"
-    )
 
 
 def release_warehouse() -> None:

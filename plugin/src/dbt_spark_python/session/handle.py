@@ -1,8 +1,8 @@
-"""dbt-spark's handle of an open session, which raises the engine's errors as dbt's."""
+"""dbt-spark's connection and cursor for an open session."""
 
 from typing import Any, NamedTuple
 
-from dbt.adapters.spark.session import Cursor, SessionConnectionWrapper
+from dbt.adapters.spark.session import Cursor
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -37,15 +37,10 @@ class SessionCursor(Cursor):
 
 
 class OpenSession(NamedTuple):
-    """A session in the place of dbt-spark's connection."""
+    """An open session in the place of dbt-spark's connection, which opens one at each statement."""
 
     session: SparkSession
 
     def cursor(self) -> SessionCursor:
         """Return a cursor."""
         return SessionCursor(self.session)
-
-
-def handle(session: SparkSession) -> SessionConnectionWrapper:
-    """Wrap a session for dbt-spark's connection managers."""
-    return SessionConnectionWrapper(OpenSession(session))

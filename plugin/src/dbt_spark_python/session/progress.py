@@ -29,9 +29,8 @@ def show_line(line: str) -> None:
 class RunProgress:
     """A callback for dbt's events: counts finished nodes if dbt does not list them.
 
-    The total is the number of nodes that dbt states when a command begins. dbt's own numbering of nodes is not used: it
-    follows the order in which nodes are queued, and its total grows while models with unit tests start. Unit tests are
-    therefore counted only if the command's total includes them, which is not so for `dbt build`.
+    The total is the number of nodes that dbt states when a command begins. The total of dbt's own numbering grows while
+    models with unit tests start, so unit tests count only if the command states them; `dbt build` does not.
     """
 
     def __init__(self, interval: float = INTERVAL) -> None:
@@ -83,21 +82,17 @@ def node_progress(
     """Put a job group around a Python model, and show progress lines while it runs.
 
     On Spark Connect, which lacks job groups, a session tag of the same name marks the node's operations, and progress
-    lines come from packages only.
-
-    Args:
-        spark: The session.
-        node: The node's unique id.
-        packages: Importable packages of the model. If a package defines `progress_line`, that function is called with
-            the model's start time (seconds since 1970), and returns a text or None.
-        interval: Seconds between two lines.
+    lines come from packages only: if a package defines `progress_line`, that function is called with the model's start
+    time (seconds since 1970), and returns a text or None.
     """
     context, began, name = None if is_connect(spark) else spark.sparkContext, time.time(), node.rsplit(".", 1)[-1]
 
     def lines(seconds: float) -> list[str]:
-        asked = [getattr(importlib.import_module(package), "progress_line", None) for package in packages]
-        said = [parts_line(context.statusTracker(), node, seconds) if context else None]
-        return [f"{name}: {line}" for line in (*said, *(ask(began) for ask in asked if ask)) if line]
+        said = [parts_line(context.statusTracker(), node, seconds)] if context else []
+        for package in map(importlib.import_module, packages):
+            if hasattr(package, "progress_line"):
+                said.append(package.progress_line(began))
+        return [f"{name}: {line}" for line in said if line]
 
     if context:
         context.setJobGroup(node, node)
