@@ -106,14 +106,11 @@ def test_a_session_on_spark_itself(check, tmp_path):
 
 SQL_ALONE = """
 from types import SimpleNamespace
-from dbt_spark_python.python_model import workers
 from dbt_spark_python.session import connection
-server = SimpleNamespace(method="thrift")
-for ask in (connection.python_session, lambda server: workers.check(server, [{"packages": []}])):
-    try:
-        ask(server)
-    except connection.DbtRuntimeError as error:
-        print(" ".join(str(error).split()))
+try:
+    connection.python_session(SimpleNamespace(method="thrift"))
+except connection.DbtRuntimeError as error:
+    print(" ".join(str(error).split()))
 """
 
 
@@ -122,5 +119,4 @@ def test_python_models_need_spark_remote_beside_an_sql_server():
     """A separate session, with its tables out of reach, is not started."""
     clean = {key: value for key, value in os.environ.items() if key != "SPARK_REMOTE"}
     done = run_python(SQL_ALONE, env=clean)
-    lines = done.stdout.splitlines()
-    assert ["set SPARK_REMOTE to its address" in line for line in lines] == [True, True], done.stderr
+    assert "set SPARK_REMOTE to its address" in done.stdout, done.stderr

@@ -31,7 +31,7 @@ from dbt_spark_python.project_vars import (
     is_table,
     names_of_others,
 )
-from dbt_spark_python.python_model import workers
+from dbt_spark_python.python_model import requirements
 from dbt_spark_python.python_model.retries import retry_lost_rows
 from dbt_spark_python.python_model.submit import SessionPythonJob
 from dbt_spark_python.python_model.write import mark_target
@@ -217,7 +217,7 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
     def check_selected(self, nodes: Mapping[str, Any], package: str, selected: list[str]) -> str:
         """Refuse a run, before its first model, if selected nodes of a package lack their conditions.
 
-        These are a session, and the packages on each worker, for Python models; and for tests, their tables.
+        These are a session and their packages, for Python models; and for tests, their tables.
 
         Args:
             nodes: The nodes of dbt's graph.
@@ -227,7 +227,10 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
         flags, chosen = get_flags(), [node_id for node_id in selected if node_id in nodes]
         if flags.WHICH in ("build", "retry", "run"):
             python = [nodes[each]["config"] for each in chosen if nodes[each].get("language") == "python"]
-            workers.check(self.config.credentials, python)
+            for config in python:
+                requirements.check(config)
+            if python:
+                connection.python_session(self.config.credentials)
         if flags.WHICH in ("build", "test"):
             self._check_tests(nodes, package, chosen)
         return ""

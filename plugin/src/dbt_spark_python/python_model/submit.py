@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from dbt_spark_python.incremental.earlier import ExtendedTable, add_kept_rows
 from dbt_spark_python.incremental.table_formats import FORMATS
-from dbt_spark_python.python_model import workers, write
+from dbt_spark_python.python_model import requirements, write
 from dbt_spark_python.python_model.retries import retry_lost_rows
 from dbt_spark_python.python_model.ship_packages import ship
 from dbt_spark_python.session import connection
@@ -37,7 +37,7 @@ class SessionPythonJob(PythonJobHelper):
         """
         config = self.model["config"]
         path, node = self.model["original_file_path"], self.model["unique_id"]
-        workers.check_here(write.as_list(config.get("packages")))
+        requirements.check(config)
         spark = connection.python_session(self.credential)
         packages = config.get("meta", {}).get("ship_packages") or []
         try:

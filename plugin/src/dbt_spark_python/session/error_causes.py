@@ -31,7 +31,7 @@ _EXPLAINED = {
     ),
     r"^(?:\w+\.)*(?:ModuleNotFound|Import)Error: No module named '([^']+)'": (
         "a worker's Python has no module {0}. Install it there, or send it with the job (`python -m "
-        "dbt_spark_python.pack`); the config `packages` makes a run check for it before its first model"
+        "dbt_spark_python.pack workers.zip PACKAGE`, and spark.dbt.packed: workers.zip in the profile)"
     ),
     r"(Failed to allocate additional .*? memory pool: \w+\(.*\))": (
         "Sail reached its memory limit ({0}): raise it (`sail.runtime.memory_pool.greedy.max_size` in the profile, in "

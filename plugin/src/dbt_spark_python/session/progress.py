@@ -3,7 +3,7 @@
 import importlib
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -57,25 +57,6 @@ def _is_counted(node: Any) -> bool:
 
 
 @contextmanager
-def repeated_lines(make: Callable[[float], list[str]], interval: float = INTERVAL) -> Iterator[None]:
-    """Show lines every few seconds until the block ends; `make` gets the elapsed seconds."""
-    done, began = threading.Event(), time.monotonic()
-
-    def report() -> None:
-        while not done.wait(interval):
-            for line in make(time.monotonic() - began):
-                show_line(line)
-
-    reporter = threading.Thread(target=report, name="progress", daemon=True)
-    reporter.start()
-    try:
-        yield
-    finally:
-        done.set()
-        reporter.join()
-
-
-@contextmanager
 def node_progress(
     spark: SparkSession, node: str, packages: Collection[str] = (), interval: float = INTERVAL
 ) -> Iterator[None]:
@@ -87,26 +68,33 @@ def node_progress(
     """
     context, began, name = None if is_connect(spark) else spark.sparkContext, time.time(), node.rsplit(".", 1)[-1]
 
-    def lines(seconds: float) -> list[str]:
-        said = [parts_line(context.statusTracker(), node, seconds)] if context else []
-        for package in map(importlib.import_module, packages):
-            if hasattr(package, "progress_line"):
-                said.append(package.progress_line(began))
-        return [f"{name}: {line}" for line in said if line]
+    done = threading.Event()
 
+    def report() -> None:
+        while not done.wait(interval):
+            said = [parts_line(context.statusTracker(), node, time.time() - began)] if context else []
+            for package in map(importlib.import_module, packages):
+                if hasattr(package, "progress_line"):
+                    said.append(package.progress_line(began))
+            for line in filter(None, said):
+                show_line(f"{name}: {line}")
+
+    reporter = threading.Thread(target=report, name=f"progress-{node}", daemon=True)
     if context:
         context.setJobGroup(node, node)
     else:
         spark.addTag(node)
+    reporter.start()
     try:
-        with repeated_lines(lines, interval):
-            yield
+        yield
     finally:
+        done.set()
         if context:
             context.setLocalProperty("spark.jobGroup.id", None)
             context.setLocalProperty("spark.job.description", None)
         else:
             spark.removeTag(node)
+        reporter.join()
 
 
 def parts_line(tracker: Any, group: str, seconds: float) -> str | None:
