@@ -293,12 +293,13 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
                 lambda line: logger.info(f"{relation.identifier}: {line}"),
             )
             try:
-                SessionCursor(spark).execute(statement.replace(result, rounds.run()))
+                query = rounds.run()
+                with self.connections.exception_handler(statement):
+                    SessionCursor(spark).execute(statement.replace(result, query))
             finally:
                 rounds.drop()
 
-        with self.connections.exception_handler(statement):
-            retry_lost_rows(make, relation.identifier)
+        retry_lost_rows(make, relation.identifier)
         return ""
 
     @available

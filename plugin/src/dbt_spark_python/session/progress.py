@@ -67,7 +67,6 @@ def node_progress(
     time (seconds since 1970), and returns a text or None.
     """
     context, began, name = None if is_connect(spark) else spark.sparkContext, time.time(), node.rsplit(".", 1)[-1]
-
     done = threading.Event()
 
     def report() -> None:
