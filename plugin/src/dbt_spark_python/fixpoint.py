@@ -136,8 +136,11 @@ class Fixpoint:
         self._replace(self._rounds, frontier)
 
     def _checkpoint(self, query: str) -> DataFrame:
-        rows = self._spark.sql(query)
-        return (rows.coalesce(1) if self._is_small else rows).localCheckpoint()
+        """Compute and keep the rows of a query; a union of earlier rounds has their partitions, which would double."""
+        rows, most = self._spark.sql(query), 1
+        if not self._is_small:
+            most = int(self._spark.conf.get("spark.sql.shuffle.partitions"))
+        return rows.coalesce(most).localCheckpoint()
 
     def _show(self, name: str, rows: DataFrame) -> str:
         rows.createOrReplaceTempView(f"{self._prefix}_{name}")
