@@ -1,0 +1,169 @@
+"""`tangles whatif`: replays a log under a model of delivery, without dbt and without an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dbt_tangles.cli.lint import KINDS
+from dbt_tangles.cli.log_arguments import group_logs, with_standard_input
+from dbt_tangles.cli.options import FOUND, as_json, print_json_answer, with_exit_code
+from dbt_tangles.cli.page import STRONG, Page, join_names, quantity
+from dbt_tangles.cli.progress import progress_bar
+from dbt_tangles.cli.suggest import examples
+from dbt_tangles.cli.tables import CommandError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_REPLICA_LIMIT = 16
+DELIVERIES = ("received", "shuffled", "delays", "withheld", "partition")
+TIE_BREAKS = ("name", "reversed", "author")
+_BARS = "▁▂▃▄▅▆▇█"
+#: The columns of the table: numbers of a replica, and their headings.
+_COLUMNS = {
+    "changes": "changes",
+    "changes_per_item": "per item",
+    "changes_of_updates": "median, 95 %, most",
+    "inserted_inside": "not at the end",
+    "moved": "moved later",
+    "rebases": "rebases",
+    "unsettled": "unsettled",
+    "settled_after": "settled after (arrivals)",
+    "settled_after_s": "settled after (s)",
+}
+
+
+@click.command("whatif", epilog=examples("whatif log.jsonl", "whatif log.jsonl --delivery delays --delay 60 --json"))
+@click.argument("logs", nargs=-1, required=True, metavar="LOG...")
+@click.option("--kind", type=click.Choice(KINDS), help="The kind of the logs, if their lines do not tell it.")
+@click.option("--pretty", is_flag=True, help="Objects are separated by blank lines (ssb_log_format: pretty).")
+@click.option(
+    "--delivery",
+    type=click.Choice(DELIVERIES),
+    default="shuffled",
+    show_default=True,
+    help="As the log received; feeds at random; after delays; an author withheld; a partition that heals.",
+)
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="The same seed, the same answer.")
+@click.option(
+    "--replicas",
+    type=click.IntRange(1, _REPLICA_LIMIT),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="The number of replicas of `shuffled` and `delays`.",
+)
+@click.option(
+    "--delay",
+    "delay_s",
+    type=click.FloatRange(0, 1e9),
+    default=3_600.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="The mean of `delays`, which are exponential.",
+)
+@click.option("--withhold", "withheld", metavar="AUTHOR", help="The author of `withheld`; a unique beginning will do.")
+@click.option(
+    "--heals",
+    type=click.FloatRange(0, 1),
+    default=0.5,
+    show_default=True,
+    metavar="SHARE",
+    help="The share of the log that is received before the end of the `partition`.",
+)
+@click.option("--tie-break", type=click.Choice(TIE_BREAKS), help="How events of equal rank are ordered (name).")
+@click.option("--max-previous", type=click.IntRange(1), metavar="N", help="The most causes that count or are allowed.")
+@click.option("--batch", type=click.IntRange(1), metavar="N", help="The number of arrivals that share a script (1).")
+@click.option("--indexers", type=click.IntRange(1), metavar="N", help="Only N indexers of an Autobase vote.")
+@click.option("--svg", metavar="FILE", help="Write a picture; the name of FILE ends in .svg.")
+@as_json
+@with_exit_code
+def command(logs: tuple[str, ...], kind: str | None, pretty: bool, svg: str | None, as_json: bool, **given: Any) -> int:
+    """Replay a log under a model of delivery, and measure how the views of replicas change and differ.
+
+    LOG is a file, a folder or a glob, or - for the standard input: events, SSB messages or nodes of Autobase. The
+    rules --tie-break, --max-previous and --batch are those of timelines, --indexers that of Autobase. Exit code 0:
+    replayed; 2: wrong use.
+    """
+    if svg is not None and not svg.endswith(".svg"):
+        raise CommandError(f"--svg {svg}: the picture is an SVG; give the file a name that ends in .svg")
+    with TemporaryDirectory() as folder, with_standard_input(logs, Path(folder)) as places:
+        answer = _replay(places, kind, pretty, given)
+    if svg is not None:
+        _draw(Path(svg), answer)
+    if as_json:
+        print_json_answer(answer)
+    else:
+        _write(Page(), answer)
+    return FOUND
+
+
+def _replay(logs: tuple[str, ...], kind: str | None, is_pretty: bool, given: dict[str, Any]) -> dict[str, Any]:
+    # Imported here, because kernels and verifiers load slowly.
+    from dbt_tangles.lint.findings import reading_of
+    from dbt_tangles.lint.log_files import LogPathError, read_lines
+    from dbt_tangles.whatif.answer import Rules, replay_log
+    from dbt_tangles.whatif.deliveries import Model
+
+    _, groups = group_logs(logs, kind, is_pretty)
+    if len(groups) > 1:
+        raise CommandError(f"the logs are of several kinds, {join_names([*groups])}; name those of one kind")
+    [(kind, files)] = groups.items()
+    model = Model(**{name: given[name] for name in Model._fields})
+    rules = Rules(**{name: given[name] for name in Rules._fields})
+    try:
+        with progress_bar("reading lines") as tell:
+
+            def batches() -> Iterator[pa.RecordBatch]:
+                count = 0
+                for file in files:
+                    for batch in read_lines(file, reading_of(kind, is_pretty)):
+                        count += len(batch)
+                        tell(file.name, count)
+                        yield batch
+
+            answer = replay_log(kind, batches(), model, given["replicas"], rules)
+    except (LogPathError, ValueError) as error:
+        raise CommandError(str(error)) from error
+    return {"files": [file.name for file in files], **answer}
+
+
+def _draw(path: Path, answer: dict[str, Any]) -> None:
+    from dbt_tangles.whatif.picture import draw
+
+    try:
+        path.write_text(draw(answer["moments"]))
+    except OSError as error:
+        raise CommandError(f"--svg {path}: cannot be written: {error.strerror}; name another file") from error
+
+
+def _write(page: Page, answer: dict[str, Any]) -> None:
+    """Print the model, a table with a line for each replica, and the disagreement over the log."""
+    counts = [quantity(answer[name], f"{name[:-1]}{{|s}}") for name in ("lines", "items", "feeds")]
+    page.line((", ".join(counts), STRONG))
+    given = {name: value for each in ("model", "rules") for name, value in answer[each].items() if value is not None}
+    page.line(", ".join(f"{name}: {value}" for name, value in given.items()), indent=1)
+    found = [{"": f"replica {number}", **each} for number, each in enumerate(answer["replicas"], 1)]
+    names = ["", *(name for name in _COLUMNS if found[0].get(name) is not None)]
+    rows = [[_COLUMNS.get(name, "") for name in names], *([_cell(each[name]) for name in names] for each in found)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        page.line("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
+    shares = [each["disagreement"] for each in answer["moments"]]
+    if None not in shares:
+        most = max(shares)
+        bars = "".join(_BARS[round((len(_BARS) - 1) * share / (most or 1))] for share in shares)
+        at = f" (at {(shares.index(most) + 1) / len(shares):.0%} of the log)" if most else ""
+        words = f"at most {most:.2%} of neighbours are in another order{at}"
+        page.line(f"disagreement: {bars}  {words}" if page.is_unicode else f"disagreement: {words}")
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{each:,}" for each in value.values())
+    return value if isinstance(value, str) else f"{value:,}"
