@@ -20,7 +20,6 @@ from dbt_tangles.cli.tables import CommandError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_REPLICA_LIMIT = 16
 DELIVERIES = ("received", "shuffled", "delays", "withheld", "partition")
 TIE_BREAKS = ("name", "reversed", "author")
 _BARS = "▁▂▃▄▅▆▇█"
@@ -38,64 +37,44 @@ _COLUMNS = {
 }
 
 
-@click.command("whatif", epilog=examples("whatif log.jsonl", "whatif log.jsonl --delivery delays --delay 60 --json"))
+@click.command(
+    "whatif",
+    context_settings={"show_default": True},
+    epilog=examples("whatif log.jsonl", "whatif log.jsonl --delivery delays --delay 60 --json"),
+)
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
 @click.option("--kind", type=click.Choice(KINDS), help="The kind of the logs, if their lines do not tell it.")
 @click.option("--pretty", is_flag=True, help="Objects are separated by blank lines (ssb_log_format: pretty).")
-@click.option(
-    "--delivery",
-    type=click.Choice(DELIVERIES),
-    default="shuffled",
-    show_default=True,
-    help="As the log received; feeds at random; after delays; an author withheld; a partition that heals.",
-)
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="The same seed, the same answer.")
-@click.option(
-    "--replicas",
-    type=click.IntRange(1, _REPLICA_LIMIT),
-    default=2,
-    show_default=True,
-    metavar="N",
-    help="The number of replicas of `shuffled` and `delays`.",
-)
-@click.option(
-    "--delay",
-    "delay_s",
-    type=click.FloatRange(0, 1e9),
-    default=3_600.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="The mean of `delays`, which are exponential.",
-)
-@click.option("--withhold", "withheld", metavar="AUTHOR", help="The author of `withheld`; a unique beginning will do.")
-@click.option(
-    "--heals",
-    type=click.FloatRange(0, 1),
-    default=0.5,
-    show_default=True,
-    metavar="SHARE",
-    help="The share of the log that is received before the end of the `partition`.",
-)
+@click.option("--delivery", type=click.Choice(DELIVERIES), default="shuffled", help="How the log arrives.")
+@click.option("--seed", type=click.IntRange(0), default=1, help="The same seed gives the same answer.")
+@click.option("--replicas", type=click.IntRange(1, 16), default=2, help="The replicas of shuffled and delays.")
+@click.option("--delay", "delay_s", type=click.FloatRange(0, 1e9), default=3_600.0, help="The mean delay in seconds.")
+@click.option("--withhold", "withheld", metavar="AUTHOR", help="The author of withheld, or a unique beginning.")
+@click.option("--heals", type=click.FloatRange(0, 1), default=0.5, help="The share of the log before a partition ends.")
 @click.option("--tie-break", type=click.Choice(TIE_BREAKS), help="How events of equal rank are ordered (name).")
-@click.option("--max-previous", type=click.IntRange(1), metavar="N", help="The most causes that count or are allowed.")
-@click.option("--batch", type=click.IntRange(1), metavar="N", help="The number of arrivals that share a script (1).")
-@click.option("--indexers", type=click.IntRange(1), metavar="N", help="Only N indexers of an Autobase vote.")
-@click.option("--svg", metavar="FILE", help="Write a picture; the name of FILE ends in .svg.")
+@click.option("--max-previous", type=click.IntRange(1), help="The most causes of an event.")
+@click.option("--batch", type=click.IntRange(1), help="The number of arrivals that share a script (1).")
+@click.option("--indexers", type=click.IntRange(1), help="The number of indexers of an Autobase that vote.")
+@click.option("--svg", metavar="FILE", help="Write a picture into FILE, whose name ends in .svg.")
 @as_json
 @with_exit_code
 def command(logs: tuple[str, ...], kind: str | None, pretty: bool, svg: str | None, as_json: bool, **given: Any) -> int:
     """Replay a log under a model of delivery, and measure how the views of replicas change and differ.
 
-    LOG is a file, a folder or a glob, or - for the standard input: events, SSB messages or nodes of Autobase. The
-    rules --tie-break, --max-previous and --batch are those of timelines, --indexers that of Autobase. Exit code 0:
-    replayed; 2: wrong use.
+    LOG is a file, a folder or a glob, or - for the standard input: events, SSB messages or nodes of Autobase. Exit
+    code 0: replayed; 2: wrong use.
     """
     if svg is not None and not svg.endswith(".svg"):
         raise CommandError(f"--svg {svg}: the picture is an SVG; give the file a name that ends in .svg")
     with TemporaryDirectory() as folder, with_standard_input(logs, Path(folder)) as places:
         answer = _replay(places, kind, pretty, given)
     if svg is not None:
-        _draw(Path(svg), answer)
+        from dbt_tangles.whatif.picture import draw
+
+        try:
+            Path(svg).write_text(draw(answer["moments"]))
+        except OSError as error:
+            raise CommandError(f"--svg {svg}: cannot be written: {error.strerror}; name another file") from error
     if as_json:
         print_json_answer(answer)
     else:
@@ -133,15 +112,6 @@ def _replay(logs: tuple[str, ...], kind: str | None, is_pretty: bool, given: dic
     return {"files": [file.name for file in files], **answer}
 
 
-def _draw(path: Path, answer: dict[str, Any]) -> None:
-    from dbt_tangles.whatif.picture import draw
-
-    try:
-        path.write_text(draw(answer["moments"]))
-    except OSError as error:
-        raise CommandError(f"--svg {path}: cannot be written: {error.strerror}; name another file") from error
-
-
 def _write(page: Page, answer: dict[str, Any]) -> None:
     """Print the model, a table with a line for each replica, and the disagreement over the log."""
     counts = [quantity(answer[name], f"{name[:-1]}{{|s}}") for name in ("lines", "items", "feeds")]
@@ -158,8 +128,7 @@ def _write(page: Page, answer: dict[str, Any]) -> None:
     if None not in shares:
         most = max(shares)
         bars = "".join(_BARS[round((len(_BARS) - 1) * share / (most or 1))] for share in shares)
-        at = f" (at {(shares.index(most) + 1) / len(shares):.0%} of the log)" if most else ""
-        words = f"at most {most:.2%} of neighbours are in another order{at}"
+        words = f"at most {most:.2%} of neighbours are in another order"
         page.line(f"disagreement: {bars}  {words}" if page.is_unicode else f"disagreement: {words}")
 
 

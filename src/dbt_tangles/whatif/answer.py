@@ -9,13 +9,14 @@ import pyarrow as pa
 
 from dbt_tangles.lint.log_kinds import AUTOBASE, PZP, SSB
 from dbt_tangles.whatif import bases, logs, timelines
-from dbt_tangles.whatif.deliveries import PARTITION, RECEIVED, WITHHELD, Items, Model, clock, deliver
+from dbt_tangles.whatif.deliveries import DELAYS, PARTITION, RECEIVED, WITHHELD, Items, Model, clock, deliver
 from dbt_tangles.whatif.measures import compare, moments, sum_up
 
 #: The most lines of a log, and the most items times replicas.
 LINE_LIMIT, ITEM_LIMIT = 1_000_000, 2_000_000
 #: The replicas of deliveries without chance; further ones would repeat them.
 _REPLICAS = {RECEIVED: 1, WITHHELD: 2, PARTITION: 2}
+_PARAMETERS = {DELAYS: "delay_s", WITHHELD: "withheld", PARTITION: "heals"}
 
 
 class Rules(NamedTuple):
@@ -37,7 +38,7 @@ def replay_log(
         batches: The lines, of `LINE_SCHEMA`.
         model: The delivery; `withheld` may be the beginning of an author.
         replicas: The number of replicas of a delivery by chance.
-        rules: The rules.
+        rules: Those of this kind.
 
     Raises:
         ValueError: The kind, rules, model and log do not fit together, or the log is too large.
@@ -65,12 +66,13 @@ def replay_log(
         else:
             found.append(timelines.replay(events, numbers[each.arrived], wanted, rules.batch or 1))
     is_timed = clock(items, model.delivery)[1]
+    shown = ("delivery", "seed", _PARAMETERS.get(model.delivery))
     return {
         "kind": kind,
         "lines": lines[0],
         "items": len(items.feed),
         "feeds": len(items.authors),
-        "model": model._asdict(),
+        "model": {name: value for name, value in model._asdict().items() if name in shown},
         "rules": rules._asdict(),
         "replicas": [sum_up(*each, is_timed) for each in zip(received, found, strict=True)],
         "moments": compare(counts, found),
@@ -78,6 +80,7 @@ def replay_log(
 
 
 def _check(kind: str, model: Model, rules: Rules) -> None:
+    """Refuse a kind, rules or a model that do not fit together."""
     if kind == PZP:
         raise ValueError("the sets of a pzp log are the same in any order of arrival; replay a log of another kind")
     for name, value in rules._asdict().items():

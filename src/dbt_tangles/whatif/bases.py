@@ -26,7 +26,7 @@ _NODES = """select
     nodes.base_id, nodes.node_id, nodes.writer, nodes.length::int as length,
     [id for id in walked.previous if id <> ''] as previous, nodes.batch::int as batch,
     list_contains(bases.relayed, nodes.writer) and not list_contains(bases.indexers, nodes.writer) as is_relayed,
-    if(is_first, bases.indexers[:$most], null) as indexers, if(is_first, start, null) as start
+    if(is_first, bases.indexers[:$most], null) as indexers, if(is_first, start_lengths.start, null) as start
 from (
     select *, row_number() over (partition by graph_id order by node_id) = 1 as is_first
     from walked where set_aside_reason is null and node_id <> ''

@@ -44,12 +44,13 @@ def read_events(batches: Iterator[pa.RecordBatch], max_previous: int | None) -> 
     """Read an event log, in the order of arrival numbers, then lines; batches are of `LINE_SCHEMA`."""
     found = []
     for batch in events.verify_batches(batches):
-        columns = batch.select(["timeline_id", "event_id", "causes", "author", "arrival", "reject_reason"])
-        for timeline, event, causes, author, arrival, reason in zip(*map(pa.Array.to_pylist, columns), strict=True):
-            if reason is None:
-                is_long = max_previous is not None and len(causes) - (event in causes) > max_previous
-                refusal = EventReason.TOO_MANY_PREVIOUS.value if is_long else None
-                found.append(Event(timeline, event, causes, None, author or None, arrival, refusal))
+        columns = batch.filter(batch["reject_reason"].is_null()).select(
+            ["timeline_id", "event_id", "causes", "author", "arrival"]
+        )
+        for timeline, event, causes, author, arrival in zip(*map(pa.Array.to_pylist, columns), strict=True):
+            is_long = max_previous is not None and len(causes) - (event in causes) > max_previous
+            refusal = EventReason.TOO_MANY_PREVIOUS.value if is_long else None
+            found.append(Event(timeline, event, causes, None, author or None, arrival, refusal))
     return sorted(found, key=lambda each: each.arrival)
 
 

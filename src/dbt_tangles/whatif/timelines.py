@@ -38,12 +38,7 @@ def keep_events(cause_start: np.ndarray, cause: np.ndarray, kept: np.ndarray) ->
 
 
 def order_of(timelines: Timelines, present: np.ndarray) -> np.ndarray:
-    """Order the events that are present, by timeline, rank and number: int32[...].
-
-    Args:
-        timelines: All events; the ranks are not used.
-        present: bool[events].
-    """
+    """Order the events that are present, bool[events], by timeline, rank over these events, and number: int32[...]."""
     kept = np.flatnonzero(present).astype(np.int32)
     start = np.searchsorted(kept, timelines.start)
     rank = rank_events(start, *keep_events(timelines.cause_start, timelines.cause, kept))
@@ -56,7 +51,7 @@ def replay(timelines: Timelines, arrived: np.ndarray, counts: np.ndarray, batch:
     """Follow a replica.
 
     Args:
-        timelines: The events, numbered by timeline and name.
+        timelines: The events, numbered by timeline and tie-break.
         arrived: int32[events], in order of arrival.
         counts: int64[moments]; the numbers of arrivals after which the order is wanted.
         batch: The number of arrivals that share a script.
@@ -66,25 +61,20 @@ def replay(timelines: Timelines, arrived: np.ndarray, counts: np.ndarray, batch:
     """
     events = len(arrived)
     timeline = np.repeat(np.arange(len(timelines.start) - 1), np.diff(timelines.start))
-    by_timeline = np.argsort(timeline[arrived], kind="stable")
-    commands = edit_stream(timelines, arrived[by_timeline], by_timeline // batch, COMMAND_LIMIT)
+    place = np.argsort(timeline[arrived], kind="stable")
+    commands = edit_stream(timelines, arrived[place], place // batch, COMMAND_LIMIT)
     is_insertion = commands.taken < 0
     inserted = commands.event[is_insertion]
     if len(inserted) < events:
         raise ValueError("the scripts take too many commands; raise --batch, or replay a part of the log")
-    length = np.arange(events) - timelines.start[:-1][timeline[inserted]]
+    length = np.arange(events) - timelines.start[timeline[inserted]]
     step_end = np.append(np.arange(batch, events, batch), events)
-    last = np.zeros(events, np.int64)
+    last, orders = np.zeros(events, np.int64), []
     np.maximum.at(last, commands.event, step_end[commands.batch])
-    orders = []
     for count in counts:
-        seen = step_end[step_end <= count].max(initial=0)
         present = np.zeros(events, np.bool_)
-        present[arrived[:seen]] = True
+        present[arrived[: step_end[step_end <= count].max(initial=0)]] = True
         orders.append(order_of(timelines, present))
-    facts = {
-        "inserted_inside": int((commands.put[is_insertion] < length).sum()),
-        "moved": len(np.unique(commands.event[~is_insertion])),
-    }
-    changes = np.bincount(commands.batch, minlength=len(step_end))
-    return Replay(step_end, changes, last[arrived], orders, facts)
+    moved = np.unique(commands.event[~is_insertion])
+    facts = {"inserted_inside": int((commands.put[is_insertion] < length).sum()), "moved": len(moved)}
+    return Replay(step_end, np.bincount(commands.batch), last[arrived], orders, facts)
