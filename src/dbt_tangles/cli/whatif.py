@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -16,9 +15,6 @@ from dbt_tangles.cli.page import STRONG, Page, join_names, quantity
 from dbt_tangles.cli.progress import progress_bar
 from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 DELIVERIES = ("received", "shuffled", "delays", "withheld", "partition")
 TIE_BREAKS = ("name", "reversed", "author")
@@ -84,8 +80,8 @@ def command(logs: tuple[str, ...], kind: str | None, pretty: bool, svg: str | No
 
 def _replay(logs: tuple[str, ...], kind: str | None, is_pretty: bool, given: dict[str, Any]) -> dict[str, Any]:
     # Imported here, because kernels and verifiers load slowly.
-    from dbt_tangles.lint.findings import reading_of
-    from dbt_tangles.lint.log_files import LogPathError, read_lines
+    from dbt_tangles.lint.findings import read_files, reading_of
+    from dbt_tangles.lint.log_files import LogPathError
     from dbt_tangles.whatif.answer import Rules, replay_log
     from dbt_tangles.whatif.deliveries import Model
 
@@ -97,16 +93,8 @@ def _replay(logs: tuple[str, ...], kind: str | None, is_pretty: bool, given: dic
     rules = Rules(**{name: given[name] for name in Rules._fields})
     try:
         with progress_bar("reading lines") as tell:
-
-            def batches() -> Iterator[pa.RecordBatch]:
-                count = 0
-                for file in files:
-                    for batch in read_lines(file, reading_of(kind, is_pretty)):
-                        count += len(batch)
-                        tell(file.name, count)
-                        yield batch
-
-            answer = replay_log(kind, batches(), model, given["replicas"], rules)
+            batches = read_files(files, reading_of(kind, is_pretty), tell)
+            answer = replay_log(kind, batches, model, given["replicas"], rules)
     except (LogPathError, ValueError) as error:
         raise CommandError(str(error)) from error
     return {"files": [file.name for file in files], **answer}
@@ -119,7 +107,7 @@ def _write(page: Page, answer: dict[str, Any]) -> None:
     given = {name: value for each in ("model", "rules") for name, value in answer[each].items() if value is not None}
     page.line(", ".join(f"{name}: {value}" for name, value in given.items()), indent=1)
     found = [{"": f"replica {number}", **each} for number, each in enumerate(answer["replicas"], 1)]
-    names = ["", *(name for name in _COLUMNS if found[0].get(name) is not None)]
+    names = ["", *(name for name in _COLUMNS if any(each.get(name) is not None for each in found))]
     rows = [[_COLUMNS.get(name, "") for name in names], *([_cell(each[name]) for name in names] for each in found)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -135,4 +123,4 @@ def _write(page: Page, answer: dict[str, Any]) -> None:
 def _cell(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{each:,}" for each in value.values())
-    return value if isinstance(value, str) else f"{value:,}"
+    return "-" if value is None else value if isinstance(value, str) else f"{value:,}"

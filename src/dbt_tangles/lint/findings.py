@@ -108,7 +108,7 @@ def judge(
     """
     database = open_database()
     equal = EqualLines()
-    lines = equal.leave_out(_read(files, reading, tell))
+    lines = equal.leave_out(read_files(files, reading, tell))
     count = check_lines(database, kind, log_files.with_digests(lines, reading.max_bytes)) + equal.count
     equal.write(database)
     return Judged(kind, [file.name for file in files], count, _findings(database, kind))
@@ -121,7 +121,8 @@ def open_database() -> duckdb.DuckDBPyConnection:
     return database
 
 
-def _read(files: Sequence[LogFile], reading: Reading, tell: Callable[[str, int], None]) -> Iterator[pa.RecordBatch]:
+def read_files(files: Sequence[LogFile], reading: Reading, tell: Callable[[str, int], None]) -> Iterator[pa.RecordBatch]:
+    """Stream the lines of files, in batches of `LINE_SCHEMA`; `tell` as in `judge`."""
     count = 0
     for file in files:
         for batch in log_files.read_lines(file, reading):

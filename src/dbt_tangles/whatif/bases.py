@@ -63,7 +63,7 @@ def read_nodes(batches: Iterator[pa.RecordBatch], most_indexers: int | None) -> 
 
 
 def replay(numbered: NumberedBases, delivery: Delivery, counts: np.ndarray) -> Replay:
-    """Follow a replica. It uses a node once it has all nodes before it.
+    """Follow a replica, which uses a node once it has all nodes before it.
 
     Args:
         numbered: The nodes; their rows are in the order of receipt.

@@ -108,11 +108,5 @@ def withheld(is_withheld: np.ndarray, time: np.ndarray) -> Delivery:
 
 
 def partitioned(is_near: np.ndarray, time: np.ndarray, heals_at: float) -> Delivery:
-    """Deliver the items of the replica's own half in time, and all others from the end of the partition on.
-
-    Args:
-        is_near: bool[items]; the feed is in the half of the replica.
-        time: float64[items].
-        heals_at: The end of the partition, at which all that the other half published before arrives together.
-    """
+    """Deliver the items of the replica's own half, bool[items], in time, and the others when the partition heals."""
     return in_time(np.where(is_near, time, np.maximum(time, heals_at)))

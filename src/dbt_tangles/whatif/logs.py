@@ -50,7 +50,7 @@ def read_events(batches: Iterator[pa.RecordBatch], max_previous: int | None) -> 
         for timeline, event, causes, author, arrival in zip(*map(pa.Array.to_pylist, columns), strict=True):
             is_long = max_previous is not None and len(causes) - (event in causes) > max_previous
             refusal = EventReason.TOO_MANY_PREVIOUS.value if is_long else None
-            found.append(Event(timeline, event, causes, None, author or None, arrival, refusal))
+            found.append(Event(timeline, event, causes, None, author, arrival, refusal))
     return sorted(found, key=lambda each: each.arrival)
 
 
@@ -142,7 +142,7 @@ def number_feeds(authors: list[str | None]) -> tuple[np.ndarray, list[str | None
 
     An item without an author is a feed of its own.
     """
-    keys: list[Any] = [(place,) if author is None else author for place, author in enumerate(authors)]
+    keys: list[Any] = [author or (place,) for place, author in enumerate(authors)]
     numbers = {key: number for number, key in enumerate(dict.fromkeys(keys))}
     feed = np.array([numbers[key] for key in keys], np.int32)
     return feed, [key if isinstance(key, str) else None for key in numbers]

@@ -64,15 +64,11 @@ def sum_up(delivery: Delivery, replay: Replay, is_seconds: bool) -> dict[str, An
 
 
 def compare(counts: np.ndarray, replays: list[Replay]) -> list[dict[str, Any]]:
-    """Compare the replicas at each moment.
-
-    Args:
-        counts: int64[replicas, moments], see `moments`.
-        replays: What each replica did.
+    """Compare the replicas at each moment; counts are those of `moments`.
 
     Returns:
-        By moment: `received`; `changes_per_item` since the moment before; `settled`, the share of the received items;
-        each of these for every replica; and `disagreement`, the mean over pairs of replicas, null for one replica.
+        By moment and replica: `received`; `changes_per_item` since the moment before; `settled`, the share of the
+        received items. By moment: `disagreement`, the mean over pairs of replicas; None for one replica.
     """
     rows, before = [], np.zeros_like(counts[:, 0])
     for at, received in enumerate(counts.T):
