@@ -121,7 +121,9 @@ def open_database() -> duckdb.DuckDBPyConnection:
     return database
 
 
-def read_files(files: Sequence[LogFile], reading: Reading, tell: Callable[[str, int], None]) -> Iterator[pa.RecordBatch]:
+def read_files(
+    files: Sequence[LogFile], reading: Reading, tell: Callable[[str, int], None]
+) -> Iterator[pa.RecordBatch]:
     """Stream the lines of files, in batches of `LINE_SCHEMA`; `tell` as in `judge`."""
     count = 0
     for file in files:

@@ -52,7 +52,8 @@ def read_nodes(batches: Iterator[pa.RecordBatch], most_indexers: int | None) -> 
     """
     with open_database() as database:
         count = check_lines(database, "autobase", batches)
-        table = database.execute(_NODES, {"most": most_indexers or 2**31}).to_arrow_table() if count else ()
+        most = {"most": most_indexers or 2**31}
+        table = database.sql(_NODES, params=most).to_arrow_table() if count else ()
     if not len(table):
         return Items(np.empty(0, np.int32), []), None
     numbered = number_bases(table)
