@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA, number_bases
+from dbt_tangles.algorithms.autobase.bases import number_bases
 from dbt_tangles.algorithms.timeline.edits import edit_stream
 from dbt_tangles.algorithms.timeline.replica import Replica, follow
 from dbt_tangles.ingest.line_format import LINE_SCHEMA
@@ -152,6 +152,8 @@ def test_kinds_of_causes():
 # Bases
 
 A, B, C = ("a" * 64, "b" * 64, "c" * 64)
+LISTS = {"previous": pa.list_(pa.string()), "indexers": pa.list_(pa.string())}
+LISTS["start"] = pa.list_(pa.struct({"writer": pa.string(), "length": pa.int32()}))
 
 
 def base(*nodes, indexers=(A, B)):
@@ -165,10 +167,12 @@ def base(*nodes, indexers=(A, B)):
             "batch": 1,
             "is_relayed": False,
             "indexers": None if number else indexers,
+            "start": None,
         }
         for number, (writer, length, previous) in enumerate(nodes)
     ]
-    return number_bases(pa.Table.from_pylist(rows, INPUT_SCHEMA))
+    columns = {name: pa.array([row[name] for row in rows], LISTS.get(name)) for name in rows[0]}
+    return number_bases(pa.table(columns))
 
 
 def arrive(*order) -> Delivery:
