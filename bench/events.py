@@ -2,7 +2,7 @@
 
 Feeds grow in steps. Each step picks two different feeds at random; each of the two appends one event, which lists its
 own feed's last event and the tip of highest rank among the other feeds, both as they were before the step. So every
-rank has exactly two events. The functions `deliver_*` determine the order of arrival.
+rank has exactly two events. `dbt_tangles.whatif.deliveries` determines the order of arrival.
 
 Names are random, so an event's name does not depend on its place.
 """
@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbt_tangles.kernel_runtime.compiled import compiled
+from dbt_tangles.whatif.timelines import keep_events
 
 NAME_LENGTH = 64  # digits, as of a SHA-256
 LURKS = 2  # the events of a lurker
@@ -123,63 +124,10 @@ def _append(first, second, references, turn):
     return feed, start, cause[:count].copy(), rank
 
 
-def deliver_by_feed(log: Log, rng: np.random.Generator) -> np.ndarray:
-    """Deliver the next event of a random feed that still has one, each time; int32[events], in order of arrival."""
-    return _deliver_by_feed(log.feed, rng.random(len(log.feed)))
-
-
-@compiled
-def _deliver_by_feed(feed, chance):
-    feeds = feed.max() + 1
-    begin = np.zeros(feeds + 1, np.int64)
-    for f in feed:
-        begin[f + 1] += 1
-    for f in range(feeds):
-        begin[f + 1] += begin[f]
-    fill = begin[:-1].copy()
-    events = np.empty(len(feed), np.int32)
-    for e in range(len(feed)):
-        events[fill[feed[e]]] = e
-        fill[feed[e]] += 1
-    waiting = np.empty(feeds, np.int64)
-    left = 0
-    for f in range(feeds):
-        if begin[f] < begin[f + 1]:
-            waiting[left] = f
-            left += 1
-    arrived = np.empty(len(feed), np.int32)
-    for i in range(len(feed)):
-        at = np.int64(chance[i] * left)
-        f = waiting[at]
-        arrived[i] = events[begin[f]]
-        begin[f] += 1
-        if begin[f] == fill[f]:
-            left -= 1
-            waiting[at] = waiting[left]
-    return arrived
-
-
-def deliver_in_order(log: Log) -> np.ndarray:
-    """Deliver as appended: causes come first. int32[events]."""
-    return np.arange(len(log.feed), dtype=np.int32)
-
-
-def deliver_late(log: Log, bound: int, rng: np.random.Generator) -> np.ndarray:
-    """Deliver each event after up to `bound` later ones, those of a feed in their order; int32[events]."""
-    delay = rng.random(len(log.feed)) * bound
-    due = np.empty(len(delay))
-    by_feed = np.argsort(log.feed, kind="stable")
-    feed_start = np.flatnonzero(np.diff(log.feed[by_feed], prepend=-1))
-    keys = (by_feed + delay)[by_feed.argsort()][by_feed]
-    for low, high in zip(feed_start, [*feed_start[1:], len(keys)], strict=True):
-        due[by_feed[low:high]] = np.maximum.accumulate(keys[low:high])
-    return np.argsort(due, kind="stable").astype(np.int32)
-
-
 def numbered(log: Log) -> Timelines:
     """Return a log as one timeline whose events are numbered as they were appended, and arrive so."""
     whole = np.array([0, len(log.feed)])
-    return Timelines(whole, log.start, log.cause, whole, deliver_in_order(log))
+    return Timelines(whole, log.start, log.cause, whole, np.arange(len(log.feed), dtype=np.int32))
 
 
 def named(log: Log, arrived: np.ndarray, rng: np.random.Generator) -> Timelines:
@@ -191,29 +139,10 @@ def named(log: Log, arrived: np.ndarray, rng: np.random.Generator) -> Timelines:
         rng: The random generator for the names.
     """
     count = len(arrived)
-    number = np.full(len(log.feed), np.int32(-1))
-    number[arrived] = rng.permutation(count)
-    start, cause = _renumber(number, count, log.start, log.cause)
+    number = rng.permutation(count).astype(np.int32)
+    start, cause = keep_events(log.start, log.cause, arrived[np.argsort(number)])
     whole = np.array([0, count])
-    return Timelines(whole, start, cause, whole, number[arrived])
-
-
-@compiled
-def _renumber(number, count, start, cause):
-    event = np.empty(count, np.int32)
-    for e in range(len(number)):
-        if number[e] >= 0:
-            event[number[e]] = e
-    new_start = np.zeros(count + 1, np.int64)
-    new_cause = np.empty(len(cause), np.int32)
-    filled = 0
-    for n in range(count):
-        for k in range(start[event[n]], start[event[n] + 1]):
-            if number[cause[k]] >= 0:
-                new_cause[filled] = number[cause[k]]
-                filled += 1
-        new_start[n + 1] = filled
-    return new_start, new_cause[:filled].copy()
+    return Timelines(whole, start, cause, whole, number)
 
 
 def small_timelines(count: int, rng: np.random.Generator, least: int = 5, most: int = 20) -> Timelines:

@@ -21,8 +21,9 @@ from bench.events import Timelines
 from bench.report import Part, at_least, at_most, run_parts, say
 from bench.turns import in_turns, power, seconds_of
 from dbt_tangles.algorithms.graph.orders import positions
-from dbt_tangles.algorithms.graph.topological_generations import children, generations
 from dbt_tangles.algorithms.timeline import edits
+from dbt_tangles.whatif.deliveries import shuffled
+from dbt_tangles.whatif.timelines import rank_events
 
 NAME = "timelines"
 K = 1024
@@ -60,24 +61,18 @@ def make_log(count: int, feeds: int, seed: int = 1) -> Timelines:
     """Make a log as in the document's evaluation, delivered by random feeds."""
     rng = np.random.default_rng([seed, count, feeds])
     made = events.append(count, feeds, rng)
-    return events.named(made, events.deliver_by_feed(made, rng), rng)
-
-
-def rank_events(timelines: Timelines) -> np.ndarray:
-    """Return the rank of each event."""
-    effects = children(timelines.cause_start, timelines.cause)
-    return generations(timelines.event_start, timelines.cause_start, effects)
+    return events.named(made, shuffled(made.feed, rng).arrived, rng)
 
 
 def order_events(timelines: Timelines) -> np.ndarray:
     """Return the position of each event, as the project computes it."""
-    return positions(timelines.event_start, rank_events(timelines))
+    return positions(timelines.event_start, rank_events(*timelines[:3]))
 
 
 def write_edits(timelines: Timelines, batch: int = 1) -> edits.Commands:
     """Write the scripts of one timeline."""
     event_start, cause_start, cause, _, arrived = timelines
-    ranked = edits.Timelines(event_start, cause_start, cause, rank_events(timelines))
+    ranked = edits.Timelines(event_start, cause_start, cause, rank_events(event_start, cause_start, cause))
     return edits.edit_stream(ranked, arrived, np.arange(len(arrived)) // batch)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from bench import events, peer, timelines
 from bench.evaluation import exploration
 from bench.evaluation.fixed_slots import RAISED, keep_two_causes, order_stream
+from dbt_tangles.whatif import deliveries
 
 PEER_LIMIT_S = 60.0
 
@@ -36,13 +37,14 @@ def make_log(case: Case) -> tuple[events.Log, np.ndarray, np.random.Generator]:
     log = events.append(case.events, case.feeds, rng, references, case.lurkers)
     if (np.bincount(log.rank) != 2).any():
         raise RuntimeError(f"{case}: a rank does not have two events; check `events.append`")
+    place = np.arange(len(log.feed), dtype=np.int32)
     if case.delivery == "by_feed":
-        arrived = events.deliver_by_feed(log, rng)
-    elif case.delivery == "late":
-        arrived = events.deliver_late(log, case.bound, rng)
-    else:
-        arrived = events.deliver_in_order(log)
-    return log, arrived, rng
+        return log, deliveries.shuffled(log.feed, rng).arrived, rng
+    if case.delivery == "late":
+        delay = np.empty(len(place))
+        delay[np.argsort(log.feed, kind="stable")] = rng.random(len(place)) * case.bound
+        return log, deliveries.delayed(log.feed, place, delay).arrived, rng
+    return log, place, rng
 
 
 def make_timelines(case: Case) -> tuple[events.Timelines, dict[str, int]]:

@@ -24,6 +24,7 @@ COMMANDS = {
     "send": "List the messages that a peer lacks, in an order that it can apply.",
     "follow": "Keep a timeline in an SQLite file, by the commands of timeline_updates.",
     "lint": "Judge the lines, signatures, feeds and claims of logs, without building tables.",
+    "whatif": "Replay a log under a model of delivery, and measure how the views of replicas change and differ.",
     "init": "Make a new dbt project in DIR that installs tangles: settings, an example log and a model to start from.",
 }
 

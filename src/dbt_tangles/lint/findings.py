@@ -100,16 +100,25 @@ def judge(
         LogPathError: A file cannot be read.
         ValueError: The network key in the environment is not valid.
     """
-    database = duckdb.connect(":memory:", config={"autoinstall_known_extensions": False, "temp_directory": ""})
-    database.execute(_FOUND)
+    database = open_database()
     equal = EqualLines()
-    lines = equal.leave_out(_read(files, reading, tell))
+    lines = equal.leave_out(read_files(files, reading, tell))
     count = check_lines(database, kind, log_files.with_digests(lines, reading.max_bytes)) + equal.count
     equal.write(database)
     return Judged(kind, [file.name for file in files], count, _findings(database, kind))
 
 
-def _read(files: Sequence[LogFile], reading: Reading, tell: Callable[[str, int], None]) -> Iterator[pa.RecordBatch]:
+def open_database() -> duckdb.DuckDBPyConnection:
+    """Open a database in memory with the empty table `found`, for `rules.check_lines`."""
+    database = duckdb.connect(":memory:", config={"autoinstall_known_extensions": False, "temp_directory": ""})
+    database.execute(_FOUND)
+    return database
+
+
+def read_files(
+    files: Sequence[LogFile], reading: Reading, tell: Callable[[str, int], None]
+) -> Iterator[pa.RecordBatch]:
+    """Stream the lines of files, in batches of `LINE_SCHEMA`; `tell` as in `judge`."""
     count = 0
     for file in files:
         for batch in log_files.read_lines(file, reading):

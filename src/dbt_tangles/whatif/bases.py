@@ -1,0 +1,130 @@
+"""Replays bases of Autobase: replicas receive the nodes, and order all that they can use so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+
+from dbt_tangles.algorithms.autobase.base_graphs import Graphs, index_graphs, with_clocks
+from dbt_tangles.algorithms.autobase.bases import NumberedBases, number_bases
+from dbt_tangles.algorithms.autobase.consensus import order_views
+from dbt_tangles.lint.findings import open_database
+from dbt_tangles.lint.rules import check_lines
+from dbt_tangles.whatif.deliveries import Delivery, Items
+from dbt_tangles.whatif.logs import number_feeds
+from dbt_tangles.whatif.measures import Replay
+from dbt_tangles.whatif.timelines import keep_events
+
+#: The most updates of a view, besides those at the moments; in a longer log, several arrivals share an update.
+MOST_UPDATES = 100
+#: The most bases, and the most nodes times indexers of all; their clocks take four bytes for each.
+BASE_LIMIT, ENTRY_LIMIT = 1_000, 2**28
+
+_NODES = """select
+    nodes.base_id, nodes.node_id, nodes.writer, nodes.length::int as length,
+    [id for id in walked.previous if id <> ''] as previous, nodes.batch::int as batch,
+    list_contains(bases.relayed, nodes.writer) and not list_contains(bases.indexers, nodes.writer) as is_relayed,
+    if(is_first, bases.indexers[:$most], null) as indexers, if(is_first, start_lengths.start, null) as start
+from (
+    select *, row_number() over (partition by graph_id order by node_id) = 1 as is_first
+    from walked where set_aside_reason is null and node_id <> ''
+) as walked
+inner join nodes on walked.graph_id = nodes.base_id and walked.node_id = nodes.node_id
+inner join bases on walked.graph_id = bases.base_id
+left join (
+    select base_id, list(struct_pack(writer := starts.writer, length := start_length::int)) as start
+    from starts inner join bases using (base_id) where list_contains(indexers[:$most], starts.writer) group by base_id
+) as start_lengths on walked.graph_id = start_lengths.base_id
+inner join (
+    select base_id, node_id, min(rowid) as place from lines where kind = 'node' and reject_reason is null group by all
+) as firsts on walked.graph_id = firsts.base_id and walked.node_id = firsts.node_id
+order by place"""
+
+
+def read_nodes(batches: Iterator[pa.RecordBatch], most_indexers: int | None) -> tuple[Items, NumberedBases | None]:
+    """Read the consistent nodes of an Autobase log, in the order of their lines, if it has any.
+
+    Args:
+        batches: The lines, of `LINE_SCHEMA`.
+        most_indexers: Only so many indexers of each base vote, those of the least keys.
+    """
+    with open_database() as database:
+        count = check_lines(database, "autobase", batches)
+        most = {"most": most_indexers or 2**31}
+        table = database.sql(_NODES, params=most).to_arrow_table() if count else ()
+    if not len(table):
+        return Items(np.empty(0, np.int32), []), None
+    numbered = number_bases(table)
+    nodes, indexers = np.diff(numbered.graphs.base_start), np.diff(numbered.graphs.indexer_start)
+    if len(nodes) > BASE_LIMIT or (nodes * indexers).sum() > ENTRY_LIMIT:
+        raise ValueError("the log has too many bases, nodes or indexers; replay a part of it, or lower --indexers")
+    return Items(*number_feeds(table["writer"].to_pylist())), numbered
+
+
+def replay(numbered: NumberedBases, delivery: Delivery, counts: np.ndarray) -> Replay:
+    """Follow a replica, which uses a node once it has all nodes before it.
+
+    Args:
+        numbered: The nodes; their rows are in the order of receipt.
+        delivery: Of the rows.
+        counts: int64[moments]; the numbers of arrivals after which the order is wanted.
+    """
+    size = len(numbered.row)
+    usable = usable_from(numbered, delivery.arrived)
+    some = np.linspace(0, size, min(size, MOST_UPDATES) + 1).astype(np.int64)[1:]
+    step_end = np.unique(np.concatenate([some, counts[counts > 0]]))
+    undone, settled, orders = np.zeros(len(step_end), np.int64), np.zeros(size, np.int64), {}
+    before = [np.empty(0, np.int64)] * (len(numbered.graphs.base_start) - 1)
+    for step, end in enumerate(step_end):
+        views, confirmed = order_nodes(numbered.graphs, usable <= end)
+        for base, (view, old) in enumerate(zip(views, before, strict=True)):
+            length = min(len(view), len(old))
+            differs = np.append(view[:length] != old[:length], True)
+            undone[step] += len(old) - np.argmax(differs)
+            fresh = view[: confirmed[base]]
+            settled[fresh[settled[fresh] == 0]] = end
+        before = views
+        orders[end] = np.concatenate(views)
+    at_row = np.empty_like(settled)
+    at_row[numbered.row] = settled
+    empty = np.empty(0, np.int64)
+    facts = {"rebases": int((undone > 0).sum())}
+    return Replay(step_end, undone, at_row[delivery.arrived], [orders.get(count, empty) for count in counts], facts)
+
+
+def usable_from(numbered: NumberedBases, arrived: np.ndarray) -> np.ndarray:
+    """Find the arrival, from 1, with which each node and all before it are there: int64[nodes]."""
+    graphs, bases = numbered.graphs, index_graphs(numbered.graphs)
+    place = np.empty(len(arrived), np.int64)
+    place[arrived] = np.arange(1, len(arrived) + 1)
+    usable = place[numbered.row].tolist()
+    first = np.repeat(graphs.base_start[:-1], np.diff(graphs.base_start))
+    start, previous = graphs.start.tolist(), graphs.previous.tolist()
+    for node in (first + bases.causal).tolist():
+        usable[node] = max([usable[node], *(usable[each] for each in previous[start[node] : start[node + 1]])])
+    return np.array(usable)
+
+
+def order_nodes(graphs: Graphs, is_known: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+    """Order the known nodes of each base; return the nodes of each in order, and int64[bases], how many are settled.
+
+    Args:
+        graphs: All nodes.
+        is_known: bool[nodes]; all nodes before a known one are known.
+    """
+    kept = np.flatnonzero(is_known)
+    start, previous = keep_events(graphs.start, graphs.previous, kept)
+    known = Graphs(
+        np.searchsorted(kept, graphs.base_start),
+        start,
+        previous,
+        *(each[kept] for each in (graphs.writer, graphs.batch, graphs.indexer, graphs.is_relayed)),
+        graphs.indexer_start,
+    )
+    count = len(graphs.base_start) - 1
+    bases = with_clocks(index_graphs(known), 0, count)
+    view_start, order, settled = order_views(bases, np.arange(count), np.full(count, -1))
+    orders = [kept[low + each] for low, each in zip(known.base_start, np.split(order, view_start[1:-1]), strict=False)]
+    return orders, settled
