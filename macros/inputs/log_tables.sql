@@ -1,14 +1,32 @@
-{#- The table that a var names in place of a path: `{ref: model}` is a model or seed of the running project,
-    `{source: [name, table]}` one of its sources. Each row is a line, in the column `raw`. -#}
+{#- The table that a var names in place of a path. Each row is a line, in the column `raw`. -#}
 {% macro resolve_log_table(name) %}
     {%- set given = var(name) -%}
     {% do refuse_values([] if adapter.is_log_table(given) else [describe_wrong_value(name, given, describe_log_forms())]) %}
+    {{ return(resolve_table(given)) }}
+{% endmacro %}
+
+
+{#- `{ref: model}` is a model or seed of the running project, `{source: [name, table]}` one of its sources. -#}
+{% macro resolve_table(given) %}
     {%- if 'source' in given -%}
         {{ return(source(given.source[0], given.source[1])) }}
     {%- elif given.ref is string -%}
         {{ return(ref(project_name, given.ref)) }}
     {%- endif -%}
     {{ return(ref(given.ref[0], given.ref[1])) }}
+{% endmacro %}
+
+
+{#- The table of the var `identities`, which may also be the plain name of a model or seed; none without one. -#}
+{% macro resolve_identities() %}
+    {% do refuse_jinja() %}
+    {%- set given = var('identities') -%}
+    {%- if given is none -%}
+        {{ return(none) }}
+    {%- endif -%}
+    {%- set given = {'ref': given} if given is string else given -%}
+    {% do refuse_values(adapter.find_wrong_vars({'identities': 'table or none'}, {'identities': given})) %}
+    {{ return(resolve_table(given)) }}
 {% endmacro %}
 
 

@@ -106,6 +106,10 @@ class GroupReason(Reasons):
 class GroupLogReason(Reasons):
     """Reasons that depend on other messages of the group; models/marts/groups/group_messages.sql sets them."""
 
+    NO_AUTHORITY = (
+        "no_authority",
+        "The author was no member of the epoch at that time (only with `group_authority: true`).",
+    )
     UNCONNECTED_EPOCH = (
         "unconnected_epoch",
         "The init is valid, but no chain of valid inits connects it to the group's root init.",
