@@ -140,6 +140,9 @@ def test_feeds_without_links():
         p3  post     FINN   -  -         x1
         a2  add      EVE    R  GUS       a1
         p4  post     GUS    -  -         a2
+        E   epoch    HAL    R  -         p4
+        p7  post     ALICE  -  -         E
+        p8  post     HAL    -  -         E
     """)
     rows += [act(name, "post", by, None, ["a1"], person=None) for name, by in (("p5", "dora"), ("p6", "BOB"))]
     found = judged(rows)
@@ -149,6 +152,9 @@ def test_feeds_without_links():
     assert told["p2"] == told["a2"] == (None, None, "unknown_person")
     assert told["p3"] == ("FINN", "itself", "excluded")
     assert told["p4"] == ("GUS", "itself", "member")
+    # Peers start each epoch on a new feed: it is the founder of its epoch, and unknown in others.
+    assert told["E"] == told["p7"] == (None, None, "unknown_person")
+    assert told["p8"] == ("HAL", "itself", "member")
     # Links that contradict each other leave even a named feed without a person.
     assert told["p5"] == told["p6"] == (None, "announcement", "unknown_person")
 
@@ -258,6 +264,7 @@ def test_long_evidence_is_cut():
 def groups(draw) -> list[dict]:
     """Draw a group without circles: each message names earlier ones."""
     people = ["alice", "bob", "carol", "DAVE"]
+    named = ["ALICE", "BOB", "CAROL", *draw(st.sampled_from([["DAVE"], []]))]
     rows = [act("R", "init", draw(st.sampled_from(people)))]
     for number in range(draw(st.integers(0, 14))):
         names = [row["message_id"] for row in rows]
@@ -270,7 +277,7 @@ def groups(draw) -> list[dict]:
             row["previous_epochs"] = draw(st.lists(st.sampled_from([*epochs, *epochs, "lost"]), min_size=1, max_size=2))
         elif kind != "post":
             row["epoch_id"] = draw(st.sampled_from(epochs))
-            row["persons"] = draw(st.lists(st.sampled_from(["ALICE", "BOB", "CAROL", "DAVE"]), max_size=2, unique=True))
+            row["persons"] = draw(st.lists(st.sampled_from(named), max_size=2, unique=True))
         rows.append(row)
     for row in rows:
         if row["author"] == "DAVE":

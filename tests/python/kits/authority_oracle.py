@@ -13,9 +13,10 @@ def oracle(rows: list[dict], is_rule: bool = False) -> dict[str, tuple]:
         if row["epoch_id"] not in epochs:
             row |= {"kind": "post", "persons": None, "epoch_id": None}
     named = {person for row in acts.values() for person in row["persons"] or ()}
-    named |= {row["author"] for row in acts.values() if row["kind"].endswith("init")}
+    started = {row["author"] for row in acts.values() if row["kind"].endswith("init")}
     for row in acts.values():
-        if row["person_source"] is None and row["author"] in named:
+        row["is_named"] = row["person_source"] is not None or row["author"] in named
+        if row["person_source"] is None and row["author"] in named | started:
             row |= {"person": row["author"], "person_source": "itself"}
     past = {message_id: _past(acts, message_id) for message_id in acts}
     refused: set[str] = set()
@@ -29,7 +30,9 @@ def oracle(rows: list[dict], is_rule: bool = False) -> dict[str, tuple]:
     for message_id, row in acts.items():
         answer = _answer(acts, past, message_id, refused, epochs)
         if row["kind"] != "post" or row["is_in_tangle"]:
-            found[message_id] = row["kind"], row["person"], row["person_source"], *answer, message_id in refused
+            is_known = row["is_named"] or answer[1] == "member"
+            person = (row["person"], row["person_source"]) if is_known else (None, None)
+            found[message_id] = row["kind"], *person, *answer, message_id in refused
     return found
 
 
@@ -87,6 +90,8 @@ def _answer(acts: dict, past: dict, message_id: str, refused: set[str], epochs: 
         return sorted(places), "unknown_person", []
     found = [_about(acts, past, message_id, place, statements, previous) for place in places]
     best = min((verdict for verdict, _ in found), key=RANK.index, default="never")
+    if best != "member" and not row["is_named"]:
+        return sorted(places), "unknown_person", []
     return sorted(places), best, sorted({name for verdict, names in found if verdict == best for name in names})
 
 

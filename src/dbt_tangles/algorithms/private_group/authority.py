@@ -23,6 +23,9 @@ from dbt_tangles.kernel_runtime.kernel import kernel
 from dbt_tangles.kernel_runtime.sorted_groups import sorted_groups
 
 POST, ITSELF = "post", "itself"
+#: The source of a feed without links that the group does not name, and that started an epoch: peers start each epoch on
+#: a new feed, so it is a person of its own in that epoch, and unknown elsewhere.
+_STARTER = "starter"
 MEMBER, EXCLUDED, NOT_YET, NEVER, UNKNOWN = "member", "excluded", "not_yet", "never", "unknown_person"
 REFUSED = {EXCLUDED, NOT_YET, NEVER}
 _INITS = (ROOT_INIT, EPOCH_INIT)
@@ -105,11 +108,11 @@ def _as_counted(act: Act, epochs: set[str]) -> Act:
 
 def _with_persons(acts: Sequence[Act]) -> list[Act]:
     """Take a feed without links for a person of its own where the group names it, or where it starts an epoch."""
-    named = {person for act in acts for person in act.persons or ()}
-    named |= {act.author for act in acts if act.kind in _INITS}
+    sources = {act.author: _STARTER for act in acts if act.kind in _INITS}
+    sources |= {person: ITSELF for act in acts for person in act.persons or ()}
     return [
-        act._replace(person=act.author, person_source=ITSELF)
-        if act.person_source is None and act.author in named
+        act._replace(person=act.author, person_source=sources[act.author])
+        if act.person_source is None and act.author in sources
         else act
         for act in acts
     ]
@@ -126,8 +129,10 @@ def _judge(acts: Sequence[Act], is_rule: bool, bit_limit: int) -> Iterator[Autho
         if act.kind != POST or act.is_in_tangle:
             found = findings.get(act.message_id, _Finding(None, None, None))
             is_refused = is_rule and act.kind != POST and found.verdict in REFUSED
-            author = act.author, act.person, act.person_source
-            yield Authority(act.group_id, act.message_id, act.kind, *author, *found, is_refused)
+            person, source = act.person, act.person_source
+            if source == _STARTER:
+                person, source = (person, ITSELF) if found.verdict == MEMBER else (None, None)
+            yield Authority(act.group_id, act.message_id, act.kind, act.author, person, source, *found, is_refused)
 
 
 def _in_order(acts: Sequence[Act]) -> list[tuple[Act, set[str]]]:
@@ -245,7 +250,8 @@ class _Sweep:
                 earlier = self._said.excluded_ever.get(act.person, 0) & self._said.excludes_before[epoch_id]
                 last = excluded = self._last(followed & earlier, self._known)
             evidence[EXCLUDED if last & excluded else MEMBER] |= last & excluded or last
-        return next(((verdict, bits) for verdict, bits in evidence.items() if bits), (None, 0))
+        default = UNKNOWN if act.person_source == _STARTER else None
+        return next(((verdict, bits) for verdict, bits in evidence.items() if bits), (default, 0))
 
     def _own_bit(self, act: Act, verdict: str | None, followed: int) -> int:
         """Return the bit of a statement that counts, else 0: a refused init takes all statements of its epoch along."""
