@@ -21,11 +21,14 @@
 {% macro resolve_identities() %}
     {% do refuse_jinja() %}
     {%- set given = var('identities') -%}
+    {%- if given is string and given | trim -%}
+        {{ return(ref(given)) }}
+    {%- endif -%}
     {%- if given is none -%}
         {{ return(none) }}
     {%- endif -%}
-    {%- set given = {'ref': given} if given is string else given -%}
-    {% do refuse_values(adapter.find_wrong_vars({'identities': 'table or none'}, {'identities': given})) %}
+    {%- set forms = describe_log_forms() | replace('a path or glob', 'none, the name of a model or seed') -%}
+    {% do refuse_values([] if adapter.is_log_table(given) else [describe_wrong_value('identities', given, forms)]) %}
     {{ return(resolve_table(given)) }}
 {% endmacro %}
 

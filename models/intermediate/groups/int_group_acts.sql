@@ -15,7 +15,7 @@ named as (
         collect_set(if(persons.feed is null, exploded_feeds.feed, persons.person)) as persons
     from (
         select
-            message_id,
+            statements.message_id,
             exploded.feed
         from statements
             lateral view explode(feeds) exploded as feed
