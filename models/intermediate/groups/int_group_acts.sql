@@ -66,7 +66,7 @@ select
     messages.is_in_tangle,
     messages.author,
     persons.person,
-    persons.source as person_source,
+    persons.person_source,
     messages.epoch_id,
     messages.previous_epochs,
     if(messages.kind in ('add', 'exclude'), named.persons, null) as persons,

@@ -15,7 +15,7 @@ links as (
     select
         if(content_type = 'metafeed/announce', author, subfeed) as feed,
         metafeed as person,
-        'announcement' as source,
+        'announcement' as person_source,
         message_id
     from announced
     -- A feed announces its own metafeed; a metafeed adds its own subfeeds.
@@ -28,7 +28,7 @@ links as (
     select
         cast(feed as string) as feed,
         cast(person as string) as person,
-        'identities' as source,
+        'identities' as person_source,
         cast(null as string) as message_id
     from {{ identities }}
     {%- endif %}
@@ -37,6 +37,6 @@ links as (
 select *
 from links
 where
-    (source = 'identities' and feed is not null and person is not null)
+    (person_source = 'identities' and feed is not null and person is not null)
     -- Other values are no feeds: numbers, lists and objects as text.
     or (feed <> person and substring(feed, 1, 4) rlike '^(@|ssb:)' and substring(person, 1, 4) rlike '^(@|ssb:)')

@@ -153,7 +153,7 @@ ambiguous_person as (
     inner join {{ ref('int_feed_persons') }} as persons
         on involved.feed_id = persons.feed and persons.person is null
     left join {{ ref('int_person_links') }} as links
-        on persons.feed = links.feed and persons.source = links.source
+        on persons.feed = links.feed and persons.person_source = links.person_source
     group by involved.group_id, involved.feed_id
 ),
 

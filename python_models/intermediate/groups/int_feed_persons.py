@@ -7,6 +7,6 @@ from dbt_tangles.algorithms.private_group.persons import find_persons
 
 
 def model(dbt, spark):
-    links = dbt.ref("int_person_links").select("feed", "person", "source").distinct()
+    links = dbt.ref("int_person_links").select("feed", "person", "person_source").distinct()
     links = links.withColumn("log", sf.lit("ssb")).select(find_persons.reads.names)
     return map_groups(links, find_persons.keys, find_persons, find_persons.writes)

@@ -94,13 +94,16 @@ def test_a_return_and_concurrent_statements():
         y1    exclude carol E BOB  home
         y2    exclude alice E BOB  home
         r5    post  bob    -  -    y1,y2
+        r6    add   bob    E  DAVE y1,y2,back
+        r7    add   bob    R  DAVE y1,y2,back
     """
     )
     assert found["r1"] == "member back"
     assert found["r2"] == "excluded x1"
     assert found["r3"] == "member back,side"
     assert found["r4"] == "member home"
-    assert found["r5"] == "excluded y1,y2"
+    assert found["r5"] == found["r6"] == "excluded y1,y2"  # though Bob is a member of R again
+    assert found["r7"] == "member back"
 
 
 def test_after_a_fork_one_epoch_is_enough():

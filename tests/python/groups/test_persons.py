@@ -10,14 +10,14 @@ from dbt_tangles.algorithms.private_group.persons import find_persons
 def persons(announced: str, given_links: str = "") -> dict[str, tuple[str | None, str]]:
     """Return the person and the source of each feed, from links `feed>person` separated by spaces."""
     rows = [
-        {"log": "ssb", "source": source, **dict(zip(("feed", "person"), link.split(">"), strict=True))}
+        {"log": "ssb", "person_source": source, **dict(zip(("feed", "person"), link.split(">"), strict=True))}
         for source, links in (("announcement", announced), ("identities", given_links))
         for link in links.split()
     ]
     table = pa.Table.from_pylist(rows, find_persons.reads)
     found = [row for batch in find_persons(table.to_batches(2)) for row in batch.to_pylist()]
     assert len({row["feed"] for row in found}) == len(found)
-    return {row["feed"]: (row["person"], row["source"]) for row in found}
+    return {row["feed"]: (row["person"], row["person_source"]) for row in found}
 
 
 def test_links_lead_to_the_root():

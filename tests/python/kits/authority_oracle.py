@@ -88,6 +88,10 @@ def _answer(acts: dict, past: dict, message_id: str, refused: set[str], epochs: 
         places = {"epoch_init": {*previous[epoch]}, "add": {epoch, *previous[epoch]}, "exclude": {epoch}}[row["kind"]]
     if row["person"] is None:
         return sorted(places), "unknown_person", []
+    if row["kind"] == "add":
+        verdict, names = _about(acts, past, message_id, epoch, statements, previous)
+        if verdict == "excluded" and {acts[one]["epoch_id"] for one in names} == {epoch}:
+            return sorted(places), verdict, sorted(names)
     found = [_about(acts, past, message_id, place, statements, previous) for place in places]
     best = min((verdict for verdict, _ in found), key=RANK.index, default="never")
     if best != "member" and not row["is_named"]:

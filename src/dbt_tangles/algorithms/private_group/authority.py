@@ -246,6 +246,8 @@ class _Sweep:
             added = self._said.added.get((epoch_id, act.person), 0)
             excluded = self._said.excluded.get((epoch_id, act.person), 0)
             last = self._last(followed & (added | excluded), self._known)
+            if act.kind == ADD and epoch_id == act.epoch_id and last & excluded:
+                return EXCLUDED, last & excluded  # a member of an earlier epoch alone may add, but not after this
             if not last:
                 earlier = self._said.excluded_ever.get(act.person, 0) & self._said.excludes_before[epoch_id]
                 last = excluded = self._last(followed & earlier, self._known)

@@ -23,7 +23,7 @@ class Link(NamedTuple):
     log: str  # one text for all links
     feed: str
     person: str  # the feed itself ends the search
-    source: str  # `IDENTITIES` or `ANNOUNCEMENT`
+    person_source: str  # `IDENTITIES` or `ANNOUNCEMENT`
 
 
 class FeedPerson(NamedTuple):
@@ -31,7 +31,7 @@ class FeedPerson(NamedTuple):
 
     feed: str
     person: str | None  # null if the links lead to two persons, or in a circle
-    source: str  # of the feed's own links
+    person_source: str  # of the feed's own links
 
 
 IDENTITIES, ANNOUNCEMENT = "identities", "announcement"
@@ -42,7 +42,7 @@ def find_persons(table: pa.Table) -> Iterator[FeedPerson]:
     """Find the person of each feed that has links."""
     links: dict[str, dict[str, set[str]]] = {IDENTITIES: defaultdict(set), ANNOUNCEMENT: defaultdict(set)}
     for link in rows_of(table.to_batches(), Link):
-        links[link.source][link.feed].add(link.person)
+        links[link.person_source][link.feed].add(link.person)
     above = links[ANNOUNCEMENT] | links[IDENTITIES]
     roots = _find_roots(above)
     for feed in above:
