@@ -22,7 +22,7 @@
     {% do refuse_jinja() %}
     {%- set given = var('identities') -%}
     {%- if given is string and given | trim -%}
-        {{ return(ref(given)) }}
+        {{ return(ref(project_name, given)) }}
     {%- endif -%}
     {%- if given is none -%}
         {{ return(none) }}
