@@ -67,7 +67,7 @@ GROUP = [
 ]
 #: The table that a user gives, as a model. The row of @frank replaces the announcement.
 IDENTITIES = f"""
-{{{{ config(materialized='table') }}}}
+{{{{ config(materialized='table', file_format='parquet') }}}}
 select '{feed("carol")}' as person, '@carol' as feed
 union all select '{feed("frank")}', '@frank'
 union all select cast(null as string), '@gus'
