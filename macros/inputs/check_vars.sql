@@ -7,7 +7,7 @@
     {%- endif -%}
     {%- if execute -%}
         {#- A log may be a table of another package. -#}
-        {% do adapter.check_graph(graph.nodes, 'tangles', ['stg_tables__lines']) %}
+        {% do adapter.check_graph(graph.nodes, 'tangles', ['stg_tables__lines', 'int_person_links']) %}
     {%- endif -%}
     {%- if execute and is_selected() -%}
         {% do check_hmac_key() %}

@@ -13,6 +13,8 @@
         'rows_in_memory': 'positive',
         'tangle_types': 'tangle types',
         'private_groups': 'boolean',
+        'identities': 'table or none',
+        'group_authority': 'boolean',
         'set_ghost_span': 'positive',
         'consensus_rule': ['autobase', 'design'],
         'base_clock_limit': 'count',

@@ -79,6 +79,7 @@ def test_near_names():
         ("count", [0, 7], [-1, "5", 1.5, True, None]),
         ("positive", [1], [0, True, None]),
         ("positive or none", [1, None], [0, "2", [2]]),
+        ("table or none", [None, "a", {"ref": "m"}, {"source": ["s", "t"]}], ["", " ", 7, [], {"a": 1}]),
         ("log", [None, "a", {"ref": "m"}, {"ref": ["p", "m"]}, {"source": ["s", "t"]}], ["", " ", 7, [], {"a": 1}]),
     ],
 )

@@ -174,7 +174,7 @@ def test_overview_links_to_models(known, models):
 
 #: Public tables that the programs of this project do not read.
 FOR_READERS = {"autobase_rebases", "autobase_updates"}
-FOR_READERS |= {"run_changes", "tangle_types"}
+FOR_READERS |= {"run_changes", "tangle_types", "group_authority"}
 
 
 def test_exposures_list_the_tables_read(known, models):

@@ -58,6 +58,8 @@ WRONG_VARS = {
     "count_changes": ("no", 1),
     "incremental_from": (-1, None, "many"),
     "private_groups": ("no", 1),
+    "identities": (7, "", ["people"]),
+    "group_authority": ("no", 1),
     "test_private_models": ("no", 1),
     "tangle_engine": ("fast", None),
     "sql_edge_limit": (1.5, -1, "5", None, True),

@@ -25,9 +25,12 @@ messages as (
     select
         texts.group_id,
         texts.message,
-        keys.key_digest
+        keys.key_digest,
+        cast(authority.is_refused as string) as is_refused
     from texts
+    left join {{ ref('int_group_authority') }} as authority
+        on texts.group_id = authority.group_id and texts.message_id = authority.message_id and authority.is_refused
     left join keys on texts.message_id = keys.message_id and texts.key_fingerprint = keys.key_fingerprint
 ),
 
-{{ group_versions('messages', 'group_id', ['message', 'key_digest']) }}
+{{ group_versions('messages', 'group_id', ['message', 'key_digest', 'is_refused']) }}

@@ -119,6 +119,44 @@ no_answer as (
     group by group_id
 ),
 
+without_authority as (
+    select
+        group_id,
+        'without_authority' as finding,
+        if(size(epoch_ids) = 1, epoch_ids[0], null) as epoch_id,
+        author as feed_id,
+        array(message_id) as message_ids
+    from {{ ref('group_authority') }}
+    where verdict in ('excluded', 'not_yet', 'never')
+),
+
+-- Feeds that the group names or whose messages it has, and whose links lead to two persons.
+ambiguous_person as (
+    select
+        involved.group_id,
+        'ambiguous_person' as finding,
+        cast(null as string) as epoch_id,
+        involved.feed_id,
+        array_sort(collect_set(links.message_id)) as message_ids
+    from (
+        select
+            group_id,
+            author as feed_id
+        from {{ ref('group_authority') }}
+        union
+        select
+            counted.group_id,
+            exploded.feed_id
+        from counted
+            lateral view explode(counted.feeds) exploded as feed_id
+    ) as involved
+    inner join {{ ref('int_feed_persons') }} as persons
+        on involved.feed_id = persons.feed and persons.person is null
+    left join {{ ref('int_person_links') }} as links
+        on persons.feed = links.feed and persons.person_source = links.person_source
+    group by involved.group_id, involved.feed_id
+),
+
 findings as (
     select * from dropped
     union all
@@ -131,6 +169,10 @@ findings as (
     select * from same_key
     union all
     select * from no_answer
+    union all
+    select * from without_authority
+    union all
+    select * from ambiguous_person
 )
 
 select

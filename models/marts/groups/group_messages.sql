@@ -8,6 +8,14 @@ with epochs as (
     from {{ ref('group_epochs') }}
 ),
 
+refused as (
+    select
+        group_id,
+        message_id
+    from {{ ref('int_group_authority') }}
+    where is_refused
+),
+
 -- A key that several epochs share does not identify an epoch.
 epochs_by_key as (
     select
@@ -43,6 +51,7 @@ select
     messages.kind,
     case
         when messages.invalid_reason is not null then messages.invalid_reason
+        when refused.message_id is not null then 'no_authority'
         when epochs.epoch_id is not null then null
         when messages.kind in ('root_init', 'epoch_init') then 'unconnected_epoch'
         else 'unknown_epoch'
@@ -67,6 +76,7 @@ select
     group_feeds.has_only_adds as is_on_feed_of_adds
 from {{ ref('int_group_messages') }} as messages
 left join epochs on messages.epoch_id = epochs.epoch_id
+left join refused on messages.group_id = refused.group_id and messages.message_id = refused.message_id
 left join epochs_by_key
     on messages.group_id = epochs_by_key.group_id and messages.sealed_with = epochs_by_key.key_fingerprint
 left join group_feeds on messages.author = group_feeds.author

@@ -31,7 +31,7 @@ def find_wrong_values(kinds: Mapping[str, str | list], values: Mapping[str, Any]
 
     Args:
         kinds: By name, a list of the possible values, `boolean`, `log` (a path or a reference to a table), `count`,
-            `positive` or `positive or none`.
+            `positive`, `positive or none` or `table or none`.
         values: The values by name.
 
     Returns:
@@ -57,6 +57,9 @@ def _describe_other(kind: str | list, value: Any) -> str | None:
         return None if is_right else f"{', '.join(map(str, kind[:-1]))} or {str(kind[-1]).lower()}"
     if kind == "boolean":
         return None if isinstance(value, bool) else "true or false"
+    if kind == "table or none":
+        is_right = value is None or (isinstance(value, str) and value.strip()) or is_table(value)
+        return None if is_right else TABLE_FORMS
     if kind == "log":
         return None if value is None or (isinstance(value, str) and value.strip()) or is_table(value) else LOG_FORMS
     least, may_be_none, words = _NUMBERS[kind]
@@ -64,7 +67,8 @@ def _describe_other(kind: str | list, value: Any) -> str | None:
     return None if is_number or (may_be_none and value is None) else words
 
 
-#: The forms of a log, in words.
+#: The forms of a table and of a log, in words.
+TABLE_FORMS = "none, the name of a model or seed, {ref: model}, {ref: [package, model]} or {source: [name, table]}"
 LOG_FORMS = "a path or glob, {ref: model}, {ref: [package, model]} or {source: [name, table]}"
 
 

@@ -10,6 +10,8 @@ from dbt_tangles.algorithms.private_group.reduction import reduce_groups
 def model(dbt, spark):
     messages = dbt.ref("int_group_messages").where("epoch_id is not null and group_id is not null")
     messages = only_changed(spark, dbt.this, messages, "group_id", dbt.ref("int_group_versions"))
+    refused = dbt.ref("int_group_authority").where("is_refused")
+    messages = messages.join(refused.select("group_id", "message_id"), ["group_id", "message_id"], "left_anti")
     # Keys go from staging to the workers, where they break ties; they are never written to a table.
     lines = dbt.ref("stg_ssb__lines").where("epoch_key is not null")
     inits = lines.select("message_id", "group_claim.key_fingerprint", "epoch_key")

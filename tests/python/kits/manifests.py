@@ -30,7 +30,7 @@ IN_META |= {
 }
 #: Vars that also select the tests of documented examples, which are disabled when logs are given.
 IN_META_WITH_LOGS = {"verify_signatures", "consensus_rule", "quorum_degrees", "set_ghost_span", "edit_batch_size"}
-IN_META_WITH_LOGS |= {"log_timeline"}
+IN_META_WITH_LOGS |= {"log_timeline", "group_authority"}
 #: Parsed projects: the schema of each, and its manifest as bytes, because a build changes its manifest.
 _parsed: dict[str, tuple[str, bytes]] = {}
 

@@ -55,7 +55,7 @@ def build_group(messages: Sequence[Message]) -> Group:
     inits = {message.message_id: message for message in messages if message.kind in (ROOT_INIT, EPOCH_INIT)}
     epochs: list[Epoch] = []
     numbers: dict[str | None, int] = {}
-    for depth, level in enumerate(_levels(group_id, inits)):
+    for depth, level in enumerate(epoch_levels(group_id, inits)):
         for epoch_id in level:
             init = inits[epoch_id]
             previous = sorted({numbers[other] for other in init.previous_epochs or ()}) if depth else []
@@ -75,7 +75,7 @@ def build_group(messages: Sequence[Message]) -> Group:
     return Group(group_id, epochs, list(feeds))
 
 
-def _levels(group_id: str, inits: dict[str, Message]) -> list[list[str]]:
+def epoch_levels(group_id: str, inits: dict[str, Message]) -> list[list[str]]:
     """List the epochs of each depth by id; an epoch is placed after the last of its previous (Kahn)."""
     if group_id not in inits or inits[group_id].kind != ROOT_INIT:
         return []

@@ -1,0 +1,13 @@
+{{ config(enabled=has_groups()) }}
+
+select
+    group_id,
+    message_id,
+    kind,
+    author,
+    person,
+    person_source,
+    epoch_ids,
+    verdict,
+    evidence
+from {{ ref('int_group_authority') }}
