@@ -49,12 +49,11 @@ class Timeline:
         self._store = MemoryStore()
 
     @classmethod
-    def open(cls, path: str | PathLike, timeline_id: str = "timeline", cache_bytes: int = 8 << 20) -> Timeline:
+    def open(cls, path: str | PathLike, cache_bytes: int = 8 << 20) -> Timeline:
         """Open a timeline in an SQLite file, or make it; each event is in the file before `add` returns.
 
         Args:
-            path: The file. It can hold several timelines.
-            timeline_id: The timeline in the file.
+            path: The file.
             cache_bytes: The most memory for pages of the file. An arrival also takes memory for the events that it
                 raises.
 
@@ -64,7 +63,7 @@ class Timeline:
         from dbt_tangles.algorithms.timeline.sqlite_store import SqliteStore
 
         timeline = cls.__new__(cls)
-        timeline._store = SqliteStore(path, timeline_id, cache_bytes)
+        timeline._store = SqliteStore(path, cache_bytes)
         return timeline
 
     def add(self, name: str, after: Iterable[str] = ()) -> list[Command]:
