@@ -72,7 +72,7 @@ def insert(event, order, link, text, causes, x, size, links):
     for c in causes:
         needed = max(needed, np.int64(rank[c]) + 1)
     raised = _wave(event, order, link, x, needed)
-    # All events on a path from the event to one of its causes have lower ranks than the event needs: the wave gets there.
+    # The events on a path from the event to one of its causes have ranks below the needed one, so the wave gets there.
     for c in causes:
         if target[c] >= 0:
             target[x] = -1

@@ -1,4 +1,4 @@
--- schema: The events in order, their links, and two levels of blocks that count events.
+-- schema: The events in order, their links, and ranges of the order with the number of their events.
 create table if not exists events (
     number integer primary key, event_id text not null unique, rank integer -- null while the event is awaited
 );
@@ -8,13 +8,11 @@ create table if not exists links (
 ) without rowid;
 create index if not exists causes_of_events on links (effect, cause);
 create table if not exists blocks (
-    level integer not null, rank integer not null, event_id text not null, size integer not null,
-    primary key (level, rank, event_id)
+    rank integer not null, event_id text not null, size integer not null, primary key (rank, event_id)
 ) without rowid;
-insert or ignore into blocks values (1, -1, '', 0), (2, -1, '', 0);
+insert or ignore into blocks values (-1, '', 0);
 create view if not exists positions as
-select row_number() over (order by rank, event_id) - 1 as position, event_id, rank
-from events where rank is not null;
+select row_number() over (order by rank, event_id) - 1 as position, event_id from events where rank is not null;
 -- causes: The causes of an event.
 select event_id from events where number in (select cause from links where effect = ?)
 -- effects: The events that list an event.
@@ -25,21 +23,16 @@ from events as awaited
 inner join links on awaited.number = links.cause
 inner join events as effects on links.effect = effects.number
 where awaited.rank is null order by awaited.event_id, effects.event_id
--- block: The last block of a level that begins at or before a key.
-select rank, event_id from blocks
-where level = ? and (rank, event_id) <= (?, ?) order by rank desc, event_id desc limit 1
--- size: The number of events in the blocks of a level from one key to another.
-select coalesce(sum(size), 0) from blocks
-where level = ? and (rank, event_id) >= (?, ?) and (rank, event_id) < (?, ?)
--- count: The number of events from one key to another.
-select count(*) from events where (rank, event_id) >= (?, ?) and (rank, event_id) < (?, ?)
--- resize: Count more or fewer events in a block.
-update blocks set size = size + ? where level = ? and rank = ? and event_id = ?
--- blocks_from: The blocks of a level in order, from one key to another.
+-- block: The block that a key belongs to.
 select rank, event_id, size from blocks
-where level = ? and (rank, event_id) >= (?, ?) and (rank, event_id) < (?, ?) order by rank, event_id
--- drop_empty: Delete the blocks without events, but none with which a block of level 2 begins.
-delete from blocks
-where level = 1 and size = 0 and (rank, event_id) not in (select rank, event_id from blocks where level = 2)
--- event_from: The event that is so many behind a key.
-select number, rank, event_id from events where (rank, event_id) >= (?, ?) order by rank, event_id limit 1 offset ?
+where (rank, event_id) <= (?, ?) order by rank desc, event_id desc limit 1
+-- position: The number of events before a key, whose block is given first and last.
+select count(*) + (select coalesce(sum(size), 0) from blocks where (rank, event_id) < (?, ?))
+from events where (rank, event_id) < (?, ?) and (rank, event_id) >= (?, ?)
+-- keys: The events from one key to another.
+select rank, event_id from events
+where (rank, event_id) >= (?, ?) and (rank, event_id) < (?, ?) order by rank, event_id
+-- end: The first block behind a key.
+select rank, event_id from blocks where (rank, event_id) > (?, ?) order by rank, event_id limit 1
+-- sum: The number of blocks from one key to another, and of their events.
+select count(*), sum(size) from blocks where (rank, event_id) >= (?, ?) and (rank, event_id) < (?, ?)
