@@ -12,12 +12,7 @@ from dbt_tangles.algorithms.timeline.replica import Command
 
 
 class CycleError(ValueError):
-    """An event that would close a cycle.
-
-    Attributes:
-        name: The event, which is refused.
-        cause: The listed cause that already follows the event.
-    """
+    """An event, `name`, is refused, because its cause `cause` already follows it."""
 
     def __init__(self, name: str, cause: str) -> None:
         super().__init__(f"{name!r} would close a cycle: its cause {cause!r} follows it; leave that cause out")
@@ -25,14 +20,12 @@ class CycleError(ValueError):
 
 
 class ConflictError(ValueError):
-    """An event that has arrived with other causes.
-
-    Attributes:
-        name: The event, which stays as it first arrived.
-    """
+    """An event, `name`, has arrived with other causes, and stays as it is."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"{name!r} has already arrived with other causes; an id names one content")
+        super().__init__(
+            f"{name!r} has already arrived with other causes; give an event with other causes its own name"
+        )
         self.name = name
 
 

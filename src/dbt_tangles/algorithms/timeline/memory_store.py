@@ -21,8 +21,8 @@ class MemoryStore:
         self._causes: dict[int, list[int]] = {}  # of each event that has arrived
         self._links = self._bytes = 0
         self._graph = Graph(
-            np.full((online.NARROW_ROWS, _ROOM), -1, np.int32),
-            np.zeros((online.WIDE_ROWS, _ROOM), np.int64),
+            np.full((online.EVENT_ROWS, _ROOM), -1, np.int32),
+            np.zeros((online.ORDER_ROWS, _ROOM), np.int64),
             np.zeros((2, _ROOM), np.int32),
             np.zeros(_ROOM, np.uint8),
         )
@@ -49,15 +49,12 @@ class MemoryStore:
         closer, commands = insert(*self._graph, np.array(listed, np.int32), x, len(self), self._links)
         if closer >= 0:
             follower = self._names[closer]
-            del self._names[len(self._names) - len(heard) :]
             for each in heard:
                 del self._number[each]
-            self._bytes = used
+            self._names, self._bytes = self._names[: len(self._number)], used
             return follower, []
         self._causes[x] = listed
         self._links += len(listed)
-        if len(commands) == 5:
-            return None, [("ins", name, None, int(commands[2]))]
         return None, [
             ("ins" if taken < 0 else "mov", self._names[event], None if taken < 0 else taken, put)
             for event, taken, put, _, _ in commands.reshape(-1, 5).tolist()
@@ -91,20 +88,20 @@ class MemoryStore:
         """Number new names, and make room for them and for new links."""
         texts = [each.encode() for each in heard]
         event, order, link, text = self._graph
-        count = len(self._names) + len(heard)
+        count, end = len(self._names), self._bytes + sum(map(len, texts))
         self._graph = Graph(
-            _with_room(event, count + 1, -1),
-            _with_room(order, count + 1, 0),
+            _with_room(event, count + len(heard) + 1, -1),
+            _with_room(order, count + len(heard) + 1, 0),
             _with_room(link, self._links + links, 0),
-            _with_room(text, self._bytes + sum(map(len, texts)), 0),
+            _with_room(text, end, 0),
         )
-        for each, data in zip(heard, texts, strict=True):
-            number, end = len(self._names), self._bytes + len(data)
+        self._graph.text[self._bytes : end] = np.frombuffer(b"".join(texts), np.uint8)
+        for number, (each, data) in enumerate(zip(heard, texts, strict=True), count):
+            self._graph.order[online.BEGIN, number] = self._bytes
+            self._bytes += len(data)
+            self._graph.order[online.END, number] = self._bytes
             self._number[each] = number
-            self._names.append(each)
-            self._graph.text[self._bytes : end] = np.frombuffer(data, np.uint8)
-            self._graph.order[online.BEGIN, number], self._graph.order[online.END, number] = self._bytes, end
-            self._bytes = end
+        self._names += heard
 
 
 def _with_room(array: np.ndarray, wanted: int, value: int) -> np.ndarray:

@@ -18,15 +18,11 @@ from dbt_tangles.algorithms.timeline.ranks import EVENT
 from dbt_tangles.algorithms.timeline.scripts import Script, plan, write
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
-#: The first rows of `Graph.event`: the rank (-1 for an awaited event), the latest link to an effect or -1, and the new
-#: rank of an event that an arrival raises, otherwise -1. Rows from `_NARROW` on are scratch.
-RANK, LINK, TARGET = range(3)
-_BEFORE_OLD, _BEFORE_NEW, _NARROW = 3, 4, 5
-NARROW_ROWS = _NARROW + 13
-#: The rows of `Graph.order`: the events in order, the first byte of each name and the byte behind it; then scratch.
-ORDER, BEGIN, END = range(3)
-_OLD, _NEW, _LINE, _WIDE = 3, 4, 5, 6
-WIDE_ROWS = _WIDE + 4
+#: The rows of `Graph.event` behind those of a script: the rank (-1 for an awaited event), the latest link to an effect
+#: or -1, the new rank of an event that an arrival raises, otherwise -1, and scratch.
+RANK, LINK, TARGET, _BEFORE_OLD, _BEFORE_NEW, EVENT_ROWS = range(13, 19)
+#: The rows of `Graph.order`: the events in order, the first byte of each name, the byte behind it, and scratch.
+ORDER, BEGIN, END, _OLD, _NEW, _LINE, ORDER_ROWS = range(4, 11)
 #: The rows of `Graph.link`: the effect, and the next link of the same cause or -1.
 EFFECT, NEXT = range(2)
 
@@ -34,8 +30,8 @@ EFFECT, NEXT = range(2)
 class Graph(NamedTuple):
     """The events of a timeline; each array has room for more. The kernel takes few arrays, as each slows a call."""
 
-    event: np.ndarray  # int32[NARROW_ROWS, events]
-    order: np.ndarray  # int64[WIDE_ROWS, events]
+    event: np.ndarray  # int32[EVENT_ROWS, events]
+    order: np.ndarray  # int64[ORDER_ROWS, events]
     link: np.ndarray  # int32[2, links]
     text: np.ndarray  # uint8[...]; the names in UTF-8
 
@@ -54,7 +50,7 @@ def insert(event, order, link, text, causes, x, size, links):
     """Insert an event, and write the shortest script from the order before to the order with it.
 
     Args:
-        event: The arrays of the graph, as the next three.
+        event: An array of `Graph`, as the next three.
         order: See `Graph`.
         link: See `Graph`.
         text: See `Graph`.
@@ -99,28 +95,10 @@ def insert(event, order, link, text, causes, x, size, links):
 
 
 @inner
-def _script(event, order):
-    """Lay out the scratch of a script."""
-    n, w = _NARROW, _WIDE
+def _script(e, o):
+    """Lay out the scratch of a script in the first rows of `Graph.event` and `Graph.order`."""
     return Script(
-        event[n],
-        event[n + 1],
-        event[n + 2],
-        event[n + 3],
-        event[n + 4],
-        event[n + 5],
-        event[n + 6],
-        event[n + 7],
-        event[n + 8],
-        event[n + 9],
-        event[n + 10],
-        event[n + 11],
-        order[_LINE],
-        order[w],
-        order[w + 1],
-        order[w + 2],
-        order[w + 3],
-        event[n + 12],
+        e[0], e[1], e[2], e[3], e[4], e[5], e[6], e[7], e[8], e[9], e[10], e[11], o[9], o[0], o[1], o[2], o[3], e[12]
     )
 
 
