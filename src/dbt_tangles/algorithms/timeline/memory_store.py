@@ -31,7 +31,7 @@ class MemoryStore:
         return len(self._causes)
 
     def causes(self, name: str) -> set[str] | None:
-        """Return the causes of an event, or None if it has not arrived."""
+        """Return the causes of an event that has arrived."""
         found = self._causes.get(self._number.get(name, -1))
         return None if found is None else {self._names[cause] for cause in found}
 
@@ -51,7 +51,8 @@ class MemoryStore:
             follower = self._names[closer]
             for each in heard:
                 del self._number[each]
-            self._names, self._bytes = self._names[: len(self._number)], used
+            del self._names[len(self._number) :]
+            self._bytes = used
             return follower, []
         self._causes[x] = listed
         self._links += len(listed)
@@ -65,7 +66,7 @@ class MemoryStore:
         return [self._names[event] for event in self._graph.order[online.ORDER, : len(self)].tolist()]
 
     def rank(self, name: str) -> int | None:
-        """Return the rank of an event, or None if it has not arrived."""
+        """Return the rank of an event that has arrived."""
         number = self._number.get(name, -1)
         return int(self._graph.event[online.RANK, number]) if number in self._causes else None
 
@@ -82,7 +83,7 @@ class MemoryStore:
         return found
 
     def close(self) -> None:
-        """Do nothing; the other store closes its file."""
+        """Keep the timeline: it has no file."""
 
     def _write_names(self, heard: list[str], links: int) -> None:
         """Number new names, and make room for them and for new links."""

@@ -40,7 +40,7 @@ class SqliteStore:
         return self._run("select sum(size) from blocks").fetchone()[0]
 
     def causes(self, name: str) -> set[str] | None:
-        """Return the causes of an event, or None if it has not arrived."""
+        """Return the causes of an event that has arrived."""
         found = self._run("select number from events where event_id = ? and rank is not null", name).fetchone()
         return found and {cause for (cause,) in self._run(_SQL["causes"], *found)}
 
@@ -60,7 +60,7 @@ class SqliteStore:
         return [name for (name,) in self._run("select event_id from positions order by position")]
 
     def rank(self, name: str) -> int | None:
-        """Return the rank of an event, or None if it has not arrived."""
+        """Return the rank of an event that has arrived."""
         found = self._run("select rank from events where event_id = ?", name).fetchone()
         return found and found[0]
 
