@@ -46,7 +46,9 @@ class MemoryStore:
         self._write_names(heard, len(causes))
         listed = [self._number[cause] for cause in causes]
         x = self._number[name]
-        closer, commands = insert(*self._graph, np.array(listed, np.int32), x, len(self), self._links)
+        # Machine code that is loaded already is called directly: the choice of the way takes longer than the kernel.
+        run = insert.dispatcher if insert.dispatcher.overloads else insert
+        closer, commands = run(*self._graph, np.array(listed, np.int32), x, len(self), self._links)
         if closer >= 0:
             follower = self._names[closer]
             for each in heard:
@@ -90,12 +92,13 @@ class MemoryStore:
         texts = [each.encode() for each in heard]
         event, order, link, text = self._graph
         count, end = len(self._names), self._bytes + sum(map(len, texts))
-        self._graph = Graph(
-            _with_room(event, count + len(heard) + 1, -1),
-            _with_room(order, count + len(heard) + 1, 0),
-            _with_room(link, self._links + links, 0),
-            _with_room(text, end, 0),
-        )
+        if count + len(heard) >= event.shape[1] or self._links + links > link.shape[1] or end > len(text):
+            self._graph = Graph(
+                _with_room(event, count + len(heard) + 1, -1),
+                _with_room(order, count + len(heard) + 1, 0),
+                _with_room(link, self._links + links, 0),
+                _with_room(text, end, 0),
+            )
         self._graph.text[self._bytes : end] = np.frombuffer(b"".join(texts), np.uint8)
         for number, (each, data) in enumerate(zip(heard, texts, strict=True), count):
             self._graph.order[online.BEGIN, number] = self._bytes
