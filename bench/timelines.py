@@ -10,7 +10,6 @@ online  events added one by one to `dbt_tangles.timeline.Timeline`, in memory an
 """
 
 import time
-
 from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path

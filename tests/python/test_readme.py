@@ -13,7 +13,12 @@ from dbt_tangles.cli.cli import main
 README = (ROOT / "README.md").read_text()
 PAGES = README + "".join(
     (ROOT / "docs" / page).read_text()
-    for page in ("how-to/query-tables.md", "how-to/online-timeline.md", "explanation/timelines.md", "reference/commands.md")
+    for page in (
+        "how-to/query-tables.md",
+        "how-to/online-timeline.md",
+        "explanation/timelines.md",
+        "reference/commands.md",
+    )
 )
 TUTORIALS = {path.stem: path.read_text() for path in (ROOT / "docs" / "tutorial").glob("*.md")}
 ASKS = re.findall(r"^\.venv/bin/tangles (.+?)(?:\s+#.*)?$", PAGES, re.M)
