@@ -13,7 +13,6 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.algorithms.structures.heap import drop_first, push
-from dbt_tangles.algorithms.structures.sorting import insertion_sort
 from dbt_tangles.algorithms.timeline.ranks import EVENT
 from dbt_tangles.algorithms.timeline.scripts import Script, plan, write
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
@@ -163,18 +162,22 @@ def _merge(event, order, text, x, size, raised):
     """Move the raised events, insert an event, and note the number of other events before each of them."""
     rank, target, key = event[RANK], event[TARGET], order[ORDER]
     old, new, line = order[_OLD], order[_NEW], order[_LINE]
-    for i in range(raised):
-        old[i] |= np.int64(_search(event, order, text, size, old[i])) << 32
-    insertion_sort(old[:raised])
-    for i in range(raised):
-        event[_BEFORE_OLD, i] = (old[i] >> 32) - i
-        new[i] = old[i] & EVENT
+    at = _search(event, order, text, size, x)
+    for y in old[:raised]:
+        while at > 0 and rank[key[at - 1]] >= rank[y]:
+            at -= 1
+    low = at
+    for i in range(raised):  # In the order before, the raised events are those with a new rank.
+        while target[key[at]] < 0:
+            at += 1
+        old[i] = new[i] = key[at]
+        event[_BEFORE_OLD, i] = at - i
+        at += 1
     new[raised] = x
     _sort(order, text, target, new[: raised + 1], line)
-    low = min(old[0] >> 32, np.int64(_search(event, order, text, size, x)))
     at, gone, put = low, 0, 0
     while gone < raised or put <= raised:
-        if gone < raised and at == old[gone] >> 32:
+        if gone < raised and target[key[at]] >= 0:
             gone += 1
             at += 1
         elif put <= raised and (
