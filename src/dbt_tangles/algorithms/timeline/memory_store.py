@@ -58,6 +58,8 @@ class MemoryStore:
             return follower, []
         self._causes[x] = listed
         self._links += len(listed)
+        if len(commands) == 5:  # One command: the event moves no other.
+            return None, [("ins", name, None, commands.item(2))]
         return None, [
             ("ins" if taken < 0 else "mov", self._names[event], None if taken < 0 else taken, put)
             for event, taken, put, _, _ in commands.reshape(-1, 5).tolist()
