@@ -4,7 +4,6 @@ import gzip
 import json
 import subprocess
 import sys
-from itertools import count
 
 import pytest
 from hypothesis import given
@@ -33,11 +32,10 @@ NAMES = [
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-def make(request, tmp_path, monkeypatch):
+def make(request, monkeypatch):
     """Make timelines of a store; SQLite's blocks are small, so that they are divided."""
     monkeypatch.setattr(sqlite_store, "BLOCK", 4)
-    numbers = count()
-    return Timeline if request.param == "memory" else lambda: Timeline.open(tmp_path / f"{next(numbers)}.db")
+    return Timeline if request.param == "memory" else lambda: Timeline.open(":memory:")
 
 
 def cases(name: str) -> list[dict]:
