@@ -6,11 +6,15 @@ order   the converged order alone, of events whose names are already numbers.
 edits   the shortest scripts, arrival by arrival or in batches, of the logs of `events.py`; at a size that the package
         `scuttlesort` can finish, beside that package, on the same arrivals.
 shapes  the same for inputs that are hard for algorithms which maintain an order.
+online  events added one by one to `dbt_tangles.timeline.Timeline`, in memory and in an SQLite file.
 """
 
+import time
 from argparse import Namespace
 from collections.abc import Callable
+from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -22,6 +26,7 @@ from bench.report import Part, at_least, at_most, run_parts, say
 from bench.turns import in_turns, power, seconds_of
 from dbt_tangles.algorithms.graph.orders import positions
 from dbt_tangles.algorithms.timeline import edits
+from dbt_tangles.timeline import Timeline
 from dbt_tangles.whatif.deliveries import shuffled
 from dbt_tangles.whatif.timelines import rank_events
 
@@ -36,12 +41,16 @@ GROWTH_FEEDS = 16
 GROWTH_AIMS = {1: 1.5, 10: 1.5, 1_000: 1.1}
 WIDE = (128 * K, 64)
 SMALL_TIMELINES = 100_000
+ONLINE_EVENTS = 100_000
+ONLINE_GOAL_US = 1_000.0  # the median of an event that arrives after its causes
+ONLINE_PEER_GOAL = 20.0
+ONLINE_PEER_EVENTS = 32 * K  # the least of the document's evaluation
 
 
 def run(options: Namespace) -> Part:
     """Measure; return the figures and the goals."""
     warm_up()
-    return run_parts(options, order_alone, beside_the_peer, growth, hard_shapes)
+    return run_parts(options, order_alone, beside_the_peer, growth, hard_shapes, online)
 
 
 def warm_up() -> None:
@@ -50,6 +59,7 @@ def warm_up() -> None:
     order_events(timelines)
     for batch in (1, 10):
         count_edits(timelines, batch)
+    add_all(make_log(2 * K, 4), Timeline())
 
 
 def even(count: float) -> int:
@@ -225,6 +235,45 @@ def hard_shapes(scale: float, repeats: int) -> Part:
         result |= {"full_events": count, "full_cpu_s": round(spent, 3), "full_cpu_s_by_thousands": round(batched, 3)}
         results.append(result)
         goals.append(at_least(f"{name}: the peer's CPU seconds / ours", 1, result["ratio"], scale == 1))
+    return results, goals
+
+
+def add_all(timelines: Timelines, timeline: Timeline) -> tuple[float, float]:
+    """Add the events of a log one by one; return the CPU seconds of all, and the median microseconds of one."""
+    names = events.draw_names(timelines, np.random.default_rng(0))
+    lists, text = events.cause_lists(timelines, names), names.astype(str).tolist()
+    spent = []
+    began = time.process_time()
+    for event in timelines.arrived.tolist():
+        before = time.perf_counter()
+        timeline.add(text[event], lists[event])
+        spent.append(time.perf_counter() - before)
+    return time.process_time() - began, round(median(spent) * 1e6, 1)
+
+
+def online(scale: float, repeats: int) -> Part:
+    """Measure events one by one: in order of appending in both stores, and by random feeds beside the peer."""
+    count = even(ONLINE_EVENTS * scale)
+    made = events.append(count, GROWTH_FEEDS, np.random.default_rng(1))
+    in_order = events.named(made, events.deliver_in_order(made), np.random.default_rng(2))
+    results, goals = [], []
+    with TemporaryDirectory() as folder, Timeline.open(Path(folder) / "log.db") as file:
+        for store, timeline in (("memory", Timeline()), ("SQLite", file)):
+            spent, median_us = add_all(in_order, timeline)
+            say(f"timelines online: {count:,} events in order, {store}: median {median_us} µs, {spent:.2f} CPU seconds")
+            row = {"part": "online", "store": store, "delivery": "in order", "events": count}
+            results.append({**row, "median_us": median_us, "cpu_s": round(spent, 3)})
+            what = f"{count:,} events added in order, {store}: median µs of one"
+            goals.append(at_most(what, ONLINE_GOAL_US, median_us, scale == 1))
+    by_feeds = make_log(even(ONLINE_PEER_EVENTS * scale), GROWTH_FEEDS)
+    rounds = [(add_all(by_feeds, Timeline()), peer.run(by_feeds).cpu_s) for _ in range(repeats)]
+    ours_s, peer_s = median(ours for (ours, _), _ in rounds), median(theirs for _, theirs in rounds)
+    row = {"part": "online", "store": "memory", "delivery": "by random feeds", "events": len(by_feeds.arrived)}
+    row |= {"median_us": median(each for (_, each), _ in rounds), "cpu_s": round(ours_s, 3)}
+    results.append({**row, "peer_cpu_s": round(peer_s, 3), "ratio": round(peer_s / ours_s, 1)})
+    say(f"timelines online: {results[-1]}")
+    what = f"{row['events']:,} events added by random feeds, memory: the peer's CPU seconds / ours"
+    goals.append(at_least(what, ONLINE_PEER_GOAL, results[-1]["ratio"], scale == 1))
     return results, goals
 
 

@@ -47,7 +47,7 @@ def run_small(name: str, *words: str) -> tuple[list[dict], list[report.Goal]]:
     ("name", "scale", "parts"),
     [
         ("graphs", "0.0002", {None}),
-        pytest.param("timelines", "0.003", {"order", "peer", "growth", "shapes"}, marks=pytest.mark.long),
+        pytest.param("timelines", "0.003", {"order", "peer", "growth", "shapes", "online"}, marks=pytest.mark.long),
         pytest.param("sets", "0.01", {"kernel", "growth", "peer"}, marks=pytest.mark.long),
         ("autobase", "0.01", {"kernel", "kernel_growth", "stalled", "stalled_growth"}),
     ],

@@ -13,7 +13,12 @@ from dbt_tangles.cli.cli import main
 README = (ROOT / "README.md").read_text()
 PAGES = README + "".join(
     (ROOT / "docs" / page).read_text()
-    for page in ("how-to/query-tables.md", "explanation/timelines.md", "reference/commands.md")
+    for page in (
+        "how-to/query-tables.md",
+        "how-to/online-timeline.md",
+        "explanation/timelines.md",
+        "reference/commands.md",
+    )
 )
 TUTORIALS = {path.stem: path.read_text() for path in (ROOT / "docs" / "tutorial").glob("*.md")}
 ASKS = re.findall(r"^\.venv/bin/tangles (.+?)(?:\s+#.*)?$", PAGES, re.M)
@@ -43,7 +48,8 @@ def test_show(fixtures, command):
     assert len(result.result.results[0].agate_table.rows) > 0
 
 
-def test_python_snippets(fixtures):
+def test_python_snippets(fixtures, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # A snippet writes a file here.
     space = {}
     for snippet in re.findall(r"```python\n(.+?)```", PAGES, re.S):
         exec(snippet.replace('"warehouse/', f'"{fixtures.warehouse}/'), space)

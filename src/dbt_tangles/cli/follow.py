@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import click
 
-from dbt_tangles.algorithms.timeline.replica import Command, EditError
+from dbt_tangles.algorithms.timeline.replica import EditError
 from dbt_tangles.cli.logs_of_tables import explain_absence
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_json_line, with_tables
 from dbt_tangles.cli.page import escape_line, quantity
@@ -97,7 +97,10 @@ def bring_up_to_date(tables: Tables, replica: SqliteReplica, timeline_id: str) -
         publication, earlier = _name(order), replica.order(timeline_id)
         has_left = held is None or not {*earlier} <= {*order}
         way = "unchanged" if held == publication else "load" if has_left else "script"
-        commands = _shortest_script(earlier, order) if way == "script" else []
+        if way == "script":
+            from dbt_tangles.algorithms.timeline.edits import script_between  # Needs numba.
+
+            commands = script_between(earlier, order)
     if way == "load":
         written = replica.load(timeline_id, _contents(tables, timeline_id, order), publication)
     elif way != "unchanged":
@@ -132,22 +135,6 @@ def _name(order: list[str]) -> str:
     from dbt_tangles.algorithms.timeline.updates import name_order
 
     return name_order(pa.array(order, pa.string()))
-
-
-def _shortest_script(earlier: list[str], order: list[str]) -> list[Command]:
-    """Write the fewest commands from one order to another that has all its events."""
-    import numpy as np
-
-    from dbt_tangles.algorithms.timeline.edits import script
-
-    before = {event: position for position, event in enumerate(earlier)}
-    old = np.array([before.get(event, -1) for event in order], np.int32)
-    commands = script(np.array([0, len(order)]), old, np.arange(len(order), dtype=np.int32))
-    columns = (commands.event.tolist(), commands.taken.tolist(), commands.put.tolist())
-    return [
-        ("ins", order[event], None, put) if taken < 0 else ("mov", order[event], taken, put)
-        for event, taken, put in zip(*columns, strict=True)
-    ]
 
 
 def _print(step: Step, as_json: bool) -> None:

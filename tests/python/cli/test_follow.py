@@ -12,11 +12,11 @@ import pytest
 
 import cli_story as story
 from cli_kit import HOSTILE, Warehouse, assert_harmless
+from dbt_tangles.algorithms.timeline.edits import script_between
 from dbt_tangles.algorithms.timeline.replica import EditError
 from dbt_tangles.algorithms.timeline.updates import name_order
 from dbt_tangles.cli import follow as follow_command
 from dbt_tangles.cli import sqlite_replica
-from dbt_tangles.cli.follow import _shortest_script
 from dbt_tangles.cli.sqlite_replica import SqliteReplica
 from dbt_tangles.cli.tables import CommandError
 
@@ -37,7 +37,7 @@ def publish(warehouse: Warehouse, order: list[str], earlier: list[str] | None = 
     warehouse.write("timeline_events", *events[::-1])
     both = {"publication": name(order), "previous_publication": name(earlier) if earlier else None}
     columns = "op", "event_id", "from_position", "to_position"
-    commands = _shortest_script(earlier or [], order)
+    commands = script_between(earlier or [], order)
     rows = [
         {"timeline_id": LINE, "step": step, **both, **dict(zip(columns, command, strict=True))}
         for step, command in enumerate(commands, 1)

@@ -15,6 +15,7 @@ import numpy as np
 
 from dbt_tangles.algorithms.structures.space import with_space
 from dbt_tangles.algorithms.timeline.ranks import arrive, clear, new_change, new_order
+from dbt_tangles.algorithms.timeline.replica import Command
 from dbt_tangles.algorithms.timeline.scripts import new_script, plan, write
 from dbt_tangles.kernel_runtime.compiled import compiled
 from dbt_tangles.kernel_runtime.rows_on_disk import NO_LIMIT
@@ -98,6 +99,21 @@ def script(event_start: np.ndarray, old_position: np.ndarray, new_position: np.n
             np.ascontiguousarray(new_position, np.int32),
         )
     )
+
+
+def script_between(earlier: list[str], order: list[str], first: int = 0) -> list[Command]:
+    """Write the shortest script between two lists of events, which begin at a position of their timelines.
+
+    Raises:
+        ValueError: An event is in the earlier list only.
+    """
+    before = {event: position for position, event in enumerate(earlier)}
+    old = np.array([before.get(event, -1) for event in order], np.int32)
+    commands = script(np.array([0, len(order)]), old, np.arange(len(order), dtype=np.int32))
+    return [
+        ("ins", order[event], None, first + put) if taken < 0 else ("mov", order[event], first + taken, first + put)
+        for event, taken, put in zip(*(part.tolist() for part in commands[:3]), strict=True)
+    ]
 
 
 @compiled
