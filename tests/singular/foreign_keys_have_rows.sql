@@ -8,7 +8,7 @@
     'ssb_messages', 'ssb_rejects', 'tangle_ancestors', 'tangle_edges', 'tangle_messages', 'tangle_missing',
     'tangle_next', 'tangle_writer_faults', 'tangles', 'timeline_edits', 'timeline_events', 'timeline_links',
     'timeline_stats', 'timeline_updates'
-] + (['group_epochs', 'group_members', 'group_messages', 'group_next'] if has_groups() else [])
+] + (['group_authority', 'group_epochs', 'group_members', 'group_messages', 'group_next'] if has_groups() else [])
 + (['tangle_clocks'] if var('clock_limit') is number and var('clock_limit') > 0 else []) -%}
 {%- for name in ['fixture_log'] + tables %}{% do ref(name) %}{% endfor -%}
 
