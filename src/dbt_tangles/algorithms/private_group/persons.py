@@ -8,13 +8,10 @@ Source: metafeed specification (ssb-meta-feeds-spec), `metafeed/announce`, `meta
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import pyarrow as pa
-
 from dbt_tangles.kernel_runtime.kernel import kernel
-from dbt_tangles.kernel_runtime.row_schema import rows_of
 
 
 class Link(NamedTuple):
@@ -37,17 +34,17 @@ class FeedPerson(NamedTuple):
 IDENTITIES, ANNOUNCEMENT = "identities", "announcement"
 
 
-@kernel(keys=["log"], reads=Link, writes=FeedPerson)
-def find_persons(table: pa.Table) -> Iterator[FeedPerson]:
+@kernel(keys=["log"], reads=Link, writes=FeedPerson, order=["feed"])
+def find_persons(links: Sequence[Link]) -> Iterator[FeedPerson]:
     """Find the person of each feed that has links."""
-    links: dict[str, dict[str, set[str]]] = {IDENTITIES: defaultdict(set), ANNOUNCEMENT: defaultdict(set)}
-    for link in rows_of(table.to_batches(), Link):
-        links[link.person_source][link.feed].add(link.person)
-    above = links[ANNOUNCEMENT] | links[IDENTITIES]
+    given: dict[str, dict[str, set[str]]] = {IDENTITIES: defaultdict(set), ANNOUNCEMENT: defaultdict(set)}
+    for link in links:
+        given[link.person_source][link.feed].add(link.person)
+    above = given[ANNOUNCEMENT] | given[IDENTITIES]
     roots = _find_roots(above)
     for feed in above:
         person = roots[feed][0] if len(roots.get(feed, ())) == 1 else None
-        yield FeedPerson(feed, person, IDENTITIES if feed in links[IDENTITIES] else ANNOUNCEMENT)
+        yield FeedPerson(feed, person, IDENTITIES if feed in given[IDENTITIES] else ANNOUNCEMENT)
 
 
 def _find_roots(above: dict[str, set[str]]) -> dict[str, list[str]]:
