@@ -34,7 +34,7 @@ links as (
     {%- endif %}
 )
 
-select *
+select distinct *
 from links
 where
     (person_source = 'identities' and feed is not null and person is not null)

@@ -16,17 +16,6 @@ counted as (
     where set_aside_reason is null
 ),
 
-dropped as (
-    select
-        group_id,
-        'dropped_after_return' as finding,
-        epoch_id,
-        feed_id,
-        concat(excluded_by, added_by, array(epoch_id)) as message_ids
-    from {{ ref('int_group_results') }}
-    where row_kind = 'dropped'
-),
-
 member_findings as (
     select
         group_id,
@@ -45,19 +34,6 @@ member_findings as (
             )
         ) exploded as finding
     where (is_added and not is_member) or is_returned
-),
-
--- Peers build the graph of the inits that their schema accepts; the recipe accepts every group/init.
-not_counted as (
-    select
-        inits.connected_root as group_id,
-        'init_not_counted' as finding,
-        inits.message_id as epoch_id,
-        cast(null as string) as feed_id,
-        array(inits.message_id) as message_ids
-    from {{ ref('int_group_messages') }} as inits
-    left anti join epochs on inits.message_id = epochs.epoch_id
-    where inits.kind in ('root_init', 'epoch_init') and inits.is_connected
 ),
 
 message_findings as (
@@ -119,60 +95,14 @@ no_answer as (
     group by group_id
 ),
 
-without_authority as (
-    select
-        group_id,
-        'without_authority' as finding,
-        if(size(epoch_ids) = 1, epoch_ids[0], null) as epoch_id,
-        author as feed_id,
-        array(message_id) as message_ids
-    from {{ ref('group_authority') }}
-    where verdict in ('excluded', 'not_yet', 'never')
-),
-
--- Feeds that the group names or whose messages it has, and whose links lead to two persons.
-ambiguous_person as (
-    select
-        involved.group_id,
-        'ambiguous_person' as finding,
-        cast(null as string) as epoch_id,
-        involved.feed_id,
-        array_sort(collect_set(links.message_id)) as message_ids
-    from (
-        select
-            group_id,
-            author as feed_id
-        from {{ ref('group_authority') }}
-        union
-        select
-            counted.group_id,
-            exploded.feed_id
-        from counted
-            lateral view explode(counted.feeds) exploded as feed_id
-    ) as involved
-    inner join {{ ref('int_feed_persons') }} as persons
-        on involved.feed_id = persons.feed and persons.person is null
-    left join {{ ref('int_person_links') }} as links
-        on persons.feed = links.feed and persons.person_source = links.person_source
-    group by involved.group_id, involved.feed_id
-),
-
 findings as (
-    select * from dropped
-    union all
     select * from member_findings
-    union all
-    select * from not_counted
     union all
     select * from message_findings
     union all
     select * from same_key
     union all
     select * from no_answer
-    union all
-    select * from without_authority
-    union all
-    select * from ambiguous_person
 )
 
 select
@@ -188,9 +118,9 @@ union all
 
 select
     group_id,
-    'foreign_exclude' as finding,
+    finding,
     epoch_id,
-    cast(null as string) as feed_id,
-    message_ids,
+    feed_id,
+    slice(message_ids, 1, {{ message_limit }}) as message_ids,
     message_count
-from {{ ref('int_group_foreign_excludes') }}
+from {{ ref('int_group_graph_findings') }}

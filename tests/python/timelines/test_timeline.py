@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 import timeline_oracle as oracle
 from conftest import DATA
-from dbt_tangles.algorithms.timeline import sqlite_store
 from dbt_tangles.algorithms.timeline.replica import Replica, follow
-from dbt_tangles.timeline import ConflictError, CycleError, Timeline
+from dbt_tangles.timeline import ConflictError, CycleError, Timeline, sqlite_store
 
 NAMES = [
     "",

@@ -45,7 +45,7 @@ class _Moved(NamedTuple):
 
 
 @compiled
-def insert(event, order, link, text, causes, x, size, links):
+def insert(event, order, link, text, causes, arrival):
     """Insert an event, and write the shortest script from the order before to the order with it.
 
     Args:
@@ -54,15 +54,14 @@ def insert(event, order, link, text, causes, x, size, links):
         link: See `Graph`.
         text: See `Graph`.
         causes: int32[...]; the distinct causes of the event. Those that are awaited have the rank -1.
-        x: The number of the event.
-        size: The number of events that have arrived.
-        links: The number of links.
+        arrival: The number of the event, and the numbers of events and links that have arrived.
 
     Returns:
         A cause that follows the event, so that the event is refused and the graph is unchanged; otherwise -1. And the
         commands, int32[5 x commands], see `edits.Commands`.
     """
     rank, target, key = event[RANK], event[TARGET], order[ORDER]
+    x, size, links = arrival
     needed = np.int64(0)
     for c in causes:
         needed = max(needed, np.int64(rank[c]) + 1)

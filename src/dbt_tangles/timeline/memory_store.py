@@ -48,7 +48,7 @@ class MemoryStore:
         x = self._number[name]
         # Machine code that is loaded already is called directly: the choice of the way takes longer than the kernel.
         run = insert.dispatcher if insert.dispatcher.overloads else insert
-        closer, commands = run(*self._graph, np.array(listed, np.int32), x, len(self), self._links)
+        closer, commands = run(*self._graph, np.array(listed, np.int32), (x, len(self), self._links))
         if closer >= 0:
             follower = self._names[closer]
             for each in heard:

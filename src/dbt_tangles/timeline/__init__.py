@@ -37,7 +37,7 @@ class Timeline:
 
     def __init__(self) -> None:
         """Begin an empty timeline in memory."""
-        from dbt_tangles.algorithms.timeline.memory_store import MemoryStore
+        from dbt_tangles.timeline.memory_store import MemoryStore
 
         self._store = MemoryStore()
 
@@ -53,7 +53,7 @@ class Timeline:
         Raises:
             sqlite3.Error: The file cannot be opened, or is not a database.
         """
-        from dbt_tangles.algorithms.timeline.sqlite_store import SqliteStore
+        from dbt_tangles.timeline.sqlite_store import SqliteStore
 
         timeline = cls.__new__(cls)
         timeline._store = SqliteStore(path, cache_bytes)
