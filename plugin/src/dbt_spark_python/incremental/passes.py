@@ -77,7 +77,7 @@ class PassedTests:
 
     def _read(self, schema: str, test_id: str) -> dict[str, Any]:
         try:
-            return durable_files.read_object(self._place(schema, test_id))
+            return durable_files.parse_object(durable_files.read_text(self._place(schema, test_id)))
         except (OSError, ValueError):
             return {}
 

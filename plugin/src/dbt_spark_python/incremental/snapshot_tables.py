@@ -6,17 +6,13 @@ manifest names an earlier snapshot, so the next run rebuilds the table, as it do
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from dbt_spark_python.incremental.counts import COUNTS, count_differing
-from dbt_spark_python.incremental.earlier import rows_of_groups
-from dbt_spark_python.incremental.replace_statements import files_statement, merge_statement, overwrite_statement
-from dbt_spark_python.incremental.table_formats import FORMATS, TOO_OLD, Execute, drop_table, format_of
-from dbt_spark_python.incremental.tables import ChangedGroups, Replacement
+from dbt_spark_python.incremental.counts import COUNTS, count_changes
+from dbt_spark_python.incremental.table_formats import FORMATS, TOO_OLD, Execute, format_of
 from dbt_spark_python.table_store import manifest
 from dbt_spark_python.table_store.catalog import full_name
 from dbt_spark_python.table_store.process_folder import utc_now
@@ -50,8 +46,6 @@ class SnapshotTables:
         self._known: dict[tuple[str, str], Mapping[str, Any] | None] = {}
         #: Formats of existing tables by schema and name, as last read; None for a format without snapshots.
         self._formats: dict[tuple[str, str], str | None] = {}
-        #: Tables of new rows that were merged, by schema and name of the complete table.
-        self._merged: dict[tuple[str, str], str] = {}
 
     @property
     def session(self) -> SparkSession | None:
@@ -80,7 +74,7 @@ class SnapshotTables:
         kind, properties = self._read_properties(schema, name)
         if kind is None:
             return
-        changes = publication.changes or self._count(table, before, publication.key_columns)
+        changes = self._count(table, before, publication)
         is_same = changes is not None and not any(changes.values()) and before and before.get("changed_in")
         entries = {
             "run_id": run_id,
@@ -91,31 +85,9 @@ class SnapshotTables:
             "content": FORMATS[kind].current(self._execute, table, properties),
         }
         self._write_manifest((schema, name), entries)
-        if new := self._merged.pop((schema, name), None):
-            drop_table(self._execute, new, kind)
 
     def record_reuse(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
         """Do nothing: a commit per table and run would cost more than the run."""
-
-    def begin_replacement(self, name: tuple[str, str], groups: ChangedGroups) -> Replacement:
-        """Begin to replace the rows of changed groups; the new table has only the rows of these groups."""
-        return Replacement(None, partial(self._replace_groups, name, groups))
-
-    def _replace_groups(
-        self, name: tuple[str, str], groups: ChangedGroups, made: str, key_columns: Sequence[str] | None
-    ) -> dict[str, int] | None:
-        """Replace the rows of changed groups by one statement; `publish` drops the table of new rows."""
-        table, new = full_name(*name), full_name(name[0], made)
-        changes = None
-        if key_columns is not None and self.session is not None:
-            before = rows_of_groups(self.session.table(table), groups.key, groups.keys(self.session))
-            changes = count_differing(before, self.session.table(new), key_columns)
-        known = FORMATS[str(self._format(*name))]  # a table of another format is rebuilt
-        columns, is_partitioned = self._describe(table)
-        is_whole = not is_partitioned and self._is_spread(table, known.file, groups)
-        self._execute((overwrite_statement if is_whole else merge_statement)(table, new, columns, groups))
-        self._merged[name] = new
-        return changes
 
     def published(self, schema: str, unfinished: Collection[tuple[str, str]] = ()) -> list[PublishedTable]:
         """Return the tables of a schema that have a manifest and have not changed since."""
@@ -156,18 +128,16 @@ class SnapshotTables:
             return None
         table = full_name(schema, name)
         kind, properties = self._read_properties(schema, name)
-        noted = manifest.parse(_decoded(properties.get(PROPERTY) or ""))
+        noted, _ = manifest.parse(_decoded(properties.get(PROPERTY) or ""))
         if kind is None or not noted.get("content"):
             return {}
         latest = str(noted.get(_CURRENT) or noted["content"])
         current = FORMATS[kind].current_with_rows_of(self._execute, table, properties, latest)
         return {**noted, _CURRENT: current} if current else {}
 
-    def _count(
-        self, table: str, before: Mapping[str, Any] | None, key_columns: Sequence[str] | None
-    ) -> dict[str, int] | None:
-        """Count the rows in which a rebuilt table differs from its earlier snapshot; None if that is unknown."""
-        if key_columns is None or self.session is None or before == {}:
+    def _count(self, table: str, before: Mapping[str, Any] | None, publication: Publication) -> dict[str, int] | None:
+        """Count the rows in which a new table differs from its earlier snapshot; None if that is unknown."""
+        if publication.key_columns is None or self.session is None or before == {}:
             return None
         now = self.session.table(table)
         if before is None:
@@ -175,7 +145,7 @@ class SnapshotTables:
         try:
             # The noted snapshot has the same rows, but maintenance may have deleted it.
             earlier = self.session.sql(f"select * from {table} version as of {before[_CURRENT]}")
-            return count_differing(earlier, now, key_columns)
+            return count_changes(earlier, now, publication)
         except PySparkException as error:
             if error.getCondition() not in TOO_OLD:
                 raise
@@ -192,18 +162,6 @@ class SnapshotTables:
         properties = {row[0]: row[1] for row in self._execute(f"show tblproperties {full_name(schema, name)}")}
         kind = self._formats[schema, name] = format_of(properties)
         return kind, properties
-
-    def _is_spread(self, table: str, file: str, groups: ChangedGroups) -> bool:
-        """Whether at least half of a table's files have a row of a changed group, or it has no rows."""
-        ((files, changed),) = self._execute(files_statement(table, file, groups))
-        return 2 * int(changed) >= int(files)
-
-    def _describe(self, table: str) -> tuple[dict[str, str], bool]:
-        """Return the columns of a table with their types, and whether the table has partitions."""
-        rows = [(row[0] or "", row[1]) for row in self._execute(f"describe table {table}")]
-        # Headings, of partitions and metadata columns, follow the columns.
-        end = next((place for place, (name, _) in enumerate(rows) if not name or name.startswith("#")), len(rows))
-        return dict(rows[:end]), any(name.startswith("# Partition") for name, _ in rows[end:])
 
 
 def _decoded(text: str) -> str:

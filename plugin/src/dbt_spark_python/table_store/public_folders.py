@@ -46,14 +46,14 @@ class Publication(NamedTuple):
         inputs: The digests of the contents of its inputs by name, if all are known and count.
         groups: The group versions that it was built from: `history`, `since`, `upto`.
         key_columns: The key columns, if changes are counted. Not written to the manifest.
-        changes: The numbers of added, changed and removed rows, if known. Not part of the origin.
+        changed: The `earlier.ChangedGroups` of a table that is built for these alone.
     """
 
     definition: dict[str, str] | None = None
     inputs: dict[str, str] | None = None
     groups: dict[str, Any] | None = None
     key_columns: list[str] | None = None
-    changes: dict[str, int] | None = None
+    changed: Any = None
 
     def origin(self) -> dict[str, Any]:
         """Return the entries for the manifest."""
