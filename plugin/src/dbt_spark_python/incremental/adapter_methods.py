@@ -66,12 +66,11 @@ class PlannedRuns(metaclass=AdapterMeta):
             node_id: The node's id.
             selected: The ids of the nodes that the command builds.
             full_refresh: Rebuild the node in any case.
-            incremental_from: Tables of groups are rebuilt in full if they are made from fewer lines than this: rows of
-                tables with `row_versions` in their meta.
+            incremental_from: Tables of groups are rebuilt in full if they are made from fewer lines than this.
 
         Returns:
-            The fields of the plan, and `holds`: which rows the table has, if it has groups.
-            Every node is rebuilt if tables lack manifests.
+            The fields of the plan, and `holds`: which rows the table has, if it has groups. Every node is rebuilt if
+            tables lack manifests.
         """
         with self._planning:
             if node_id not in self._plans:
@@ -87,22 +86,15 @@ class PlannedRuns(metaclass=AdapterMeta):
     @available
     def records_reuse(self) -> bool:
         """Whether manifests name the last run that reused a table."""
-        return self._tables is not None and self._tables.records_reuse
+        return isinstance(self._tables, FolderCatalog)
 
     @available
     def replaces_in_place(self, relation: BaseRelation, file_format: str | None) -> bool:
-        """Whether `create or replace` changes a table in one commit, so that its query may read the table itself.
-
-        A view has to be dropped first.
-
-        Args:
-            relation: The table, which need not exist.
-            file_format: The file format of its next version.
-        """
-        name = _key_of(relation)
-        existing = self.get_relation(relation.database, relation.schema, relation.identifier)
+        """Whether `create or replace` changes a table, which need not exist, in one commit; a view is dropped first."""
+        existing, tables = self.get_relation(None, relation.schema, relation.identifier), self._tables
         is_view = existing is not None and existing.is_view
-        return self._tables is not None and not is_view and self._tables.replaces_in_place(*name, file_format)
+        is_of_snapshots = isinstance(tables, SnapshotTables) and not is_view
+        return is_of_snapshots and tables.replaces_in_place(*_key_of(relation), file_format)
 
     @available
     def begin_table(
@@ -114,11 +106,8 @@ class PlannedRuns(metaclass=AdapterMeta):
     ) -> str:
         """Announce that a node's table is about to be built or reused, according to its plan.
 
-        Args:
-            relation: The table.
-            node_id: The node's id.
-            key_columns: The key columns, for counting changed rows; None if changes are not counted.
-            columns: The key, the table of versions and its column, as in `ChangedGroups`; None if all groups are built.
+        Changed rows are counted by their key columns, if these are given. `columns` are the key, the table of versions
+        and its column, as in `ChangedGroups`; None if all groups are built.
         """
         plan, publication, key = self._plans.get(node_id), Publication(key_columns=key_columns), _key_of(relation)
         if plan is not None:
@@ -151,11 +140,7 @@ class PlannedRuns(metaclass=AdapterMeta):
 
     @available
     def clone_table(self, relation: BaseRelation, source: BaseRelation) -> bool:
-        """Copy a published table of another schema by links to its files, with its origin, for `dbt clone`.
-
-        Returns:
-            Whether the source is a table of the warehouse whose files are those in its manifest.
-        """
+        """Copy an intact table of the warehouse with its origin for `dbt clone`; return whether the source is one."""
         warehouse = connection.catalog_of(self.config.credentials).warehouse
         key, other = _key_of(relation), _key_of(source)
         noted = warehouse.trusted_manifest(*other)
@@ -166,28 +151,17 @@ class PlannedRuns(metaclass=AdapterMeta):
 
     @available
     def maintain_table(self, relation: BaseRelation, keep_days: int | str) -> bool:
-        """Merge small files of a table, and delete its old snapshots; see `tables.PlannedTables.maintain`.
-
-        Args:
-            relation: The table.
-            keep_days: Snapshots of the last days that are kept.
-
-        Returns:
-            Whether the table exists and has a format with snapshots.
-        """
+        """Merge small files of a table, and delete snapshots of more than some days; return whether its format can."""
         if not str(keep_days).isdecimal():
             raise DbtRuntimeError(f"keep_days must be a number of days, 0 or more, and not {keep_days!r}")
-        name = _key_of(relation)
-        return self._tables is not None and self._tables.maintain(*name, int(keep_days))
+        tables = self._tables
+        return isinstance(tables, SnapshotTables) and tables.maintain(*_key_of(relation), int(keep_days))
 
     @available
     def are_few_changed(self, versions: str, column: str, since: int) -> bool:
-        """Whether so few groups with so short keys have changed that joins broadcast these keys.
+        """Whether so few groups have a later version, with so short keys, that joins broadcast these keys.
 
-        Args:
-            versions: The table of group versions, which does not change any more during the command.
-            column: Its column that names a group. The author of a log may choose long names.
-            since: Groups with a later version have changed.
+        The author of a log may choose long names for groups.
         """
         figures = f"count(*), coalesce(sum(length(cast({column} as string))), 0)"
         groups, characters = self._count(f"select {figures} from {versions} where version > {int(since)}")
@@ -201,12 +175,7 @@ class PlannedRuns(metaclass=AdapterMeta):
 
     @available
     def plan_python_model(self, relation: BaseRelation, is_continued: bool) -> str:
-        """Tell a Python model its plan, after `begin_table`; see `earlier.ModelPlan`.
-
-        Args:
-            relation: The table.
-            is_continued: Whether the model continues from its own earlier table.
-        """
+        """Tell a Python model its plan, and whether it continues from its earlier table; see `earlier.ModelPlan`."""
         key = _key_of(relation)
         if self._tables is not None:
             changed, tails = self._building[key].changed, self._find_tails(key) if is_continued else None
@@ -232,15 +201,10 @@ class PlannedRuns(metaclass=AdapterMeta):
 
     @available
     def record_versions(self, relation: BaseRelation, first: int | None, last: int | None) -> str:
-        """Record the range of versions in a new table of group versions.
+        """Record the smallest and the largest version in a new table of group versions; None if it is empty.
 
         The table begins a new history if it was rebuilt, if every row's version is later than the earlier table's first
         version, or if it has zero rows (then the next version is 1 again).
-
-        Args:
-            relation: The table.
-            first: The smallest version in it; None if it is empty.
-            last: The largest version.
         """
         name = _key_of(relation)
         publication = self._building.get(name, Publication())
@@ -280,7 +244,8 @@ class PlannedRuns(metaclass=AdapterMeta):
         publication = self._building.pop(key, Publication())
         if key in self._reused:
             self._reused.remove(key)
-            tables.record_reuse(*key, get_invocation_id(), publication)
+            if isinstance(tables, FolderCatalog):  # a commit per table and run would cost more than the run
+                tables.warehouse.record_reuse(*key, get_invocation_id(), publication)
         else:
             tables.publish(*key, get_invocation_id(), publication)
         with self._planning:  # `plan` reads and caches manifests under this lock
@@ -332,7 +297,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         plan = self._planner.plan(node_id, full_refresh)
         is_rebuilt = plan.action == REBUILD and not full_refresh and not self._manifest_of(node)
         if is_rebuilt and tables.exists(*_key(node["schema"], node["alias"])):
-            return plan._replace(reason=tables.evidence)
+            return plan._replace(reason="files" if isinstance(tables, FolderCatalog) else "snapshot")
         return plan
 
     def _manifest_of(self, node: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -27,7 +27,7 @@ _CURRENT = "snapshot"
 
 
 class SnapshotTables:
-    """Implements `tables.PlannedTables` by SQL statements.
+    """The tables of a catalog, by SQL statements.
 
     Args:
         execute: Runs a statement and returns its rows.
@@ -36,7 +36,7 @@ class SnapshotTables:
             are not counted.
     """
 
-    engine, passes, evidence, records_reuse = "spark", None, "snapshot", False
+    engine, passes = "spark", None
 
     def __init__(
         self, execute: Execute, names: Callable[[str], Sequence[str]], find_session: Callable[[], SparkSession | None]
@@ -85,9 +85,6 @@ class SnapshotTables:
             "content": FORMATS[kind].current(self._execute, table, properties),
         }
         self._write_manifest((schema, name), entries)
-
-    def record_reuse(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
-        """Do nothing: a commit per table and run would cost more than the run."""
 
     def published(self, schema: str, unfinished: Collection[tuple[str, str]] = ()) -> list[PublishedTable]:
         """Return the tables of a schema that have a manifest and have not changed since."""

@@ -33,10 +33,6 @@ class FolderCatalog:
     the process's own folder until it is published.
     """
 
-    #: The word in messages for the part of a table that its manifest describes, and whether a manifest names the last
-    #: run that reused its table.
-    evidence, records_reuse = "files", True
-
     def __init__(self, spark: SparkSession, warehouse: Warehouse) -> None:
         self.spark = self.session = spark
         self.engine = "sail" if sail.is_sail(spark) else "spark"
@@ -54,18 +50,6 @@ class FolderCatalog:
     def published(self, schema: str, unfinished: Collection[tuple[str, str]] = ()) -> list[PublishedTable]:
         """Return the published tables of a schema; a node that failed has published none of its rows."""
         return self.warehouse.published(schema)
-
-    def record_reuse(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
-        """Write the run that reused a table into its manifest."""
-        self.warehouse.record_reuse(schema, name, run_id, publication)
-
-    def replaces_in_place(self, schema: str, name: str, file_format: str | None) -> bool:
-        """Return false: a new table is built in another folder, which then takes the place of the old one."""
-        return False
-
-    def maintain(self, schema: str, name: str, keep_days: int) -> bool:
-        """Return false: the files of old tables are deleted at once."""
-        return False
 
     def refresh(self) -> None:
         """Register the published tables and views; entries that are already registered and unchanged stay.
