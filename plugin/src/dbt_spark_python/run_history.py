@@ -74,13 +74,7 @@ class RunHistory(metaclass=AdapterMeta):
 
     @available
     def end_run(self, run: dict[str, Any], nodes: Mapping[str, Any], results: list[Any]) -> str:
-        """Complete the row of the run that ends, and write the rows that changed in its tables.
-
-        Args:
-            run: The fields of `Run`.
-            nodes: The nodes of dbt's graph.
-            results: dbt's results.
-        """
+        """Complete the row of the run that ends, and write the rows that changed in its tables."""
         run = Run(**run)
         node = _model(nodes, run, run.runs)
         if node is None:
@@ -205,10 +199,7 @@ class RunHistory(metaclass=AdapterMeta):
         return found
 
     def _standing(self, published: list[dict[str, Any]] | None) -> list[dict[str, list[str]] | None]:
-        """Return the names of published tables by the run that has them, and by the run that last changed them.
-
-        Each is None if the tables do not know that run.
-        """
+        """Return the names of tables by the run that has them, and by that which last changed them; None if unknown."""
         found: list[dict[str, list[str]] | None] = [{}, {}]
         for tables, by in zip(found, ("run_id", "changed_in"), strict=True):
             for table in published or []:

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrameReader, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
@@ -134,7 +134,9 @@ class FolderCatalog:
         if not self.warehouse.trusted_manifest(schema, name):
             return None
         try:
-            return count_changes(self.reader(before).parquet(str(before.folder)), new, publication)
+            columns = read_schema(before)
+            reader = self.spark.read.schema(columns) if columns else self.spark.read
+            return count_changes(reader.parquet(str(before.folder)), new, publication)
         except Exception:
             damage = record_damage(self.warehouse, schema, name)
             if damage is None:
@@ -166,11 +168,6 @@ class FolderCatalog:
         self.warehouse.clear_leftovers(schema, name)
         self.warehouse.checkout(schema, name)
         self._create_over(schema, name, self.warehouse.private_place(schema, name), columns)
-
-    def reader(self, table: PublishedTable) -> DataFrameReader:
-        """Return a reader for files of a published table, with the table's schema."""
-        columns = read_schema(table)
-        return self.spark.read.schema(columns) if columns else self.spark.read
 
     def detach(self, schema: str, name: str) -> None:
         """Remove a published Delta table from the catalog, so that its replacement is written to another folder.
