@@ -194,10 +194,9 @@ def test_the_format_of_a_table_is_read_with_its_manifest_and_when_it_is_publishe
     tables.manifest_of("s", "t")
     formats = ("iceberg", "delta", "iceberg")
     assert [tables.replaces_in_place("s", "t", name) for name in formats] == [True, False, True]
-    assert catalog.statements == ["show tblproperties `s`.`t`"]
     catalog.properties = {"transient_lastDdlTime": "1"}
     tables.publish("s", "t", "run", ORIGIN)
-    assert len(catalog.statements) == 2, "no `alter table`"
+    assert {*catalog.statements} == {"show tblproperties `s`.`t`"}, "no `alter table`"
     assert catalog.manifest() == {}
     assert not tables.replaces_in_place("s", "t", "iceberg")
     assert [tables.replaces_in_place("s", "other", name) for name in ("delta", "parquet")] == [True, False]

@@ -5,6 +5,7 @@ manifest names an earlier snapshot, so the next run rebuilds the table, as it do
 """
 
 import json
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
@@ -24,6 +25,7 @@ PROPERTY = "dbt_spark_python.manifest"
 #: The entry of a manifest that names a later snapshot with the same rows: in a table's properties that after the last
 #: maintenance, and in memory the current one. `content` stays as it is, because tables that were built from it note it.
 _CURRENT = "snapshot"
+_HEX = re.compile("([2-7][0-9a-f])*")  # JSON in ASCII
 
 
 class SnapshotTables:
@@ -44,9 +46,6 @@ class SnapshotTables:
         self._execute, self._names, self._find_session = execute, names, find_session
         #: Manifests by schema and name; empty if the table has changed since, None if it does not exist.
         self._known: dict[tuple[str, str], Mapping[str, Any] | None] = {}
-        #: Formats of existing tables by schema and name, as last read; None for a format without snapshots.
-        self._formats: dict[tuple[str, str], str | None] = {}
-
     @property
     def session(self) -> SparkSession | None:
         """Return the session of Python models."""
@@ -66,7 +65,7 @@ class SnapshotTables:
         """Whether a table of this format can be created, or replaces the existing one in one commit."""
         if file_format not in FORMATS or not self.exists(schema, name):
             return file_format in FORMATS
-        return self._format(schema, name) == file_format
+        return self._read_properties(schema, name)[0] == file_format
 
     def publish(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
         """Write the manifest of a new table into its properties; tables of other formats have none."""
@@ -99,7 +98,7 @@ class SnapshotTables:
         ]
 
     def maintain(self, schema: str, name: str, keep_days: int) -> bool:
-        """Merge small files and delete old snapshots by the format's own statements; see `table_formats`.
+        """Merge small files and delete old snapshots; return whether the table has a format that can.
 
         The manifest then names the new snapshot, too, so the commits between the two may be deleted.
         """
@@ -125,7 +124,8 @@ class SnapshotTables:
             return None
         table = full_name(schema, name)
         kind, properties = self._read_properties(schema, name)
-        noted, _ = manifest.parse(_decoded(properties.get(PROPERTY) or ""))
+        text = properties.get(PROPERTY) or ""
+        noted = manifest.parse(bytes.fromhex(text).decode())[0] if _HEX.fullmatch(text) else {}
         if kind is None or not noted.get("content"):
             return {}
         latest = str(noted.get(_CURRENT) or noted["content"])
@@ -148,22 +148,7 @@ class SnapshotTables:
                 raise
             return None
 
-    def _format(self, schema: str, name: str) -> str | None:
-        """Return the format of an existing table."""
-        if (schema, name) not in self._formats:
-            self._read_properties(schema, name)
-        return self._formats[schema, name]
-
     def _read_properties(self, schema: str, name: str) -> tuple[str | None, dict[str, str]]:
         """Return the format and the properties of an existing table."""
         properties = {row[0]: row[1] for row in self._execute(f"show tblproperties {full_name(schema, name)}")}
-        kind = self._formats[schema, name] = format_of(properties)
-        return kind, properties
-
-
-def _decoded(text: str) -> str:
-    """Return the JSON that the property PROPERTY contains; empty if it cannot be read."""
-    try:
-        return bytes.fromhex(text).decode()
-    except ValueError:
-        return ""
+        return format_of(properties), properties
