@@ -68,6 +68,8 @@ class RunHistory(metaclass=AdapterMeta):
                 "tables": _tables_of_runs(tables, "tables"),
                 "changed_tables": _tables_of_runs(changed, "changed_tables"),
             }
+            if "snapshots" not in {column.name for column in self.get_columns_in_relation(relation)}:  # version 0.1.0
+                earlier["snapshots"] = _map({})
             begun = f"{_select(relation, earlier)} union all {begun}"
         self._rebuild(node, begun)
         return said

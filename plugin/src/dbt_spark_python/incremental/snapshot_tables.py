@@ -46,6 +46,7 @@ class SnapshotTables:
         self._execute, self._names, self._find_session = execute, names, find_session
         #: Manifests by schema and name; empty if the table has changed since, None if it does not exist.
         self._known: dict[tuple[str, str], Mapping[str, Any] | None] = {}
+
     @property
     def session(self) -> SparkSession | None:
         """Return the session of Python models."""

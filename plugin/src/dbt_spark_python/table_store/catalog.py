@@ -17,7 +17,7 @@ from dbt_spark_python.incremental.counts import COUNTS, count_changes
 from dbt_spark_python.incremental.passes import PassedTests
 from dbt_spark_python.python_model.columns import nullable, write_no_rows
 from dbt_spark_python.session.progress import show_line
-from dbt_spark_python.table_store.damage import is_damaged, list_damaged, record_damage
+from dbt_spark_python.table_store.damage import list_damaged, record_damage
 from dbt_spark_python.table_store.errors import WarehouseError
 from dbt_spark_python.table_store.public_folders import Publication, PublishedTable, is_delta
 from dbt_spark_python.table_store.warehouse import Warehouse
@@ -126,10 +126,11 @@ class FolderCatalog:
     def _count(self, schema: str, name: str, publication: Publication) -> dict[str, int] | None:
         """Count the rows in which a new table differs from the published one; None if the old rows are unknown."""
         before, new = self.warehouse.find(schema, name), self.spark.table(full_name(schema, name))
-        place = self.warehouse.private_place(schema, name)
-        if is_delta(place) or (before is None and is_damaged(self.warehouse, schema, name)):
+        if is_delta(self.warehouse.private_place(schema, name)):
             return None
         if before is None:
+            if self.warehouse.public_place(schema, name).exists():  # a damaged table
+                return None
             return dict(zip(COUNTS, (new.count(), 0, 0), strict=True))
         if not self.warehouse.trusted_manifest(schema, name):
             return None

@@ -34,12 +34,6 @@ def list_damaged(root: Path) -> Iterator[str]:
             )
 
 
-def is_damaged(warehouse: Warehouse, schema: str, name: str) -> bool:
-    """Whether the sizes, times or footers of a published table's files show damage."""
-    folder = warehouse.public_place(schema.lower(), name.lower())
-    return is_public(folder) and bool(find_faults(folder, manifest.read(folder)))
-
-
 def record_damage(warehouse: Warehouse, schema: str, name: str) -> str | None:
     """Read all bytes of a published table, and record its damaged files in its manifest for the next command.
 
