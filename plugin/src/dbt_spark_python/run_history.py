@@ -151,8 +151,15 @@ class RunHistory(metaclass=AdapterMeta):
 
     @available
     def describe_outcome(self, results: list[Any]) -> str:
-        """Count the steps of a run by their outcomes; see the function `describe_outcome`."""
-        return describe_outcome(results)
+        """Count the steps of a run by their outcomes, as a line for the user."""
+        words = {"success": "passed", "pass": "passed", "warn": "warned", "skipped": "skipped"}
+        counts = {"passed": 0, "warned": 0, "failed": 0, "skipped": 0}
+        for result in results:
+            if result.status != "no-op":  # exposures
+                counts[words.get(str(result.status), "failed")] += 1
+        said = ", ".join(f"{count} {name}" for name, count in counts.items() if count or name == "passed")
+        unchanged = count_unchanged(results)
+        return said + (f" ({unchanged} unchanged)" if unchanged else "")
 
     def _rebuild(self, node: Mapping[str, Any], query: str) -> None:
         """Replace the table of a node that a hook writes, for readers and a killed run in one step."""
@@ -253,18 +260,6 @@ class RunHistory(metaclass=AdapterMeta):
 def count_unchanged(results: Iterable[Any]) -> int:
     """Count the steps of a run that left their result unchanged."""
     return sum((result.adapter_response or {}).get("_message") == "unchanged" for result in results)
-
-
-def describe_outcome(results: Iterable[Any]) -> str:
-    """Count the steps of a run by their outcomes, as a line for the user."""
-    words = {"success": "passed", "pass": "passed", "warn": "warned", "skipped": "skipped"}
-    counts = {"passed": 0, "warned": 0, "failed": 0, "skipped": 0}
-    for result in results:
-        if result.status != "no-op":  # exposures
-            counts[words.get(str(result.status), "failed")] += 1
-    said = ", ".join(f"{count} {name}" for name, count in counts.items() if count or name == "passed")
-    unchanged = count_unchanged(results)
-    return said + (f" ({unchanged} unchanged)" if unchanged else "")
 
 
 def _model(nodes: Mapping[str, Any], run: Run, name: str) -> Mapping[str, Any] | None:

@@ -37,7 +37,7 @@ class ChangedGroups(NamedTuple):
     def rows_in(self, rows: DataFrame) -> DataFrame:
         """Return the rows that belong to these groups."""
         versions = rows.sparkSession.table(self.versions)
-        return rows_of_groups(rows, self.key, changed_groups(versions, self.since, self.column, self.are_few))
+        return rows_of_changed(rows, self.key, versions, self.since, self.column, self.are_few)
 
     def kept_rows(self, table: str, names: str) -> str:
         """Write the query for these columns of the rows of all other groups in a table."""
@@ -89,7 +89,7 @@ def only_changed(spark: SparkSession, relation: object, rows: DataFrame, key: st
         versions: The table of group versions.
     """
     plan = _plan_of(relation)
-    return rows_of_groups(rows, key, changed_groups(versions, plan.since, are_few=plan.are_few)) if plan.since else rows
+    return rows_of_changed(rows, key, versions, plan.since, are_few=plan.are_few) if plan.since else rows
 
 
 def add_kept_rows(spark: SparkSession, relation: object, rows: DataFrame) -> DataFrame:
@@ -116,23 +116,23 @@ def compare_rows(now: DataFrame, before: DataFrame) -> DataFrame:
     return found.agg(sf.max("is_now").alias("is_now"), sf.max("was_before").alias("was_before"))
 
 
-def changed_groups(versions: DataFrame, since: int, column: str = KEY, are_few: bool = False) -> DataFrame:
-    """Return the keys of the groups with a later version than `since`, for semi and anti joins.
+def rows_of_changed(
+    rows: DataFrame, key: str, versions: DataFrame, since: int, column: str = KEY, are_few: bool = False
+) -> DataFrame:
+    """Return the rows of groups with a later version than `since`.
 
     Args:
-        versions: The table of group versions; groups without rows are included.
+        rows: The rows.
+        key: The SQL expression of a row's group.
+        versions: The table of group versions.
         since: The version.
-        column: The column that names a group. A key may occur twice.
+        column: The column of `versions` that names a group. A key may occur twice.
         are_few: Broadcast the keys. Spark estimates their size by the whole table of versions, so without a hint it
-            shuffles both sides of a join.
+            shuffles both sides of the join.
     """
     keys = versions.where(sf.col(VERSION) > since).select(sf.expr(_key_text(column)).alias(KEY))
-    return sf.broadcast(keys) if are_few else keys
-
-
-def rows_of_groups(rows: DataFrame, key: str, groups: DataFrame) -> DataFrame:
-    """Return the rows of some groups; `key` is the SQL expression of a row's group."""
-    return rows.join(groups, sf.expr(_key_text(key)) == groups[KEY], "left_semi")
+    keys = sf.broadcast(keys) if are_few else keys
+    return rows.join(keys, sf.expr(_key_text(key)) == keys[KEY], "left_semi")
 
 
 def _key_text(key: str) -> str:

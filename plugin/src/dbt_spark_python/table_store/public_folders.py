@@ -5,9 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dbt_spark_python.table_store import manifest
-from dbt_spark_python.table_store.integrity import find_faults, list_files
-
 
 @dataclass(frozen=True)
 class PublishedTable:
@@ -48,26 +45,6 @@ def is_public(folder: Path) -> bool:
     if folder.name.startswith((".", "_")) or not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK):
         return False
     return not (folder / "_temporary").exists()
-
-
-def has_data(folder: Path) -> bool:
-    """Whether a public folder holds a table: a Delta log or a parquet file."""
-    return is_delta(folder) or any(folder.rglob("*.parquet"))
-
-
-def read_trusted_manifest(folder: Path) -> dict:
-    """Return the manifest of a published table; empty if its data files have changed since."""
-    entries = manifest.read(folder)
-    is_trusted = folder.is_dir() and not is_delta(folder) and entries.get("files") == list_files(folder)
-    return entries if is_trusted and not entries.get("damaged") else {}
-
-
-def find_table(folder: Path) -> PublishedTable | None:
-    """Return the table in a public folder, if it is intact."""
-    if not is_public(folder) or not has_data(folder):
-        return None
-    noted = manifest.read(folder)
-    return None if find_faults(folder, noted) else as_published(folder, noted)
 
 
 def as_published(folder: Path, entries: dict) -> PublishedTable:

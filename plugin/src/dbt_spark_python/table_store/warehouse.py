@@ -28,15 +28,14 @@ from typing import Any
 from dbt_spark_python.table_store import durable_files, manifest
 from dbt_spark_python.table_store.atomic_swap import replace_folder
 from dbt_spark_python.table_store.errors import WarehouseError, translate_os_errors
-from dbt_spark_python.table_store.integrity import data_files, digest_content, digest_files, find_faults, list_files
+from dbt_spark_python.table_store.integrity import digest_content, digest_files, find_faults, list_files
 from dbt_spark_python.table_store.process_folder import FileLock, ProcessFolder, utc_now
 from dbt_spark_python.table_store.public_folders import (
     Publication,
     PublishedTable,
     as_published,
-    find_table,
     is_delta,
-    read_trusted_manifest,
+    is_public,
 )
 
 _ASIDE = ".replaced-"
@@ -236,8 +235,7 @@ class Warehouse:
 
     def can_grow(self, schema: str, name: str) -> bool:
         """Whether rows may be added to a published table in new files: its files are intact and not too many."""
-        place = self.public_place(schema.lower(), name.lower())
-        return bool(read_trusted_manifest(place)) and len(data_files(place)) < MOST_FILES
+        return 0 < len(self.trusted_manifest(schema, name).get("files", {})) < MOST_FILES
 
     def draft_path(self) -> Path:
         """Return a path for a small file that is renamed once it is complete."""
@@ -258,15 +256,18 @@ class Warehouse:
     def published(self, schema: str | None = None) -> list[PublishedTable]:
         """Return the published tables of one schema or of all, by name."""
         folders = sorted(self.root.glob(f"{schema or '*'}.db/*"))
-        return [table for folder in folders if (table := find_table(folder))]
+        return [table for folder in folders if (table := _find(folder))]
 
     def find(self, schema: str, name: str) -> PublishedTable | None:
-        """Return a published table, if it exists."""
-        return find_table(self.public_place(schema, name))
+        """Return a published table, if it exists and is intact."""
+        return _find(self.public_place(schema, name))
 
     def trusted_manifest(self, schema: str, name: str) -> dict[str, Any]:
         """Return the manifest of a published table; empty if its files have changed since, or if it does not exist."""
-        return read_trusted_manifest(self.public_place(schema.lower(), name.lower()))
+        folder = self.public_place(schema.lower(), name.lower())
+        entries = manifest.read(folder)
+        is_trusted = folder.is_dir() and not is_delta(folder) and entries.get("files") == list_files(folder)
+        return entries if is_trusted and not entries.get("damaged") else {}
 
     def views(self) -> dict[tuple[str, str], str]:
         """Return the statements of the views by schema and name; special files are left out."""
@@ -289,6 +290,14 @@ class Warehouse:
 
     def _translate_errors(self, doing: str) -> contextlib.AbstractContextManager[None]:
         return translate_os_errors(self.root, doing)
+
+
+def _find(folder: Path) -> PublishedTable | None:
+    """Return the table in a public folder, if it is intact: a Delta log or parquet files."""
+    if not is_public(folder) or not (is_delta(folder) or any(folder.rglob("*.parquet"))):
+        return None
+    noted = manifest.read(folder)
+    return None if find_faults(folder, noted) else as_published(folder, noted)
 
 
 def remove_marks(folder: Path) -> None:
