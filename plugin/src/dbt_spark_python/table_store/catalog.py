@@ -85,19 +85,15 @@ class FolderCatalog:
 
     def _make_views(self) -> None:
         """Create the views in dependency order; a view over missing tables is left out."""
-        waiting = list(self.warehouse.views().values())
-        while waiting:
-            failed = [statement for statement in waiting if not self._make_view(statement)]
-            if len(failed) == len(waiting):
-                return
+        waiting, tried = list(self.warehouse.views().values()), 0
+        while len(waiting) != tried:
+            tried, failed = len(waiting), []
+            for statement in waiting:
+                try:
+                    self.spark.sql(statement.replace("CREATE VIEW", "CREATE OR REPLACE VIEW", 1))
+                except AnalysisException:
+                    failed.append(statement)
             waiting = failed
-
-    def _make_view(self, statement: str) -> bool:
-        try:
-            self.spark.sql(statement.replace("CREATE VIEW", "CREATE OR REPLACE VIEW", 1))
-        except AnalysisException:
-            return False
-        return True
 
     def make_schema(self, schema: str) -> None:
         """Create a schema if it does not exist; its new tables go to this process's own folder."""
