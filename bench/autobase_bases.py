@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from dbt_tangles.algorithms.autobase.base_graphs import Graphs
-from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
+from dbt_tangles.algorithms.autobase.results import results_of_bases
 
 LATE = 0.3  # of the nodes are written without knowing the last few turns, at most as many as there are writers
 KEY_BYTES = 32
@@ -117,8 +117,8 @@ def table(bases: int, nodes: int, writers: int, indexers: int, seed: int = 1) ->
         The rows, by base, each node after all that it follows.
     """
     rng = random.Random(seed)
-    columns: dict[str, list[Any]] = {name: [] for name in INPUT_SCHEMA.names}
-    put = [columns[name].append for name in INPUT_SCHEMA.names]
+    columns: dict[str, list[Any]] = {name: [] for name in results_of_bases.reads.names}
+    put = [columns[name].append for name in results_of_bases.reads.names]
     for _ in range(bases):
         base = rng.randbytes(KEY_BYTES).hex()
         keys = [rng.randbytes(KEY_BYTES).hex() for _ in range(writers)]
@@ -132,4 +132,4 @@ def table(bases: int, nodes: int, writers: int, indexers: int, seed: int = 1) ->
             row = (base, ids[-1], key, draft.length, previous, 1, False, voting, start)
             for each, value in zip(put, row, strict=True):
                 each(value)
-    return pa.table(columns, schema=INPUT_SCHEMA)
+    return pa.table(columns, schema=results_of_bases.reads)

@@ -25,7 +25,7 @@ from bench.cpu import Spent, Watch
 from bench.report import RESULTS, Goal, at_most, say, summary
 from bench.turns import ratio
 from dbt_spark_python.engines.sail import gather
-from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA as MEMBERS
+from dbt_tangles.algorithms.autobase.results import results_of_bases
 from dbt_tangles.algorithms.set import INPUT_SCHEMA as ENTRIES
 
 if TYPE_CHECKING:
@@ -77,7 +77,9 @@ def _sets(shape: str, goal: float | None) -> Model:
 
 
 def _bases(name: str, goal: float | None) -> Model:
-    return Model(name, "bases", "int_autobase_members", autobase.members, ["base_id"], MEMBERS.names, goal)
+    return Model(
+        name, "bases", "int_autobase_members", autobase.members, ["base_id"], results_of_bases.reads.names, goal
+    )
 
 
 MODELS = (

@@ -6,7 +6,7 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
-from dbt_spark_python.session import jvm
+from dbt_spark_python.session import environment
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("dbt-core", "dbt-spark", "pyspark", "pyarrow", "numpy", "numba", "PyNaCl", "orjson")
@@ -23,7 +23,7 @@ def facts() -> dict:
         "revision": revision(),
         "versions": {
             "python": platform.python_version(),
-            "java": jvm.major_version(jvm.find()),
+            "java": environment.java_version(environment.find_java()),
             **{name.lower(): version(name) for name in PACKAGES},
         },
     }

@@ -56,16 +56,15 @@ def tables_part() -> str:
 
 def reasons_part() -> str:
     """List all reasons with their meanings, examples and remedies."""
-    notes, parts = reasons.read_notes(), []
-    for section, enumerations in reasons.SECTIONS.items():
-        note = notes[section]
+    parts = []
+    for section in yaml.safe_load(Path(__file__).with_name("reasons.yml").read_text()).values():
         rows = [
-            (f"`{each.value}`", each.description.replace("<", "&lt;"), *note["reasons"][each.value])
-            for enumeration in enumerations
-            for each in enumeration
+            (f"`{each.value}`", each.description.replace("<", "&lt;"), each.example, each.remedy)
+            for name in section["enumerations"]
+            for each in reasons.ENUMERATIONS[name]
         ]
         grid = _grid(("reason", "meaning", "example", "remedy"), rows)
-        parts.append(f"## {note['heading']}\n\n{note['text']}\n\n{grid}")
+        parts.append(f"## {section['heading']}\n\n{section['text']}\n\n{grid}")
     return "\n".join(parts)
 
 

@@ -16,6 +16,7 @@
         'set_ghost_span': 'positive',
         'consensus_rule': ['autobase', 'design'],
         'base_clock_limit': 'count',
+        'design_position_limit': 'count',
         'quorum_degrees': 'positive',
         'log_timeline': ['order', 'full', false],
         'edit_batch_size': 'count',

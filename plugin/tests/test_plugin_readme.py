@@ -36,7 +36,7 @@ def test_the_model(project, tmp_path):
         assert made.build("--select", "daily").asked("select day, count from readme.daily") == expected
 
 
-def test_the_hook_that_checks_workers(project, tmp_path):
+def test_the_hook_that_checks_packages(project, tmp_path):
     """It refuses a run before its first model, and only for selected models."""
     (hook,) = re.findall(r"```yaml\n(on-run-start: .*\n)```", README)
     needy = "def model(dbt, spark):\n    dbt.config(packages=['no-such-package'])\n    return spark.range(1)\n"

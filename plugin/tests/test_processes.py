@@ -6,7 +6,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from dbt_process import dbt
-from dbt_spark_python.session import jvm
+from dbt_spark_python.session import environment
 from plugin_projects import make_project
 
 pytestmark = pytest.mark.spark
@@ -64,7 +64,7 @@ def test_show_reads_the_views_of_an_earlier_process(small, tmp_path):
 
 
 def test_java_is_not_searched_before_a_session_is_opened(small):
-    nowhere = {"JAVA_HOME": "/nowhere", jvm.REAL_JAVA: ""}  # this process's own JVM is not passed on
+    nowhere = {"JAVA_HOME": "/nowhere", environment.REAL_JAVA: ""}  # this process's own JVM is not passed on
     for command in ("deps", "parse", "list"):
         dbt(small, command, PATH="/usr/bin:/bin", **nowhere)
     said = dbt(small, "run", code=2, warehouse=small / "warehouse", **nowhere)

@@ -14,7 +14,7 @@ from dbt.cli.main import dbtRunner
 
 from conftest import TESTS
 from dbt_spark_python.session import progress
-from dbt_spark_python.session.progress import NodeProgress, RunProgress
+from dbt_spark_python.session.progress import RunProgress
 from plugin_projects import make_project
 
 MODELS = {f"m{n}.sql": "select 1 as id" for n in range(6)} | {
@@ -76,24 +76,22 @@ def test_counts_never_decrease(monkeypatch):
 
 
 def test_parts_of_a_model_count_up():
-    """Finished stages still count, and a restarted stage does not lower the count."""
+    """Finished stages still count."""
     stages = {}
     tracker = SimpleNamespace(
         getJobIdsForGroup=lambda group: [1, 2],
         getJobInfo=lambda job: SimpleNamespace(stageIds=[job], status="RUNNING"),
         getStageInfo=stages.get,
     )
-    node = NodeProgress(SimpleNamespace(sparkContext=SimpleNamespace(statusTracker=lambda: tracker)), "model.p.m")
-    assert node.line() is None
+    assert progress.parts_line(tracker, "model.p.m", 1) is None
 
     def line(stage: int, active: int, completed: int, tasks: int) -> str | None:
         stages[stage] = SimpleNamespace(numActiveTasks=active, numCompletedTasks=completed, numTasks=tasks)
-        return (node.line() or "").partition(" parts")[0]
+        return progress.parts_line(tracker, "model.p.m", 16.2)
 
-    assert line(1, 2, 3, 8) == "m: 3 of 8"
-    assert line(1, 2, 1, 8) == "m: 3 of 8"
-    assert line(1, 0, 8, 8) == ""
-    assert line(2, 1, 0, 4) == "m: 8 of 12"
+    assert line(1, 2, 3, 8) == "3 of 8 parts done, 16 s"
+    assert line(1, 0, 8, 8) is None
+    assert line(2, 1, 0, 4) == "8 of 12 parts done, 16 s"
 
 
 def test_a_package_reports_its_progress(monkeypatch):
@@ -105,7 +103,7 @@ def test_a_package_reports_its_progress(monkeypatch):
     monkeypatch.setattr(progress, "is_connect", lambda spark: True)
     session = SimpleNamespace(addTag=lambda tag: None, removeTag=lambda tag: None)
     began = time.time()
-    with NodeProgress(session, "model.p.m", ["packer", "json"], interval=0.01):
+    with progress.node_progress(session, "model.p.m", ["packer", "json"], interval=0.01):
         assert said.wait(10)
     assert set(lines) == {"m: 3 of 9 packed"}
     assert len(asked) > 1 and set(asked) == {asked[0]} and began <= asked[0] <= time.time()

@@ -13,6 +13,7 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt_process import run_python
 from dbt_spark_python.engines import sail, sail_server
+from dbt_spark_python.session.handle import SessionCursor
 from plugin_projects import make_project
 
 
@@ -63,7 +64,7 @@ def test_the_server_is_local_and_ends_with_its_process(tmp_path):
 BOUNDED = """
 import json, os, sys
 from dbt_spark_python.engines import sail_server
-from dbt_spark_python.session.memory import short_memory
+from dbt_spark_python.session.error_causes import explain
 
 # One task at a time: of two, one may find that the other has all there is, and then its groups go nowhere.
 settings = {"sail.execution.default_parallelism": "1", **json.loads(sys.argv[2])}
@@ -76,7 +77,7 @@ print(spark.sql(f"select count(*) from (select k from {many} group by k)").first
 try:
     print(spark.sql(f"select count(*) from {many} join {many} using (k)").first()[0])
 except Exception as error:
-    print(short_memory(str(error)).partition(" (")[0])
+    print(explain(str(error)).partition(" (")[0])
 """
 MOST = "sail.runtime.memory_pool.greedy.max_size"
 REFUSED = "Sail reached its memory limit"
@@ -191,7 +192,7 @@ def test_errors_reach_the_client(spark, rows_before):
 @pytest.mark.sail
 def test_a_query_is_sent_once(spark, monkeypatch):
     """Its columns come with its rows; statements with effects are sent as statements."""
-    connection, client, sent = sail.handle(spark).cursor(), spark.client, []
+    connection, client, sent = SessionCursor(spark), spark.client, []
     for name in ("_execute_and_fetch", "_analyze"):
         call = getattr(client, name)
 

@@ -1,7 +1,6 @@
 """Paths and commands as messages show them."""
 
 import os
-import shlex
 import sys
 from pathlib import Path
 
@@ -15,8 +14,7 @@ def program(tmp_path, monkeypatch):
     """A command beside its own Python, in a folder with a space; the shell is in the parent folder."""
     place = tmp_path / "my env" / "bin"
     place.mkdir(parents=True)
-    (place / "asked").write_text("#!/bin/sh\n")
-    (place / "asked").chmod(0o755)
+    (place / "asked").touch(0o755)
     monkeypatch.setattr(sys, "executable", str(place / "python"))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PWD", str(tmp_path))
@@ -24,17 +22,14 @@ def program(tmp_path, monkeypatch):
     return place / "asked"
 
 
-def test_a_command_is_shown_as_the_shell_finds_it(program, monkeypatch):
-    shown = shown_command(["asked", "status", "--in", "a b"])
-    assert shlex.split(shown) == ["my env/bin/asked", "status", "--in", "a b"]
+def test_a_command_is_shown_as_the_shell_finds_it(program, monkeypatch, tmp_path):
+    assert shown_command(["asked", "--in", "a b"]) == "'my env/bin/asked' --in 'a b'"
+    assert shown_command(["nowhere", "status"]) == "nowhere status"
     monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
     assert shown_command(["asked", "status"]) == "asked status"
-    other = program.parents[2] / "other"
-    other.mkdir()
-    (other / "asked").symlink_to("/bin/true")  # from another environment
-    monkeypatch.setenv("PATH", str(other), prepend=os.pathsep)
+    (tmp_path / "asked").symlink_to("/bin/true")  # from another environment
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     assert shown_command(["asked"]) == "'my env/bin/asked'"
-    assert shown_command(["nowhere", "status"]) == "nowhere status"
 
 
 def test_a_path_is_relative_to_the_folder_of_the_shell_alone(program, monkeypatch, tmp_path):

@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from dbt_spark_python.python_model import write
-from dbt_spark_python.session import environment, error_translation
+from dbt_spark_python.session import environment, handle
 
 environment.prepare()
 place = Path(sys.argv[1])
@@ -30,7 +30,7 @@ spark.sql("create schema made")
 for name, within in (("by_sql", "_temporary"), ("by_python", "_temporary"), ("of_others", "rows")):
     (place / "made.db" / name / within / "0").mkdir(parents=True)
     (place / "made.db" / name / "part-0.parquet").write_bytes(b"half of a file")
-cursor = error_translation.handle(spark).cursor()
+cursor = handle.SessionCursor(spark)
 cursor.execute("create table made.by_sql using parquet as select 1 as number")
 write.write(spark, pa.table({"number": [2]}), "made.by_python", {"file_format": "parquet"})
 print([spark.table(f"made.{name}").collect()[0].number for name in ("by_sql", "by_python")])

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import pyspark
 
-from dbt_spark_python.session import environment, jvm
+from dbt_spark_python.session import environment
 
 SPARK_HOME = Path(pyspark.__file__).parent
 HOST = "127.0.0.1"
@@ -114,7 +114,7 @@ class Cluster:
             MARK: self.mark,
             "SPARK_HOME": str(SPARK_HOME),
             "JAVA_HOME": str(environment.HERE / "java_home"),
-            jvm.REAL_JAVA: str(jvm.find()),
+            environment.REAL_JAVA: str(environment.find_java()),
             "SPARK_CONF_DIR": str(self.folder / "conf"),
             "SPARK_LOCAL_DIRS": str(self.scratch),
             "SPARK_LOCAL_IP": HOST,

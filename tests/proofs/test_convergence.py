@@ -137,6 +137,44 @@ def test_section_3_causes_of_the_arrival_keep_their_ranks():
     assert find_counterexample(ACYCLIC, old_links, closed, old_equations, new_equations, lemma=step) == z3.unsat
 
 
+def raised(rank: z3.FuncDeclRef, x: z3.ExprRef, to: z3.ArithRef) -> tuple[z3.FuncDeclRef, z3.BoolRef]:
+    """Declare the ranks after one event was raised, and state that all others stay."""
+    later = z3.Function(f"{rank.name()}_raised", Event, z3.IntSort())
+    return later, z3.ForAll([a], later(a) == z3.If(a == x, to, rank(a)))
+
+
+def test_section_4_no_step_of_raising_exceeds_the_final_ranks():
+    """A step takes any link whose effect is not above its cause, and raises the effect to one more than its cause."""
+    final, equations = ranks("final")
+    rank = z3.Function("rank", Event, z3.IntSort())
+    x, y = z3.Consts("x y", Event)
+    later, step = raised(rank, y, rank(x) + 1)
+    within = z3.ForAll([a], rank(a) <= final(a))
+    premises = equations, within, link(x, y), rank(y) <= rank(x), step
+    lemma = z3.And(z3.ForAll([a], later(a) <= final(a)), z3.ForAll([a], later(a) >= rank(a)), later(y) > rank(y))
+    assert find_counterexample(*premises, lemma=lemma) == z3.unsat
+    # Raising by two can exceed the final rank.
+    later, step = raised(rank, y, rank(x) + 2)
+    lemma = z3.ForAll([a], later(a) <= final(a))
+    premises = ACYCLIC, equations, within, link(x, y), rank(y) <= rank(x), step
+    assert find_counterexample(*premises, lemma=lemma, timeout_ms=3_000) != z3.unsat
+
+
+def test_section_4_ranks_that_no_step_can_raise_are_final():
+    """Ranks between 0 and the final ranks, with every effect above its causes, are the final ranks."""
+    final, equations = ranks("final")
+    rank = z3.Function("rank", Event, z3.IntSort())
+    within = z3.ForAll([a], z3.And(rank(a) >= 0, rank(a) <= final(a)))
+    is_settled = z3.ForAll([c, v], z3.Implies(link(c, v), rank(v) > rank(c)))
+
+    def is_final(x):
+        return rank(x) == final(x)
+
+    step = z3.ForAll([b], z3.Implies(holds_below(is_final, b), is_final(b)))
+    assert find_counterexample(ACYCLIC, equations, within, is_settled, lemma=step) == z3.unsat
+    assert find_counterexample(ACYCLIC, equations, within, lemma=step, timeout_ms=3_000) != z3.unsat
+
+
 def test_the_solver_refutes_and_the_axioms_are_consistent():
     """Names that repeat refute totality. Lemma 1 needs acyclic links, and no contradiction follows from the axioms."""
     rank, equations = ranks("any")

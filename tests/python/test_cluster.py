@@ -56,19 +56,6 @@ def build(cluster: Cluster, folder: Path, name: str, **environ: str) -> Build:
     return Build(name, folder, "cluster", environment, ("run", "--select", SELECTED), VARIABLES)
 
 
-def test_workers_without_packages_are_refused_before_any_model(cluster, folder):
-    """The build stops before the first table and names the missing packages."""
-    venv.create(folder / "bare", with_pip=False)
-    with build(cluster, folder, "refused", PYSPARK_PYTHON=str(folder / "bare" / "bin" / "python")) as refused:
-        assert refused.wait() != 0
-        said = refused.said()
-    assert "the Python models need packages that a worker lacks: " in said
-    for name in PACKAGES:
-        assert f"{name} (not installed)" in said
-    assert " OK created " not in said
-    assert names_of(folder / "refused" / "warehouse") == set()
-
-
 @pytest.mark.parametrize("killed", [KILLED[1:], pytest.param(KILLED, marks=pytest.mark.long)], ids=len)
 def test_tables_equal_those_of_one_process(cluster, catching, folder, project, killed):
     """After kills every row is written once, and temporary files are removed, also from the start folder of dbt."""

@@ -62,7 +62,7 @@ def test_a_chat_updates_as_a_build_publishes(project, tmp_path, thread):
 
 
 def test_a_timeline_that_the_file_does_not_have(tmp_path):
-    SqliteReplica(tmp_path / "x.sqlite").load("t", ["a"], [], "p")
+    SqliteReplica(tmp_path / "x.sqlite").load("t", [], "p")
     words = [sys.executable, str(CHAT), str(tmp_path / "x.sqlite"), "other", "--once"]
     shown = subprocess.run(words, capture_output=True, text=True, check=False)
     assert shown.returncode == 1 and "no timeline other" in shown.stderr

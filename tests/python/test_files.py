@@ -8,8 +8,8 @@ from urllib.parse import unquote
 import pytest
 
 from conftest import ROOT
-from dbt_spark_python.python_model.submit import unread_file
 from dbt_spark_python.session import found_input
+from dbt_spark_python.session.error_causes import unread_file
 from dbt_tangles.ingest.line_format import Reading
 from event_builds import TABLES as TIMELINES
 from odd_files import FAULTS, LOGS

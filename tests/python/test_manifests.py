@@ -14,7 +14,7 @@ OTHER = {
     },
     **{"ancestor_limit": 6, "base_clock_limit": 5, "graph_limit": 9, "rows_in_memory": 2, "max_previous": 3},
     **{"edit_limit": 4, "edit_command_limit": 8, "edit_batch_size": 0, "verify_signatures": False},
-    **{"consensus_rule": "design", "quorum_degrees": 2, "set_ghost_span": 9},
+    **{"consensus_rule": "design", "quorum_degrees": 2, "design_position_limit": 8, "set_ghost_span": 9},
 }
 #: The time of parsing, and the contents of files.
 IN_FILES = {"created_at", "unrendered_config"}

@@ -12,7 +12,7 @@ from dbt_tangles.cli.sql import to_json
 from dbt_tangles.cli.tables import Tables
 
 #: Values for queries that share their name.
-VALUES = {"subjects": 20, "nodes": 100, "bins": 60, "width": 8.64e7, "commands": 400, "off_chain": 50, "until": 2**40}
+VALUES = {"subjects": 20, "nodes": 100, "bins": 60, "commands": 400, "off_chain": 50, "until": 2**40}
 VALUES |= {"is_member": False, "is_taken": False, "observer": "all", "first": 0}
 #: Expressions for the others: a subject with most rows of a table, or all ids of the columns.
 SUBJECTS = {
@@ -29,7 +29,6 @@ SUBJECTS = {
 }
 IDS = {
     "epochs": "select distinct epoch_id from group_epochs",
-    "troubled": "select distinct group_id from group_findings where group_id is not null",
     "roots": "select root_id from records",
     "ids": """select message_id from ssb_messages union select message_id from pzp_messages
         union select node_id from autobase_nodes union select missing_id from tangle_missing""",

@@ -8,6 +8,14 @@ import yaml
 from conftest import ROOT
 
 MODELS = [path for folder in ("models", "python_models") for path in (ROOT / folder).rglob("*.*")]
+#: The packages that each package may import.
+BELOW = {
+    "kernel_runtime": set(),
+    "columns": {"kernel_runtime"},
+    "algorithms": {"columns", "kernel_runtime"},
+    "ingest": {"kernel_runtime"},
+    "formats": {"columns", "ingest", "kernel_runtime"},
+}
 YMLS = {path: yaml.safe_load(path.read_text()) for path in MODELS if path.suffix == ".yml"}
 
 
@@ -23,6 +31,14 @@ def test_shipped_code_imports_only_shipped_code():
     """Shipped code imports only shipped code: workers get `src`, without the code that signs test data."""
     for path in (ROOT / "src").rglob("*.py"):
         assert not any(line.startswith(("import fixtures", "from fixtures")) for line in path.read_text().splitlines())
+
+
+def test_packages_import_those_below_them():
+    """Algorithms and formats are independent of each other; models join them."""
+    for package, below in BELOW.items():
+        for path in (ROOT / "src" / "dbt_tangles" / package).rglob("*.py"):
+            imported = re.findall(r"^\s*(?:from|import) dbt_tangles\.(\w+)", path.read_text(), re.M)
+            assert {*imported} <= below | {package, "reasons"}, path
 
 
 def test_modules_are_short_and_import_no_test():

@@ -8,6 +8,7 @@ select
     nodes.writer,
     nodes.length,
     seen.is_confirmed,
+    seen.design_position,
     nodes.is_ack,
     nodes.value
 from {{ ref('int_autobase_results') }} as seen

@@ -13,14 +13,16 @@ inits as (
 select
     results.group_id,
     results.epoch_id,
+    inits.form,
     inits.key_fingerprint,
     coalesce(array_distinct(inits.previous_epochs), cast(array() as array<string>)) as previous_epochs,
     results.depth,
     results.is_tip,
     results.is_preferred,
     results.preference,
-    -- Peers decide between two tips only if these share a member.
-    results.preference not in ('disjoint', 'many_tips') as is_decided_by_peers,
+    -- Peers decide between two tips only if these share a member, and by a key if neither has all members of the other.
+    results.preference not in ('disjoint', 'many_tips')
+    and (inits.form = 'peers' or results.preference in ('single_tip', 'subset')) as is_decided_by_peers,
     results.tip_count,
     results.added_count,
     results.excluded_count,

@@ -102,6 +102,7 @@ same_key as (
         cast(null as string) as feed_id,
         array_sort(collect_list(epoch_id)) as message_ids
     from epochs
+    where key_fingerprint is not null
     group by group_id, key_fingerprint
     having count(*) > 1
 ),

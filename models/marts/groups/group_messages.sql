@@ -47,6 +47,7 @@ select
         when messages.kind in ('root_init', 'epoch_init') then 'unconnected_epoch'
         else 'unknown_epoch'
     end as set_aside_reason,
+    messages.form,
     messages.group_id,
     messages.epoch_id,
     messages.is_connected,

@@ -8,7 +8,8 @@ with epochs_and_forks as (
     select
         group_id,
         epoch_id,
-        array(epoch_id) as previous_epochs
+        array(epoch_id) as previous_epochs,
+        previous_epochs as earlier_epochs
     from {{ ref('group_epochs') }}
 
     union all
@@ -17,7 +18,8 @@ with epochs_and_forks as (
     select
         group_id,
         cast(null as string) as epoch_id,
-        array_sort(collect_list(epoch_id)) as previous_epochs
+        array_sort(collect_list(epoch_id)) as previous_epochs,
+        cast(null as array<string>) as earlier_epochs
     from {{ ref('group_epochs') }}
     where is_tip
     group by group_id
@@ -39,6 +41,7 @@ links as (
     select
         epochs_and_forks.group_id,
         epochs_and_forks.epoch_id,
+        epochs_and_forks.earlier_epochs,
         named_struct('root', epochs_and_forks.group_id, 'previous', of_group.previous) as in_group,
         named_struct(
             'root', epochs_and_forks.group_id,
@@ -61,6 +64,7 @@ select
     epoch_id,
     'init' as kind,
     map('group', in_group, 'epoch', in_epoch, 'members', as_root) as tangles,
+    cast(null as array<string>) as publish_in,
     unlisted_in_group + unlisted_in_epoch as unlisted_count
 from links
 
@@ -71,6 +75,8 @@ select
     epoch_id,
     exploded.kind,
     map('group', in_group, 'members', in_members) as tangles,
+    -- The members of an earlier epoch read the add; an exclude is for the members of its own.
+    if(exploded.kind = 'add', earlier_epochs, array(epoch_id)) as publish_in,
     unlisted_in_group + unlisted_in_members as unlisted_count
 from links
     lateral view explode(array('add', 'exclude')) exploded as kind

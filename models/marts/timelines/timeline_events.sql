@@ -4,6 +4,7 @@ select
     timeline_id,
     event_id,
     rank,
+    latest_rank,
     position,
     is_tip,
     is_tie_broken,

@@ -7,9 +7,6 @@ on the Spark session that dbt-spark's `method: session` uses for SQL. dbt finds 
 The packages below have one job each: `session` opens the Spark session, `python_model` runs Python models,
 `table_store` keeps tables as folders of files, `incremental` decides which tables a run rebuilds, and `engines` holds
 everything that differs on Sail. `adapter` is the class through which dbt calls them.
-
-The adapter depends on dbt-core, dbt-spark and pyarrow. An extra chooses the engine: `spark`, `sail`, or `engines` for
-both.
 """
 
 __version__ = "0.1.0"

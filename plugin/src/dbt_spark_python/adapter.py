@@ -17,10 +17,8 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from pyspark.errors import PySparkException
 
 from dbt_spark_python.engines import sail
-from dbt_spark_python.fences.known_session import find_session
 from dbt_spark_python.fences.quiet_libraries import quiet_libraries
-from dbt_spark_python.fixpoint.rounds import Fixpoint, Names, Spec
-from dbt_spark_python.fixpoint.stores import SessionStore, TableStore
+from dbt_spark_python.fixpoint import Fixpoint, Names, Spec
 from dbt_spark_python.incremental.adapter_methods import PlannedRuns
 from dbt_spark_python.incremental.plan import MATERIALIZATION
 from dbt_spark_python.incremental.table_formats import drop_table
@@ -33,16 +31,16 @@ from dbt_spark_python.project_vars import (
     is_table,
     names_of_others,
 )
-from dbt_spark_python.python_model import workers
-from dbt_spark_python.python_model.checkpoint_retry import retry_lost_rows
+from dbt_spark_python.python_model import requirements
+from dbt_spark_python.python_model.retries import retry_lost_rows
 from dbt_spark_python.python_model.submit import SessionPythonJob
 from dbt_spark_python.python_model.write import mark_target
 from dbt_spark_python.run_history import RunHistory
-from dbt_spark_python.session import connection, error_translation
+from dbt_spark_python.session import connection, small_run_profile
 from dbt_spark_python.session.found_input import find_input
+from dbt_spark_python.session.handle import SessionCursor
 from dbt_spark_python.session.progress import RunProgress, logger
 from dbt_spark_python.session.shell import shown_command, shown_path
-from dbt_spark_python.session.small_run_profile import SMALL_RUNS
 from dbt_spark_python.table_store.catalog import literal
 
 SUBMISSION_METHOD = "session"
@@ -69,7 +67,8 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
     def __init__(self, config: Any, mp_context: Any) -> None:
         super().__init__(config, mp_context)
         if hasattr(config, "vars"):  # `dbt debug` gives a profile alone
-            SMALL_RUNS.read(config.credentials.server_side_parameters, {**config.vars.to_dict(), **config.cli_vars})
+            parameters = config.credentials.server_side_parameters or {}
+            small_run_profile.apply(parameters, {**config.vars.to_dict(), **config.cli_vars})
         quiet_libraries()
         add_callback_to_manager(RunProgress())
 
@@ -86,8 +85,6 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
     def pre_model_hook(self, config: Mapping[str, Any]) -> Any:
         """Prepare the folder where a node's table will be written; return the node."""
         node = config.model
-        if node.resource_type == NodeType.Unit and (session := SMALL_RUNS.unit_test_session()):
-            self.connections.get_thread_connection().handle = error_translation.handle(session)
         catalog = connection.catalog_of(self.config.credentials)
         if catalog and sail.is_sail(catalog.spark):
             self._skip_persist_docs(node)
@@ -113,8 +110,6 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
     def post_model_hook(self, config: Mapping[str, Any], context: Any) -> None:
         """Publish a node's table, unless building it raised an error; record that a test passed."""
         node = context
-        if node.resource_type == NodeType.Unit and SMALL_RUNS.unit_test_session():
-            self.connections.get_thread_connection().handle = error_translation.handle(find_session())
         if node.resource_type in (NodeType.Test, NodeType.Unit):
             if makes_table(node):
                 self.publish_table(node.schema, node.alias)
@@ -216,13 +211,15 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
     def check_selected(self, nodes: Mapping[str, Any], package: str, selected: list[str]) -> str:
         """Refuse a run, before its first model, if selected nodes of a package lack their conditions.
 
-        These are a session, and the packages on each worker, for Python models; and for tests, their tables.
+        These are a session and their packages, for Python models; and for tests, their tables.
         """
         flags, chosen = get_flags(), [node_id for node_id in selected if node_id in nodes]
         if flags.WHICH in ("build", "retry", "run"):
-            python = [nodes[each] for each in chosen if nodes[each].get("language") == "python"]
-            models = [{"name": node["name"], "packages": node["config"].get("packages")} for node in python]
-            workers.check(self.config.credentials, models)
+            python = [nodes[each]["config"] for each in chosen if nodes[each].get("language") == "python"]
+            for config in python:
+                requirements.check(config)
+            if python:
+                connection.python_session(self.config.credentials)
         if flags.WHICH in ("build", "test"):
             self._check_tests(nodes, package, chosen)
         return ""
@@ -261,37 +258,33 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
 
     @available
     def run_fixpoint(
-        self,
-        relation: BaseRelation,
-        file_format: str,
-        queries: list[str],
-        names: dict[str, str],
-        spec: dict[str, Any],
-        statement: str,
+        self, relation: BaseRelation, queries: list[str], names: dict[str, str], spec: dict[str, Any], statement: str
     ) -> str:
-        """Run the rounds of a `fixpoint` model and create its table; see `rounds.Fixpoint`.
+        """Run the rounds of a `fixpoint` model and create its table; see `fixpoint.Fixpoint`.
 
         Args:
             relation: The table.
-            file_format: Its file format; a server that runs SQL only stores the rounds as tables of this format.
             queries: The base query, the step query and, optionally, the query for the rows that still wait.
-            names: The placeholders for stored rows, as in `rounds.Names`, and `result`.
-            spec: The limits of the rounds, as in `rounds.Spec`.
+            names: The placeholders for stored rows, as in `fixpoint.Names`, and `result`.
+            spec: The limits of the rounds, as in `fixpoint.Spec`.
             statement: Creates the table; `names["result"]` in it stands for the query for the settled rows.
         """
-        result = names.pop("result")
+        result, spark = names.pop("result"), connection.python_session(self.config.credentials)
+        prefix = f"fixpoint_{hashlib.sha256(str(relation).encode()).hexdigest()[:16]}"
 
         def make() -> None:
-            if self.config.credentials.method == "session":
-                name = hashlib.sha256(str(relation).encode()).hexdigest()[:16]
-                store = SessionStore(connection.python_session(self.config.credentials), f"fixpoint_{name}")
-            else:
-                store = TableStore(self.fetch_rows, str(relation), file_format)
             rounds = Fixpoint(
-                store, queries, Names(**names), Spec(**spec), lambda line: logger.info(f"{relation.identifier}: {line}")
+                spark,
+                queries,
+                Names(**names),
+                Spec(**spec),
+                prefix,
+                lambda line: logger.info(f"{relation.identifier}: {line}"),
             )
             try:
-                self.execute(statement.replace(result, rounds.run()))
+                query = rounds.run()
+                with self.connections.exception_handler(statement):
+                    SessionCursor(spark).execute(statement.replace(result, query))
             finally:
                 rounds.drop()
 

@@ -1,6 +1,6 @@
 """Resolves a path or glob to files on this machine, as Spark's readers and Hadoop's globs do, and digests them.
 
-An engine that reads this machine's disk reads these files (`session.local_disk`). The fingerprint of such a log is the
+An engine that reads this machine's disk reads these files (`session.found_input`). The fingerprint of such a log is the
 text that `digest_input` returns. This module imports neither an engine nor dbt.
 """
 

@@ -16,19 +16,17 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Run the command and return pip's exit code."""
-    parser = argparse.ArgumentParser(
-        prog="python -m dbt_spark_python.pack", description=__doc__.partition("\n\n")[2].strip()
-    )
+    usage = __doc__.partition("\n\n")[2].strip()
+    parser = argparse.ArgumentParser(prog="python -m dbt_spark_python.pack", description=usage)
     parser.add_argument("file", type=Path, help="the zip file to write")
     parser.add_argument("packages", nargs="+", help="requirements in pip's notation")
-    given = list(sys.argv[1:] if argv is None else argv)
-    split = given.index("--") if "--" in given else len(given)
-    options = parser.parse_args(given[:split])
+    split = [*arguments, "--"].index("--")
+    options = parser.parse_args(arguments[:split])
     if options.file.suffix != ".zip":
         parser.error(f"the file is {options.file}: its name must end in .zip")
-    code = pack(options.file, options.packages, given[split + 1 :])
+    code = pack(options.file, options.packages, arguments[split + 1 :])
     if code == 0:
         megabytes = options.file.stat().st_size / 1e6
         print(f"{options.file}: {megabytes:.0f} MB; set spark.dbt.packed in the profile to this path")
@@ -36,26 +34,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def pack(file: Path, packages: Sequence[str], for_pip: Sequence[str] = ()) -> int:
-    """Make a zip file of packages and their dependencies.
+    """Make a zip file of packages and their dependencies, with pip and its exit code.
 
-    Args:
-        file: The file to write. An existing file is replaced once the new one is complete.
-        packages: Requirements in pip's notation.
-        for_pip: More options for pip.
-
-    Returns:
-        pip's exit code. The file is written only if it is 0.
+    The file is written only if the code is 0; an existing file is replaced once the new one is complete.
     """
     with tempfile.TemporaryDirectory(prefix="dbt_spark_python_") as place:
         folder, constraints = Path(place) / "packages", Path(place) / "constraints.txt"
         constraints.write_text("".join(sorted(versions())))
         command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile", "--target", str(folder)]
         code = subprocess.run([*command, "--constraint", str(constraints), *for_pip, *packages]).returncode
-        if code:
-            return code
-        made = shutil.make_archive(str(Path(place) / "made"), "zip", folder)
-        shutil.move(made, file)
-    return 0
+        if code == 0:
+            shutil.move(shutil.make_archive(str(Path(place) / "made"), "zip", folder), file)
+    return code
 
 
 def versions() -> set[str]:
@@ -64,4 +54,4 @@ def versions() -> set[str]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

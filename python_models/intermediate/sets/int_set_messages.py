@@ -1,4 +1,4 @@
-"""Validity and reduction of every set; computed by dbt_tangles.formats.pzp.validity and dbt_tangles.algorithms.set."""
+"""Validity and reduction of every set; computed by dbt_tangles.algorithms.set."""
 
 from functools import partial
 

@@ -21,7 +21,7 @@ def model(dbt, spark):
     fixtures = None if path else dbt.ref("stg_tables__lines")
     # Copies of a message have the same signature, and in one partition they are verified once. The signature's last
     # characters suffice as a key; exports have little text after them.
-    together = text_before(spark, "raw", ".sig.ed25519", length=32, within=160)
+    together = text_before("raw", ".sig.ed25519", length=32, within=160)
     check = LineCheck(partial(verify_batches, options=options), OUTPUT_SCHEMA, together)
     reading = Reading(options.max_line_bytes, "\n\n" if log_format == "pretty" else "\n", unpack_limit)
     return check_lines(

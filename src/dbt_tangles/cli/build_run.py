@@ -33,14 +33,7 @@ class Outcome(NamedTuple):
 
 
 def run(variables: dict[str, Any], target: str, own: Path, tests: bool, full_refresh: bool) -> Outcome:
-    """Run `dbt build` without unit tests.
-
-    Args:
-        variables: The vars.
-        target: The target of profiles.yml.
-        own: The folder for the files of dbt.
-        tests: Whether the data tests run.
-        full_refresh: Whether every table is built in full.
+    """Run `dbt build` without unit tests; the files of dbt are in the folder `own`.
 
     Raises:
         KeyboardInterrupt: The user has interrupted the build; its finished tables stay.

@@ -1,22 +1,35 @@
 """`tangles check`: compares a peer's statements with the tables, or the tables' edit scripts with their orders."""
 
+import re
 import tempfile
 from collections import Counter
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any, TextIO
 
 import click
 
 from dbt_tangles.cli import text
-from dbt_tangles.cli.options import FOUND, NOT_FOUND, USAGE, as_json, name_of, print_answer, with_tables
-from dbt_tangles.cli.page import quantity, truncate
+from dbt_tangles.cli.options import (
+    FOUND,
+    NOT_FOUND,
+    USAGE,
+    as_json,
+    name_of,
+    print_answer,
+    print_json_answer,
+    with_tables,
+)
+from dbt_tangles.cli.page import Page, quantity, truncate
 from dbt_tangles.cli.peer_answers import AGREE, DIFFER, KINDS, UNKNOWN, UNREADABLE, check, only_in_one
 from dbt_tangles.cli.peer_reasons import explain
 from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError, Tables
 
-_SAMPLES = {bool: "true", int: "N", str: '"ID"', list: '["ID", …]'}
+_SAMPLES = {"true or false": "true", "a number": "N", "a string": '"ID"', "a list of strings": '["ID", …]'}
 _KEPT = 10_000
 _EXPLAINED = 200
+_URI = re.compile(r"[a-z][a-z0-9+.-]*:/")
 
 
 def _explain_lines() -> str:
@@ -57,22 +70,37 @@ def command(answers: TextIO | None, logs: tuple[str, ...], as_json: bool, wareho
     Exit code 0: all agree; 1: a line or a timeline differs, or the subject of a line is not in the tables; 2: a line or
     a table cannot be read.
     """
-    if not logs:
-        return _check(answers, warehouse, schema, as_json)
-    from dbt_tangles.cli.build import build_tables
+    with tempfile.TemporaryDirectory() if logs else nullcontext(warehouse) as place:
+        if logs:
+            from dbt_tangles.cli.build import build_tables
 
-    with tempfile.TemporaryDirectory() as place:
-        build_tables(logs, place, schema)
-        return _check(answers, place, schema, as_json)
+            build_tables(logs, place, schema)
+        if answers:
+            return _check_statements(Tables(place, schema), answers, as_json)
+        return _check_edits(place, schema, as_json)
 
 
-def _check(answers: TextIO | None, warehouse: str, schema: str, as_json: bool) -> int:
-    if answers:
-        return _check_statements(Tables(warehouse, schema), answers, as_json)
-    # Imported here, because statements do not need it.
-    from dbt_tangles.cli.check_edits import check_edits
+def _check_edits(warehouse: str, schema: str, as_json: bool) -> int:
+    """Print whether the edit scripts lead to the published orders, and back from them; return the exit code."""
+    # Imported here, because statements do not need them.
+    from dbt_tangles.algorithms.timeline.verify_edits import TableError, replay
+    from dbt_tangles.cli.missing_tables import describe_missing_tables
+    from dbt_tangles.cli.progress import progress_bar
 
-    return check_edits(warehouse, schema, as_json)
+    folder = f"{warehouse.rstrip('/')}/{schema}.db"
+    if not _URI.match(folder) and not Path(folder).is_dir():
+        raise CommandError(describe_missing_tables(Path(warehouse), schema))
+    with progress_bar("reading the edit scripts") as tell:
+        try:
+            report = replay(folder, lambda done, total: tell("replaying the edit scripts", done, total))
+        except TableError as error:
+            raise CommandError(str(error)) from error
+    answer = {**report._asdict(), "agree": report.agree}
+    if as_json:
+        print_json_answer({"edits": answer})
+    else:
+        text.write(Page(), "check_edits", answer)
+    return NOT_FOUND if report.differ else FOUND
 
 
 def _check_statements(tables: Tables, answers: TextIO, as_json: bool) -> int:

@@ -1,98 +1,110 @@
-"""Compares the rows of two replicas, table by table: rows of one replica only, and rows with different values."""
+"""Compares the rows and the orders of two replicas, table by table."""
 
+from pathlib import Path
 from typing import NamedTuple
+
+import yaml
 
 from dbt_tangles.cli.page import inflect
 from dbt_tangles.cli.tables import Pair
 
 
 class Compared(NamedTuple):
-    """A table to compare."""
+    """Rows to compare, or orders: the lists of ids that have a scope in common."""
 
-    what: str  # The name of its rows; `{one|many}` agrees with their number
+    what: str  # Their name; `{one|many}` agrees with their number
     table: str  # The table's name
-    keys: tuple[str, ...]  # The columns that identify a row
-    values: tuple[str, ...]  # The columns to compare; each is a function of the log
-    is_input: bool = False  # Whether the rows are read from the log rather than derived from it
-    where: str = "true"  # An SQL condition; only rows that meet it are compared
+    keys: list[str]  # The columns that identify a row or an order
+    values: list[str]  # The columns to compare, each a function of the log; for an order its ids
+    members: str = ""  # The section of first_causes.sql with the inputs of a row; empty for the inputs themselves
+    where: str = "true"  # An SQL condition; only rows that meet it are compared, or are in an order
+    place: str = ""  # The column of the places in an order; empty for rows
+    is_settled: bool = False  # Whether an order is one that never changes again
+
+    @property
+    def name(self) -> str:
+        """The table; for orders also the column of the places, or of the settled rows."""
+        return f"{self.table}.{self.where if self.is_settled else self.place}" if self.place else self.table
 
 
-COMPARED = [
-    Compared("message{|s} of SSB", "ssb_messages", ("message_id",), ("is_usable", "check_error"), True),
-    Compared("pzp message{|s}", "pzp_messages", ("message_id",), ("is_usable", "reject_reason"), True),
-    Compared("node{|s} of bases", "autobase_nodes", ("base_id", "node_id"), ("role", "is_head"), True),
-    Compared("event{|s}", "timeline_events", ("timeline_id", "event_id"), ("position",), True, "message_id is null"),
-    Compared("feed{|s}", "feeds", ("author",), ("verified_length", "max_sequence", "status", "latest_message_id")),
-    Compared(
-        "tangle{|s}",
-        "tangles",
-        ("tangle_name", "root_id"),
-        ("member_count", "set_aside_count", "tips"),
-        where="tangle_name <> 'ssb:feed'",
-    ),
-    Compared(
-        "message{|s} in tangles",
-        "tangle_messages",
-        ("tangle_name", "root_id", "message_id"),
-        ("is_member", "set_aside_reason", "depth"),
-    ),
-    Compared(
-        "epoch{|s} of groups", "group_epochs", ("group_id", "epoch_id"), ("is_tip", "is_preferred", "added_count")
-    ),
-    Compared("set{|s}", "sets", ("set_id",), ("message_count", "items", "tips")),
-    Compared("message{|s} in sets", "set_messages", ("set_id", "message_id"), ("is_valid", "is_held", "reject_reason")),
-    Compared("timeline{|s}", "timeline_stats", ("timeline_id",), ("event_count", "publication")),
-    Compared("base{|s}", "autobase_bases", ("base_id",), ("node_count", "confirmed_length", "status")),
-]
+_LISTED = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text(encoding="utf-8"))
+COMPARED = [Compared(**each) for each in _LISTED]
 
 
 def compare(pair: Pair, each: Compared, limit: int) -> dict | None:
-    """Compare a table, if both replicas have it.
+    """Compare rows or orders, if both replicas have the table.
 
     Returns:
         For each of `only_a`, `only_b` and `differ`: `total`, the number of rows; `once`, the number if tangles of one
-        root with the same difference count once; and `first`, the first rows.
+        root with the same difference count once; and `first`, the first rows. Orders that both have are in `differ`,
+        with both ids at the first place that differs.
     """
     if not all([pair.has(f"{whose}.{each.table}") for whose in "ab"]):
         return None
-    keys = " and ".join(f"a.{key} is not distinct from b.{key}" for key in each.keys)
-    first = each.keys[-1]
-    there = [f"coalesce(a.{key}, b.{key}) as {key}" for key in each.keys]
-    sides = [f"{whose}.{value} as {whose}__{value}" for value in each.values for whose in "ab"]
-    differ = " or ".join(f"a.{value} is distinct from b.{value}" for value in each.values)
+    sides = [_orders(each, whose) if each.place else _rows(each, whose) for whose in "ab"]
+    values = ("ids",) if each.place else each.values
     # Tangles of one root are sorted next to each other, and count as one if their differences are equal.
-    twin = {key: without_tangle_name(key) for key in each.keys if key != "tangle_name"}
-    order = ", ".join(twin.values())
-    said = ", ".join([order, *(f"{whose}__{value}" for value in each.values for whose in "ab")])
-    # The last key is never null, so a null there marks a row without a partner.
+    twin = ", ".join(_without_tangle_name(key) for key in each.keys if key != "tangle_name")
+    order = f"shown.place is null, {twin}" if each.is_settled else twin
     rows = pair.rows(
         f"""with joined as (
-            select {", ".join([*there, *sides])},
-                case when b.{first} is null then 'only_a' when a.{first} is null then 'only_b' else 'differ' end as side
-            from (from a.{each.table} where {each.where}) as a
-            full join (from b.{each.table} where {each.where}) as b on {keys}
-            where a.{first} is null or b.{first} is null or {differ}
+            select {", ".join(f"coalesce(a.{key}, b.{key}) as {key}" for key in each.keys)}, {_shown(each)} as shown,
+                if(b.is_there is null, 'only_a', if(a.is_there is null, 'only_b', 'differ')) as side
+            from ({sides[0]}) as a {"inner" if each.place else "full"} join ({sides[1]}) as b
+            on {" and ".join(f"a.{key} is not distinct from b.{key}" for key in each.keys)}
+            where a.is_there is null or b.is_there is null
+                or {" or ".join(f"a.{value} is distinct from b.{value}" for value in values)}
         )
-        select *, dense_rank() over (partition by side order by {order}) as place,
-            count(*) over (partition by side) as total, count(distinct hash({said})) over (partition by side) as once
-        from joined qualify place <= {limit} order by side, place, {", ".join(each.keys)}"""
+        select *, dense_rank() over (partition by side order by {order}) as nth,
+            count(*) over one_side as total, count(distinct hash({twin}, shown)) over one_side as once
+        from joined window one_side as (partition by side)
+        qualify nth <= {limit} order by side, nth, {", ".join(each.keys)}"""
     )
-    answer: dict = {"what": inflect(2, each.what), "table": each.table, "is_input": each.is_input}
+    answer: dict = {"what": inflect(2, each.what), "table": each.name, "is_input": not each.members}
     for side in ("only_a", "only_b", "differ"):
-        of_side = [row for row in rows if row["side"] == side]
-        total, once = (of_side[0]["total"], of_side[0]["once"]) if of_side else (0, 0)
-        answer[side] = {"total": total, "once": once, "first": [_shown(each, row, side) for row in of_side]}
+        found = [row for row in rows if row["side"] == side]
+        first = [{key: row[key] for key in each.keys} for row in found]
+        if side == "differ":
+            first = [row | {"values": _values(each, whole["shown"])} for row, whole in zip(first, found, strict=True)]
+        total, once = (found[0]["total"], found[0]["once"]) if found else (0, 0)
+        answer[side] = {"total": total, "once": once, "first": first}
     return answer
 
 
-def without_tangle_name(column: str) -> str:
+def _rows(each: Compared, whose: str) -> str:
+    return f"select *, true as is_there from {whose}.{each.table} where {each.where}"
+
+
+def _orders(each: Compared, whose: str) -> str:
+    ids = f"list({each.values[0]} order by {each.place}) filter (where {each.where})"
+    keys = ", ".join(each.keys)
+    return f"select {keys}, coalesce({ids}, []) as ids, true as is_there from {whose}.{each.table} group by {keys}"
+
+
+def _shown(each: Compared) -> str:
+    """Write the struct of both values of each column, or of both lengths and the ids at the first place that differs.
+
+    A shorter settled prefix does not contradict a longer one.
+    """
+    if not each.place:
+        return f"struct_pack({', '.join(f'{value} := [a.{value}, b.{value}]' for value in each.values)})"
+    pairs = f"list_zip(a.ids, b.ids, {str(each.is_settled).lower()})"
+    place = f"list_position([pair[1] is distinct from pair[2] for pair in {pairs}], true)"
+    return (
+        f"struct_pack(lengths := [len(a.ids), len(b.ids)], place := {place}, ids := [a.ids[{place}], b.ids[{place}]])"
+    )
+
+
+def _values(each: Compared, shown: dict) -> dict[str, list]:
+    if not each.place:
+        return {value: both for value, both in shown.items() if both[0] != both[1]}
+    is_longer = each.is_settled and shown["lengths"][0] != shown["lengths"][1]
+    values = {"settled": shown["lengths"]} if is_longer else {}
+    if shown["place"]:
+        values[f"{'settled ' if each.is_settled else ''}place {shown['place'] - 1}"] = shown["ids"]
+    return values
+
+
+def _without_tangle_name(column: str) -> str:
     """Write an SQL expression for a key without the tangle's name, so that tangles of one root share its value."""
     return "regexp_replace(timeline_id, '^(ssb:)?[^:]*:%', '%')" if column == "timeline_id" else column
-
-
-def _shown(each: Compared, row: dict, side: str) -> dict:
-    shown = {key: row[key] for key in each.keys}
-    if side != "differ":
-        return shown
-    pairs = {value: [row[f"a__{value}"], row[f"b__{value}"]] for value in each.values}
-    return shown | {"values": {value: both for value, both in pairs.items() if both[0] != both[1]}}

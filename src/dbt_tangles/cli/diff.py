@@ -7,7 +7,6 @@ import click
 
 from dbt_tangles.cli import text
 from dbt_tangles.cli.compare import COMPARED, compare
-from dbt_tangles.cli.compare_orders import ORDERS, SETTLED, compare_order
 from dbt_tangles.cli.duplicate_tangles import merge_equal
 from dbt_tangles.cli.first_causes import add_causes, find_inputs
 from dbt_tangles.cli.graph import label
@@ -19,7 +18,7 @@ from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError, Pair, Tables
 
 #: The plural name of each comparison: its name for any number.
-_WORDS = {inflect(2, each.what): each.what for each in (*COMPARED, *ORDERS, SETTLED)}
+_WORDS = {inflect(2, each.what): each.what for each in COMPARED}
 #: The id of a tangle's timeline: the tangle's name and root.
 _OF_TANGLE = re.compile(r"((?:ssb:)?[^:]*):(%.*)", re.DOTALL)
 
@@ -37,21 +36,22 @@ def command(a: str, b: str, limit: int, as_json: bool, schema: str) -> int:
     Replicas that hold the same messages compute the same tables. Exit code 0: no difference; 1: differences.
     """
     pair = Pair(Tables(a, schema), Tables(b, schema))
-    found = [compare(pair, each, max(limit, 1)) for each in COMPARED]
-    found += [compare_order(pair, each, max(limit, 1)) for each in (*ORDERS, SETTLED)]
-    tables = [each for each in found if each]
+    found = [(each, compare(pair, each, max(limit, 1))) for each in COMPARED]
+    tables = [answer for _, answer in found if answer]
     if not tables:
         raise CommandError(
             f"{pair.a.folder} and {pair.b.folder} have no table in common; build the same models in both warehouses"
         )
-    if not any(pair.rows(f"select 1 from {whose}.{each['table']} limit 1") for each in tables for whose in "ab"):
+    compared = {each.table for each, answer in found if answer}
+    if not any(pair.rows(f"select 1 from {whose}.{table} limit 1") for table in compared for whose in "ab"):
         raise CommandError(
             f"{pair.a.folder} and {pair.b.folder} have no row to compare; build both from their logs (`tangles status`)"
         )
     has_same = all(not each[side]["total"] for each in tables if each["is_input"] for side in ("only_a", "only_b"))
     find_inputs(pair)
-    for each in tables:
-        add_causes(pair, each)
+    for each, answer in found:
+        if answer:
+            add_causes(pair, each, answer)
     differs = any(each[side]["total"] for each in tables for side in ("only_a", "only_b", "differ"))
     answer = {
         "a": str(pair.a.folder),
@@ -78,23 +78,21 @@ def _vars(pair: Pair) -> dict[str, list]:
 
 
 def _differences(side: dict, limit: int) -> list[tuple[str, list[str], dict]]:
-    """Return the first differences of one side: the name of each, its changes in words, and the row."""
-    found = []
-    for of, row in _merge_names(side["first"])[:limit]:
-        keys = [value for name, value in row.items() if name not in ("name", "values", "cause") and value is not None]
-        changes = [f"{key} {truncate(str(a))} / {truncate(str(b))}" for key, (a, b) in row.get("values", {}).items()]
-        found.append((" ".join(filter(None, [of, *(label(str(value)) for value in keys)])), changes, row))
-    return found
+    """Return the first differences of one side: the name of each, its changes in words, and the row.
 
-
-def _merge_names(rows: list[dict]) -> list[tuple[str, dict]]:
-    """Merge equal differences of tangles on one root, or of their timelines, and list their names."""
+    Equal differences of tangles on one root, or of their timelines, are one difference with the names of all.
+    """
     named = []
-    for row in rows:
-        each = {"name": "", **row}
-        if "tangle_name" in row:
-            each["name"] = each.pop("tangle_name")
-        elif match := _OF_TANGLE.fullmatch(row.get("timeline_id") or ""):
-            each |= {"name": match[1], "timeline_id": match[2]}
-        named.append(each)
-    return [(join_names([*filter(None, names)]), row) for names, row in merge_equal(named, "name")]
+    for row in side["first"]:
+        timeline = _OF_TANGLE.fullmatch(row.get("timeline_id") or "")
+        rest = {name: value for name, value in row.items() if name != "tangle_name"}
+        if timeline:
+            rest["timeline_id"] = timeline[2]
+        named.append({"name": timeline[1] if timeline else row.get("tangle_name", ""), **rest})
+    found = []
+    for names, row in merge_equal(named, "name")[:limit]:
+        keys = [value for name, value in row.items() if name not in ("name", "values", "cause") and value is not None]
+        words = [join_names([*filter(None, names)]), *(label(str(value)) for value in keys)]
+        changes = [f"{key} {truncate(str(a))} / {truncate(str(b))}" for key, (a, b) in row.get("values", {}).items()]
+        found.append((" ".join(filter(None, words)), changes, row))
+    return found

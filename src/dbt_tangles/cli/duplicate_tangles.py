@@ -7,8 +7,10 @@ from collections.abc import Iterable
 from dbt_tangles.cli.page import join_names, quantity
 from dbt_tangles.cli.tables import Tables
 
-#: The names of the tangles of a thread in its two notations. The older one comes first.
-_OF_THREADS = ("ssb:legacy_thread", "thread")
+_REPEATED = """
+    select root_id, list(tangle_name order by member_count, tangle_name) as names,
+        names[1] as tangle_name, names[2] as kept_name, names[1] || ':' || root_id as timeline_id
+    from tangles where tangle_name in ('ssb:legacy_thread', 'thread') group by root_id having count(*) > 1"""
 #: The tables in which a thread in both notations has its rows twice: the repeated rows, and the columns that name them.
 REPEATED = {
     "tangles": ("repeated_tangles", "tangle_name, root_id"),
@@ -39,22 +41,12 @@ class TablesOnce(Tables):
 
     def __init__(self, whole: Tables) -> None:
         vars(self).update(vars(whole.copy()))
-        rows = whole.rows(
-            """select root_id, list(tangle_name order by member_count, tangle_name) as names from tangles
-            where list_contains($names, tangle_name) group by root_id having count(*) > 1 order by root_id""",
-            names=[*_OF_THREADS],
-        )
-        self.twins = {row["root_id"]: row["names"] for row in rows}
+        self.twins: dict[str, list[str]] = {}
+        if self.keep("repeated_tangles", _REPEATED):
+            rows = self.rows("select root_id, names from repeated_tangles order by root_id")
+            self.twins = {row["root_id"]: row["names"] for row in rows}
         if not self.twins:
             return
-        self.keep(
-            "repeated_tangles",
-            """select unnest($names) as tangle_name, unnest($kept) as kept_name, unnest($roots) as root_id,
-                concat_ws(':', tangle_name, root_id) as timeline_id""",
-            names=[names[0] for names in self.twins.values()],
-            kept=[names[-1] for names in self.twins.values()],
-            roots=[*self.twins],
-        )
         self.keep(
             "repeated_messages",
             """select repeated.tangle_name, root_id, message_id from tangle_messages as kept

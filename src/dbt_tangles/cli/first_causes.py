@@ -2,114 +2,82 @@
 
 from pathlib import Path
 
+from dbt_tangles.cli.compare import COMPARED, Compared
 from dbt_tangles.cli.tables import Pair
 from dbt_tangles.queries import sections
 
 _SQL = sections(Path(__file__).with_name("first_causes.sql"))
-
-#: The inputs, which may be causes: kind, table, scope, id, verdict, and a condition on the rows.
-_INPUTS = [
-    ("ssb", "ssb_messages", "''", "message_id", "is_usable", "true"),
-    ("pzp", "pzp_messages", "''", "message_id", "is_usable", "true"),
-    ("node", "autobase_nodes", "base_id", "node_id", "true", "true"),
-    ("event", "timeline_events", "timeline_id", "event_id", "true", "message_id is null"),
-]
-_TANGLE, _SET, _BASE = ("tangle_name", "root_id"), ("set_id",), ("base_id",)
-#: Compared table: the section of first_causes.sql with the inputs of its rows, and the columns that join the two.
-_SCOPES = {
-    "feeds": ("feed", ("author",)),
-    "tangles": ("tangle", _TANGLE),
-    "tangle_messages": ("tangle", _TANGLE),
-    "tangle_messages.position": ("tangle", _TANGLE),
-    "group_epochs": ("group", ("group_id",)),
-    "sets": ("set", _SET),
-    "set_messages": ("set", _SET),
-    "set_items.item_position": ("set", _SET),
-    "timeline_stats": ("timeline", ("timeline_id",)),
-    "timeline_events.position": ("timeline", ("timeline_id",)),
-    "autobase_bases": ("base", _BASE),
-    "autobase_views.position": ("base", _BASE),
-    "autobase_views.is_confirmed": ("base", _BASE),
-}
-#: Table of inputs: the table of their rejects, with the columns of the scope and the id.
-_REFUSED = {"autobase_nodes": ("autobase_rejects", "base_id", "node_id")}
-_REFUSED |= {"timeline_events": ("timeline_rejects", "timeline_id", "event_id")}
-#: Compared table of messages: their kind and id column. The message itself is the first candidate.
-_OWN = {"tangle_messages": ("ssb", "message_id"), "set_messages": ("pzp", "message_id")}
+#: Table of inputs: the table of their rejects.
+_REJECTS = {"autobase_nodes": "autobase_rejects", "timeline_events": "timeline_rejects"}
+#: Compared table of messages: their table of inputs. The message itself is the first candidate.
+_OWN = {"tangle_messages": "ssb_messages", "set_messages": "pzp_messages"}
 
 
 def find_inputs(pair: Pair) -> None:
-    """Keep the inputs that one replica lacks or judges differently in the table `differing`, for `add_causes`."""
-    differing = ["select null::varchar as kind, null::varchar as scope, null::varchar as id, null as side where false"]
-    for kind, table, scope, id_, verdict, where in _INPUTS:
-        if all([pair.has(f"{whose}.{table}") for whose in "ab"]):
-            columns = f"{scope} as scope, {id_} as id, {verdict} as verdict"
+    """Keep the inputs that one replica lacks or judges differently in the table `differing`, for `add_causes`.
+
+    An input is a message, or the node or event `id` of the `whole` base or timeline.
+    """
+    differing = ["select null::varchar as input, null::varchar as whole, null::varchar as id, null as side where false"]
+    for each in COMPARED:
+        if not each.members and all([pair.has(f"{whose}.{each.table}") for whose in "ab"]):
+            whole = each.keys[0] if len(each.keys) > 1 else "''"
+            verdict = "is_usable" if "is_usable" in each.values else "true"
+            columns = f"{whole} as whole, {each.keys[-1]} as id, {verdict} as verdict"
             differing.append(
-                f"""select '{kind}', coalesce(a.scope, b.scope), coalesce(a.id, b.id),
-                    case when b.id is null then 'only in A' when a.id is null then 'only in B'
-                    else 'verified only in ' || if(a.verdict, 'A', 'B') end
-                from (select {columns} from a.{table} where {where}) as a
-                full join (select {columns} from b.{table} where {where}) as b on a.scope = b.scope and a.id = b.id
-                where a.id is null or b.id is null or a.verdict is distinct from b.verdict"""
+                f"""select '{each.table}', whole, id, case when b.verdict is null then 'only in A'
+                    when a.verdict is null then 'only in B' else 'verified only in ' || if(a.verdict, 'A', 'B') end
+                from (select {columns} from a.{each.table} where {each.where}) as a
+                full join (select {columns} from b.{each.table} where {each.where}) as b using (whole, id)
+                where a.verdict is distinct from b.verdict"""
             )
     pair.keep("differing", " union all ".join(differing))
 
 
-def add_causes(pair: Pair, answer: dict) -> None:
+def add_causes(pair: Pair, each: Compared, answer: dict) -> None:
     """Add `cause` to each listed row of a comparison: the `id` and its `side`, if an input of the row differs.
 
     For an input that one replica lacks, the cause is the reason why that replica rejected it, if it did.
     """
-    table = answer["table"]
-    if table in _REFUSED:
+    if each.table in _REJECTS and not each.members:
         for side, other in (("only_a", "b"), ("only_b", "a")):
-            _add_refusals(pair, answer[side]["first"], other, *_REFUSED[table])
-    if table not in _SCOPES:
-        return
-    section, keys = _SCOPES[table]
-    members = _SQL[section]
+            _add_refusals(pair, answer[side]["first"], other, _REJECTS[each.table], *each.keys)
     rows = [row for side in ("only_a", "only_b", "differ") for row in answer[side]["first"]]
-    if not rows:
+    if not each.members or not rows:
         return
-    of_keys = [tuple(row[key] or "" for key in keys) for row in rows]
+    members = _SQL[each.members]
+    scope = each.keys[: 2 if each.members == "tangle" else 1]
+    own = None if each.place else _OWN.get(each.table)
     found = {
-        (each["k1"], each["k2"]): each["first"]
-        for each in pair.rows(
+        row["n"]: row["cause"]
+        for row in pair.rows(
             f"""with members as ({members.replace("side.", "a.")} union all {members.replace("side.", "b.")}),
-            wanted as (select distinct unnest($k1) as k1, unnest($k2) as k2)
-            select k1, k2, min_by(struct_pack(id := id, side := side), (place, id)) as first
-            from members inner join wanted using (k1, k2) inner join differing using (kind, scope, id)
-            group by k1, k2""",
-            k1=[key[0] for key in of_keys],
-            k2=[key[1] if len(key) > 1 else "" for key in of_keys],
+            wanted as (select unnest($numbers) as n, unnest($scopes) as scope, unnest($own_ids::varchar[]) as own_id),
+            candidates as (
+                select n, input, whole, id, place from members inner join wanted using (scope)
+                union all select n, $own, '', own_id, -3 from wanted
+            )
+            select n, min_by(struct_pack(id := id, side := side), (place, id)) as cause
+            from candidates inner join differing using (input, whole, id) group by n""",
+            numbers=[*range(len(rows))],
+            scopes=[":".join(row[key] or "" for key in scope) for row in rows],
+            own_ids=[row[each.keys[-1]] if own else None for row in rows],
+            own=own,
         )
     }
-    kind, column = _OWN.get(table, (None, None))
-    own = (
-        {
-            each["id"]: each
-            for each in pair.rows(
-                "select id, side from differing where kind = $kind and id in (select unnest($ids))",
-                kind=kind,
-                ids=[row[column] for row in rows],
-            )
-        }
-        if kind
-        else {}
-    )
-    for row, key in zip(rows, of_keys, strict=True):
-        row["cause"] = own.get(row[column] if column else None) or found.get((key[0], key[1] if len(key) > 1 else ""))
+    for n, row in enumerate(rows):
+        row["cause"] = found.get(n)
 
 
-def _add_refusals(pair: Pair, rows: list[dict], other: str, table: str, scope: str, id_: str) -> None:
+def _add_refusals(pair: Pair, rows: list[dict], other: str, table: str, whole: str, id_: str) -> None:
     reasons = {
-        (each["scope"], each["id"]): each["reason"]
+        (each["whole"], each["id"]): each["reason"]
         for each in pair.rows(
-            f"""select {scope} as scope, {id_} as id, min(reason) as reason from {other}.{table}
-            where {id_} in (select unnest($ids)) group by {scope}, {id_}""",
+            f"""select {whole} as whole, {id_} as id, min(reason) as reason from {other}.{table}
+            where {id_} in (select unnest($ids)) group by {whole}, {id_}""",
             ids=[row[id_] for row in rows],
         )
     }
     for row in rows:
-        reason = reasons.get((row[scope], row[id_]))
+        reason = reasons.get((row[whole], row[id_]))
         row["cause"] = {"id": row[id_], "side": f"rejected in {other.upper()}: {reason}"} if reason else None

@@ -1,11 +1,9 @@
 """`tangles follow`: keeps a replica of a timeline in an SQLite file (ScuttleSort 2022-05-09, figure 1)."""
 
 import time
-from collections.abc import Callable
 from contextlib import nullcontext, suppress
-from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import click
 
@@ -16,10 +14,6 @@ from dbt_tangles.cli.page import escape_line, quantity
 from dbt_tangles.cli.sqlite_replica import LockedError, SqliteReplica
 from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError, Tables
-
-T = TypeVar("T")
-#: The longest time in seconds for which a look at the tables waits for a lock, and the pause between two tries.
-MOST_SECONDS, _PAUSE = 30.0, 0.2
 
 
 class Step(NamedTuple):
@@ -46,13 +40,12 @@ def command(timeline: str, path: str, every: float | None, as_json: bool, wareho
     missed publications, or is new, catches up from timeline_events. While another program has locked the file, the
     command waits for at most 30 s; with --every it then goes on. Exit code 1: there is no such timeline.
     """
-    _check_place(Path(path), Path(warehouse))
-    replica = None
+    if Path(path).resolve().is_relative_to(Path(warehouse).resolve()):  # Builds move and remove the folders there.
+        raise CommandError(f"{path}: the file is inside the warehouse {warehouse}; name a file outside of it")
     with suppress(KeyboardInterrupt) if every else nullcontext():
         while True:
             try:
-                replica = replica or _wait(path, partial(SqliteReplica, path))
-                step = _wait(path, partial(_look, warehouse, schema, replica, timeline))
+                step = _look(warehouse, schema, path, timeline)
             except LockedError as error:
                 if not every:
                     raise
@@ -69,33 +62,8 @@ def command(timeline: str, path: str, every: float | None, as_json: bool, wareho
     return FOUND
 
 
-def _check_place(path: Path, warehouse: Path) -> None:
-    """Refuse a file inside the warehouse: builds move and remove the folders there."""
-    if path.resolve().is_relative_to(warehouse.resolve()):
-        raise CommandError(f"{path}: the file is inside the warehouse {warehouse}; name a file outside of it")
-
-
-def _wait(path: str, attempt: Callable[[], T]) -> T:
-    """Return the result of an attempt; while another program has locked the file, say so once and try again.
-
-    Raises:
-        LockedError: The file is locked for 30 seconds.
-    """
-    end, is_told = time.monotonic() + MOST_SECONDS, False
-    while True:
-        try:
-            return attempt()
-        except LockedError:
-            if time.monotonic() >= end:
-                raise
-            if not is_told:
-                words = f"another program has locked the file; waiting for it, at most {MOST_SECONDS:g} s"
-                click.echo(escape_line(f"tangles: {path}: {words}"), err=True)
-            is_told = True
-            time.sleep(_PAUSE)
-
-
-def _look(warehouse: str, schema: str, replica: SqliteReplica, timeline: str) -> Step | None:
+def _look(warehouse: str, schema: str, path: str, timeline: str) -> Step | None:
+    replica = SqliteReplica(path)
     tables = Tables(warehouse, schema)
     for name in ("timeline_events", "timeline_updates"):
         if not tables.has(name):
@@ -115,33 +83,31 @@ def bring_up_to_date(tables: Tables, replica: SqliteReplica, timeline_id: str) -
         "where timeline_id = $timeline order by step",
         timeline=timeline_id,
     )
-    if held is not None and update and held == update[0]["publication"]:
-        return Step(timeline_id, held, "unchanged", 0, 0, replica.count_events(timeline_id))
-    if held is not None and update and held == update[0]["previous_publication"]:
-        commands = [(row["op"], row["event_id"], row["from_position"], row["to_position"]) for row in update]
-        return _apply(tables, replica, timeline_id, commands, update[0]["publication"], "update")
-    sql = "select event_id from timeline_events where timeline_id = $timeline order by position"
-    order = [row["event_id"] for row in tables.rows(sql, timeline=timeline_id)]
-    if not order:
-        return None
-    publication = _name(order)
-    if held == publication:
-        return Step(timeline_id, held, "unchanged", 0, 0, replica.count_events(timeline_id))
-    earlier = replica.order(timeline_id)
-    if held is not None and set(earlier) <= set(order):
-        return _apply(tables, replica, timeline_id, _shortest_script(earlier, order), publication, "script")
-    written = replica.load(timeline_id, order, _contents(tables, timeline_id, order), publication)
-    return Step(timeline_id, publication, "load", 0, written, len(order))
-
-
-def _apply(
-    tables: Tables, replica: SqliteReplica, timeline_id: str, commands: list[Command], publication: str, way: str
-) -> Step:
-    contents = _contents(tables, timeline_id, [event for op, event, _, _ in commands if op == "ins"])
-    try:
-        written = replica.apply(timeline_id, commands, contents, publication)
-    except EditError as error:
-        raise CommandError(f"{timeline_id}: the file holds another order than it says ({error}); delete it") from error
+    publication, previous = (update[0]["publication"], update[0]["previous_publication"]) if update else (None, None)
+    commands, written = [], 0
+    columns = ("op", "event_id", "from_position", "to_position")
+    if held is not None and held in (publication, previous):
+        way = "unchanged" if held == publication else "update"
+        commands = [tuple(row[column] for column in columns) for row in update if way == "update"]
+    else:
+        sql = "select event_id from timeline_events where timeline_id = $timeline order by position"
+        order = [row["event_id"] for row in tables.rows(sql, timeline=timeline_id)]
+        if not order:
+            return None
+        publication, earlier = _name(order), replica.order(timeline_id)
+        has_left = held is None or not {*earlier} <= {*order}
+        way = "unchanged" if held == publication else "load" if has_left else "script"
+        commands = _shortest_script(earlier, order) if way == "script" else []
+    if way == "load":
+        written = replica.load(timeline_id, _contents(tables, timeline_id, order), publication)
+    elif way != "unchanged":
+        inserted = _contents(tables, timeline_id, [event for op, event, _, _ in commands if op == "ins"])
+        try:
+            written = replica.apply(timeline_id, commands, inserted, publication)
+        except EditError as error:
+            raise CommandError(
+                f"{timeline_id}: the file holds another order than it says ({error}); delete it"
+            ) from error
     return Step(timeline_id, publication, way, len(commands), written, replica.count_events(timeline_id))
 
 
@@ -177,11 +143,10 @@ def _shortest_script(earlier: list[str], order: list[str]) -> list[Command]:
     before = {event: position for position, event in enumerate(earlier)}
     old = np.array([before.get(event, -1) for event in order], np.int32)
     commands = script(np.array([0, len(order)]), old, np.arange(len(order), dtype=np.int32))
+    columns = (commands.event.tolist(), commands.taken.tolist(), commands.put.tolist())
     return [
         ("ins", order[event], None, put) if taken < 0 else ("mov", order[event], taken, put)
-        for event, taken, put in zip(
-            *(part.tolist() for part in (commands.event, commands.taken, commands.put)), strict=True
-        )
+        for event, taken, put in zip(*columns, strict=True)
     ]
 
 
@@ -189,15 +154,8 @@ def _print(step: Step, as_json: bool) -> None:
     if as_json:
         print_json_line(step._asdict())
         return
-    words = {
-        "unchanged": "unchanged",
-        "update": f"{quantity(step.commands, 'command{|s}')} of the latest update",
-        "script": f"{quantity(step.commands, 'command{|s}')} to catch up",
-        "load": "loaded",
-    }
-    click.echo(
-        escape_line(
-            f"{step.timeline_id}: {words[step.way]}, {quantity(step.rows_written, 'row{|s}')} written; "
-            f"{quantity(step.events, 'event{|s}')}"
-        )
-    )
+    commands = quantity(step.commands, "command{|s}")
+    words = {"update": f"{commands} of the latest update", "script": f"{commands} to catch up", "load": "loaded"}
+    written, events = quantity(step.rows_written, "row{|s}"), quantity(step.events, "event{|s}")
+    said = f"{step.timeline_id}: {words.get(step.way, step.way)}, {written} written; {events}"
+    click.echo(escape_line(said))

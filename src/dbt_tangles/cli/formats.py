@@ -11,7 +11,8 @@ _HARMLESS = re.compile(r"[^\w .,:/%@+=()-]", re.ASCII)
 
 def dot(graph: Graph) -> str:
     """Write a graph for Graphviz."""
-    lines = [f"digraph {_quoted(_title(graph))} {{", "  rankdir=BT;", '  node [shape=box, fontname="monospace"];']
+    title = escape_line(" ".join(filter(None, (graph.kind, graph.all_names, graph.id))))
+    lines = [f"digraph {_quoted(title)} {{", "  rankdir=BT;", '  node [shape=box, fontname="monospace"];']
     numbers = _numbers(graph)
     looks = {IN: "", ASIDE: ", style=dashed, fontcolor=gray", MISSING: ", style=dotted, fontcolor=red"}
     for node in graph.nodes:
@@ -35,10 +36,6 @@ def mermaid(graph: Graph) -> str:
         arrow = "-.->" if edge.kind in _DASHED else "-->"
         lines.append(f"  n{numbers[edge.child]} {arrow} n{numbers[edge.parent]}")
     return "\n".join(lines)
-
-
-def _title(graph: Graph) -> str:
-    return escape_line(" ".join(filter(None, (graph.kind, graph.all_names, graph.id))))
 
 
 def _numbers(graph: Graph) -> dict[str, int]:

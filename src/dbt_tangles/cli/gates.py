@@ -1,63 +1,19 @@
 """The conditions of `tangles status --fail-on`: counts of rows that a gate does not allow, each with its first rows."""
 
+from pathlib import Path
+
 import click
 
 from dbt_tangles.cli.logs_of_tables import explain_absence
 from dbt_tangles.cli.runs import is_building
 from dbt_tangles.cli.tables import CommandError, Tables
+from dbt_tangles.queries import sections
 
-#: Statuses of runs that have not failed.
+#: Statuses of runs that have not failed. One that is noted as running has failed if no process builds.
 UNFAILED = ("success", "running")
 _LISTED = 1000
-
-
-def _of_rejects(table: str) -> str:
-    return f"""select coalesce(source_file || ':' || line, '{table}') || ' ' || reason as what,
-        greatest(line_count, 1) as n from {table}"""
-
-
-def _of_runs(unfailed: tuple[str, ...]) -> dict[str, str]:
-    known = ", ".join(f"'{status}'" for status in unfailed)
-    return {
-        "runs": f"""select run_id || ' ' || status as what, 1 as n from runs as r where status not in ({known})
-        and epoch_us(started_at) > coalesce(
-            (select max(epoch_us(s.started_at)) from runs as s where s.status = 'success'), -1)"""
-    }
-
-
-#: Name of a condition: for each of its tables, a query of the counted rows: a text `what`, and `n`, the number of lines
-#: that it stands for. `failed_run` reads the runs alone.
-CONDITIONS = {
-    "rejects": {
-        name: _of_rejects(name) for name in ("ssb_rejects", "pzp_rejects", "autobase_rejects", "timeline_rejects")
-    },
-    "forks": {
-        "feeds": """select 'feed ' || author || ' at sequence ' || fork_sequence as what, 1 as n from feeds
-        where status = 'forked'"""
-    },
-    "gaps": {
-        "feeds": """select 'feed ' || author || ' at sequence ' || gap_sequence as what, 1 as n from feeds
-        where gap_sequence is not null"""
-    },
-    "set_aside": {
-        # Equal tangles of one root, such as thread and ssb:legacy_thread, set a message aside once.
-        "tangle_messages": """select distinct
-            message_id || ' ' || set_aside_reason || ', root ' || coalesce(root_id, 'unknown') as what, 1 as n
-        from tangle_messages where set_aside_reason is not null""",
-        "group_messages": """select message_id || ' ' || set_aside_reason || ', private groups' as what, 1 as n
-        from group_messages where set_aside_reason is not null""",
-        "set_messages": """select message_id || ' ' || reject_reason || ', set ' || set_id as what, 1 as n
-        from set_messages where not is_valid and (not is_held or reject_reason = 'bad_set_data')""",
-    },
-    "left_out_of_record": {
-        "records": """select each.message_id || ' ' || each.reason || ', record ' || tangle_name || ':' || root_id
-        as what, 1 as n from (select tangle_name, root_id, unnest(left_out) as each from records)"""
-    },
-    "failed_run": _of_runs(UNFAILED),
-}
-
-#: A run that is noted as running has failed if no process builds.
-_IF_NONE_BUILDS = _of_runs(("success",))
+_SQL = sections(Path(__file__).with_suffix(".sql"))
+CONDITIONS = [*dict.fromkeys(name.partition("__")[0] for name in _SQL)]
 
 
 class Gates(click.ParamType):
@@ -88,11 +44,12 @@ def check(tables: Tables, gates: dict[str, int]) -> list[dict]:
     Raises:
         CommandError: All tables of a condition are missing, so that it would pass unchecked.
     """
-    conditions = CONDITIONS if is_building(tables) else CONDITIONS | {"failed_run": _IF_NONE_BUILDS}
-    return [_check(tables, name, allowed, conditions[name]) for name, allowed in gates.items()]
+    unfailed = UNFAILED if is_building(tables) else UNFAILED[:1]
+    return [_check(tables, name, allowed, unfailed) for name, allowed in gates.items()]
 
 
-def _check(tables: Tables, name: str, allowed: int, queries: dict[str, str]) -> dict:
+def _check(tables: Tables, name: str, allowed: int, unfailed: tuple[str, ...]) -> dict:
+    queries = {key.partition("__")[2]: sql for key, sql in _SQL.items() if key.startswith(f"{name}__")}
     built = [table for table in queries if tables.has(table)]
     if not built:
         raise CommandError(
@@ -100,10 +57,12 @@ def _check(tables: Tables, name: str, allowed: int, queries: dict[str, str]) -> 
             f" {'; '.join(explain_absence(tables, table) for table in queries)}"
         )
     count, first = 0, []
+    values = {"unfailed": list(unfailed)} if name == "failed_run" else {}
     for table in built:
-        query = queries[table]
-        count += tables.rows(f"select coalesce(sum(n), 0)::bigint as n from ({query})")[0]["n"]
-        first += [row["what"] for row in tables.rows(f"select what from ({query}) order by what limit {_LISTED}")]
+        query = f"select what, (sum(n) over ())::bigint as total from ({queries[table]}) order by what limit {_LISTED}"
+        rows = tables.rows(query, **values)
+        count += rows[0]["total"] if rows else 0
+        first += [row["what"] for row in rows]
     return {"name": name, "count": count, "allowed": allowed, "is_failed": count > allowed, "first": first[:_LISTED]}
 
 

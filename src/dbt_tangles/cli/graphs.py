@@ -10,8 +10,6 @@ from dbt_tangles.queries import query, total_of
 
 #: What an unsettled node of a base waits for, by reason of `autobase_unsettled`.
 _WAITS = {"needs_votes": "needs votes", "contender": "has a contender", "awaits_merge": "awaits a merge"}
-
-
 #: No sequence is greater.
 _GREATEST = 2**63 - 1
 
@@ -37,6 +35,16 @@ def _share(taken: list[dict], aside: list[dict], limit: int) -> list[dict]:
     """Pick at most `limit` rows of both lists; a quarter of them from `aside` if both lists are long enough."""
     kept = max(limit // 4, limit - len(taken))
     return [*taken[: limit - min(len(aside), kept)], *aside[:kept]]
+
+
+def _with_links(nodes: list[Node], links: list[dict]) -> tuple[list[Node], list[Edge]]:
+    """Add nodes for the missing parents of links, of which `lost` says in words that they are missing."""
+    drawn, lost = {node.id for node in nodes}, {}
+    for link in links:
+        if words := link.pop("lost"):
+            lost.setdefault(link["parent"], words)
+    missing = [Node(id_, MISSING, words=words) for id_, words in lost.items() if id_ not in drawn]
+    return [*nodes, *missing], [Edge(**link) for link in links]
 
 
 def tangle(tables: Tables, name: str, root: str, limit: int) -> Graph:
@@ -87,15 +95,7 @@ def _member_words(row: dict) -> str:
 
 
 def feed(tables: Tables, name: str, author: str, limit: int, until: int | None = None) -> Graph:
-    """Read a feed: its messages in the chain and off it, and the missing messages that these follow.
-
-    Args:
-        tables: The warehouse's tables.
-        name: Always empty: feeds have no names.
-        author: The feed's author.
-        limit: The most messages to read, the last ones.
-        until: Read messages up to this sequence only.
-    """
+    """Read a feed up to a sequence: its messages in the chain and off it, and missing ones that these follow."""
     rows, total = _last(tables, "feed_messages", limit, author=author, until=_GREATEST if until is None else until)
     if until is not None:
         total = _count(tables, "feed_messages", author=author, until=_GREATEST)
@@ -166,11 +166,7 @@ def set_(tables: Tables, name: str, set_id: str, limit: int) -> Graph:
         for row in shown
     ]
     links = tables.rows(query("set_links"), set=set_id, ids=[node.id for node in nodes])
-    edges = [Edge(row["message_id"], row["other_id"], row["kind"], row["kind"] != "supersedes") for row in links]
-    drawn = {node.id for node in nodes}
-    lost = dict.fromkeys(row["other_id"] for row in links if not row["is_known"] and row["other_id"] not in drawn)
-    nodes += [Node(id_, MISSING, words="not in the set") for id_ in lost]
-    return Graph("set", set_id, name, total + total_aside, nodes, edges)
+    return Graph("set", set_id, name, total + total_aside, *_with_links(nodes, links))
 
 
 def group(tables: Tables, name: str, group_id: str, limit: int) -> Graph:
@@ -201,15 +197,8 @@ def base(tables: Tables, name: str, base_id: str, limit: int) -> Graph:
     settled = {row["node_id"]: row for row in tables.rows(query("base_positions"), base=base_id, ids=ids)}
     reasons = waits_of(tables, base_id, ids)
     nodes = [_base_node(row, settled.get(row["node_id"]), reasons.get(row["node_id"])) for row in shown]
-    links = tables.rows(query("base_links"), base=base_id, ids=[node.id for node in nodes])
-    edges = [Edge(row["node_id"], row["head_id"], row["kind"]) for row in links]
-    there = {node.id for node in nodes}
-    for row in links:
-        if not row["is_known"] and row["head_id"] not in there:
-            there.add(row["head_id"])
-            words = "older than this log" if row["is_before_start"] else "not in the log"
-            nodes.append(Node(row["head_id"], MISSING, words=words))
-    return Graph("base", base_id, name, total + total_refused, nodes, edges)
+    links = tables.rows(query("base_links"), base=base_id, ids=ids)
+    return Graph("base", base_id, name, total + total_refused, *_with_links(nodes, links))
 
 
 def waits_of(tables: Tables, base_id: str, ids: list[str]) -> dict[str, str]:
@@ -230,8 +219,10 @@ def _base_node(row: dict, view: dict | None, waits: str | None) -> Node:
 
 
 def order_marks(event: dict) -> list[str]:
-    """Name the neighbour that an event of a timeline does not follow, and the number of its left out causes."""
+    """Name the neighbour that an event of a timeline does not follow, its span of ranks, and its left out causes."""
     marks = [f"tie with position {event['position'] - 1}"] if event["is_tie_broken"] else []
+    if event["latest_rank"] > event["rank"]:
+        marks.append(f"free from rank {event['rank']} to {event['latest_rank']}")
     left_out = event["left_out_causes"]
     return marks + ([f"{quantity(len(left_out), 'cause{|s}')} left out"] if left_out else [])
 
@@ -255,15 +246,13 @@ def timeline(tables: Tables, name: str, timeline_id: str, limit: int) -> Graph:
         for row in rows
     ]
     links = tables.rows(
-        """select event_id, cause_id, kind, is_known from timeline_links
-        where timeline_id = $timeline and event_id in (select unnest($ids)) order by all""",
+        """select event_id as child, cause_id as parent, kind, true as is_order,
+            if(is_known, null, 'not in the timeline') as lost
+        from timeline_links where timeline_id = $timeline and event_id in (select unnest($ids)) order by all""",
         timeline=timeline_id,
         ids=[node.id for node in nodes],
     )
-    edges = [Edge(row["event_id"], row["cause_id"], row["kind"]) for row in links]
-    lost = dict.fromkeys(row["cause_id"] for row in links if not row["is_known"])
-    nodes += [Node(id_, MISSING, words="not in the timeline") for id_ in lost]
-    return Graph("timeline", timeline_id, name, total, nodes, edges)
+    return Graph("timeline", timeline_id, name, total, *_with_links(nodes, links))
 
 
 READ = {"tangle": tangle, "feed": feed, "set": set_, "group": group, "base": base, "timeline": timeline}

@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from dbt_tangles.cli.pasted_ids import candidates, first_likely_id, is_name
+from dbt_tangles.cli.pasted_ids import Candidate, candidates, first_likely_id, is_name
 from dbt_tangles.cli.tables import CommandError, Tables
 
 _NODE = re.compile(r"([0-9a-fA-F]{1,64}):([0-9]{1,10})")
@@ -57,63 +57,44 @@ def find(tables: Tables, given: str, kind: str | None = None) -> list[Found]:
     Returns:
         One id if the text is a whole id or a unique prefix; otherwise at most 11.
     """
-    for candidate in candidates(given):
-        found = _find(tables, candidate.text, kind)
-        if not candidate.may_be_prefix:
-            found = [each for each in found if each.id == candidate.text]
-        if found:
-            return found
-    return []
+    return next(filter(None, (_find(tables, candidate, kind) for candidate in candidates(given))), [])
 
 
-def _find(tables: Tables, prefix: str, kind: str | None) -> list[Found]:
+def _find(tables: Tables, candidate: Candidate, kind: str | None) -> list[Found]:
     found: list[Found] = []
     for each in [kind] if kind else PLACES:
-        ids: set[str] = set()
-        for table, column in PLACES[each]:
-            ids |= _ids(tables, table, column, prefix)
-        if prefix in ids:
-            return [Found(each, prefix)]
+        ids = _ids(tables, PLACES[each], candidate)
+        if candidate.text in ids:
+            return [Found(each, candidate.text)]
         found += [Found(each, id_) for id_ in sorted(ids)]
         # Only ids of classic SSB begin with %, so the large tables of events need not be searched.
-        if found and each == "message" and prefix.startswith("%"):
+        if found and each == "message" and candidate.text.startswith("%"):
             break
     return found[: _SHOWN + 1]
 
 
-def _ids(tables: Tables, table: str, column: str, prefix: str) -> set[str]:
-    node = _NODE.fullmatch(prefix) if column == "node_id" else None
-    values = {"low": prefix, "high": prefix + LAST}
-    where = f"{column} >= $low and {column} < $high"
-    if node:
-        values = {"low": node[1].lower(), "high": node[1].lower() + LAST, "end": f":{node[2]}"}
-        where += f" and ends_with({column}, $end)"
-    # A whole id comes before all others that begin with it.
-    rows = tables.rows(
-        f"""select distinct {column} as id from {table}
-        where {_ONLY.get(table, "")}{where} order by 1 limit {_SHOWN + 1}""",
-        **values,
-    )
-    return {row["id"] for row in rows}
+def _ids(tables: Tables, places: list[tuple[str, str]], candidate: Candidate) -> set[str]:
+    """Read the first ids that a candidate may stand for; a whole id comes before all others that begin with it."""
+    low, may_be_prefix = candidate
+    ids: set[str] = set()
+    for table, column in places:
+        node = _NODE.fullmatch(low) if column == "node_id" and may_be_prefix else None
+        begin, end = (node[1].lower(), f":{node[2]}") if node else (low, "")
+        rows = tables.rows(
+            f"""select distinct {column} as id from {table} where {_ONLY.get(table, "")}
+            {column} >= $low and {column} < $high and ends_with({column}, $end) order by 1 limit {_SHOWN + 1}""",
+            low=begin,
+            high=begin + (LAST if may_be_prefix else "\0"),
+            end=end,
+        )
+        ids |= {row["id"] for row in rows}
+    return ids
 
 
 def complete_id(tables: Tables, given: str) -> str | None:
     """Complete the prefix of an id that tangles miss, or else of one that lines claim, if exactly one matches."""
-    for places in _UNLISTED:
-        for candidate in candidates(given):
-            high = candidate.text + (LAST if candidate.may_be_prefix else "\0")
-            ids = {
-                row["id"]
-                for table, column in places
-                for row in tables.rows(
-                    f"select distinct {column} as id from {table} where {column} >= $low and {column} < $high limit 2",
-                    low=candidate.text,
-                    high=high,
-                )
-            }
-            if len(ids) == 1:
-                return ids.pop()
-    return None
+    found = (_ids(tables, places, candidate) for places in _UNLISTED for candidate in candidates(given))
+    return next((ids.pop() for ids in found if len(ids) == 1), None)
 
 
 def require_id(tables: Tables, given: str, kind: str | None = None) -> str:

@@ -77,13 +77,7 @@ def is_installed(name: str) -> bool:
 
 
 def make_project(folder: Path) -> list[str]:
-    """Write a new project.
-
-    Args:
-        folder: A folder that does not exist yet, or an empty one.
-
-    Returns:
-        The names of the files written.
+    """Write a new project into a new or empty folder, and return the names of its files.
 
     Raises:
         ValueError: The folder is a file or is not empty.
@@ -117,13 +111,7 @@ def write_profile(path: Path, target: str) -> None:
 
 
 def make_link(folder: Path) -> Path:
-    """Link a project to the installed dbt project, replacing an older link.
-
-    Args:
-        folder: The project's folder.
-
-    Returns:
-        The path of the link.
+    """Link a project to the installed dbt project, replacing an older link, and return the path of the link.
 
     Raises:
         ValueError: A file or folder has the link's name.

@@ -1,24 +1,11 @@
 """Draws a graph in lanes, as `git log --graph` does: one node on each line, children above their parents."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-#: The character of a cell by its connections: up, down, left, right.
-_CELLS = {
-    (1, 1, 0, 0): "│",
-    (1, 1, 0, 1): "├",
-    (1, 1, 1, 0): "┤",
-    (1, 1, 1, 1): "┼",
-    (1, 0, 0, 1): "╰",
-    (1, 0, 1, 0): "╯",
-    (1, 0, 1, 1): "┴",
-    (0, 1, 0, 1): "╭",
-    (0, 1, 1, 0): "╮",
-    (0, 1, 1, 1): "┬",
-    (1, 0, 0, 0): "│",
-    (0, 1, 0, 0): "│",
-    (0, 0, 0, 0): " ",
-}
+#: The character of a cell by its connections, of which up counts 8, down 4, left 2 and right 1.
+_CELLS = " ╶╴─│╭╮┬│╰╯┴│├┤┼"
 #: The placeholder of a node, which the caller replaces by a glyph for the node's state.
 NODE = "●"
 ASCII = str.maketrans("│├┤┼╰╯┴╭╮┬─●○◌⋮…", "|++++++++--*o?:.")
@@ -41,30 +28,21 @@ def order(keys: Mapping[str, tuple], parents: Mapping[str, Sequence[str]]) -> li
     Returns:
         The nodes in their order. A cycle is cut at its node with the greatest key.
     """
-    waits = dict.fromkeys(keys, 0)
-    for node in keys:
-        for parent in set(parents.get(node, ())):
-            if parent in waits:
-                waits[parent] += 1
+    children = Counter(parent for node in keys for parent in {*parents.get(node, ())})
     by_key = sorted(keys, key=keys.__getitem__)
-    ready = [node for node in by_key if not waits[node]]
+    ready = [node for node in by_key if not children[node]]
     done: dict[str, None] = {}
-    while len(done) < len(waits):
-        if not ready:
-            while by_key[-1] in done:
-                by_key.pop()
-            ready.append(by_key[-1])
-        node = ready.pop()
-        if node in done:
-            continue
+    while len(done) < len(keys):
+        while by_key[-1] in done:
+            by_key.pop()
+        node = ready.pop() if ready else by_key[-1]
         done[node] = None
-        next_ones = []
+        free = []
         for parent in dict.fromkeys(parents.get(node, ())):
-            if parent in waits and parent not in done:
-                waits[parent] -= 1
-                if not waits[parent]:
-                    next_ones.append(parent)
-        ready += reversed(next_ones)
+            children[parent] -= 1
+            if parent in keys and parent not in done and not children[parent]:
+                free.append(parent)
+        ready += reversed(free)
     return [*done]
 
 
@@ -123,7 +101,7 @@ def _links(lanes: list[str | None], before: list[bool], column: int, targets: li
     for at, lane in enumerate(lanes):
         was_there = at < len(before) and before[at]
         if at == column or at in targets:
-            cell = _CELLS[was_there, lane is not None, at > first, at < last]
+            cell = _CELLS[8 * was_there + 4 * (lane is not None) + 2 * (at > first) + (at < last)]
         elif first < at < last and not lane:
             cell = "─"
         else:  # The links pass behind this lane.

@@ -1,30 +1,19 @@
 """The argument LOG of commands: files, folders, globs, and `-` for the standard input."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from dbt_tangles.cli.page import escape_unprintable, quantity
 from dbt_tangles.cli.tables import CommandError
 
-if TYPE_CHECKING:
-    from dbt_tangles.lint.log_files import LogFile
 
-#: The argument that stands for the standard input.
-_DASH = "-"
-
-
-def group_logs(
-    logs: Sequence[str], kind: str | None, is_pretty: bool
-) -> tuple[dict[str, list[LogFile]], dict[str, list[LogFile]]]:
+def group_logs(logs: Sequence[str], kind: str | None, is_pretty: bool) -> tuple[dict[str, list], dict[str, list]]:
     """List the files of each log, and of each kind of log; tell how many files a folder or glob has.
 
     Raises:
@@ -54,7 +43,7 @@ def with_standard_input(logs: Sequence[str], folder: Path) -> Iterator[tuple[str
     # Imported here, because the readers of logs load slowly.
     from dbt_tangles.lint.log_files import STANDARD_INPUT
 
-    if _DASH not in logs:
+    if "-" not in logs:
         yield tuple(logs)
         return
     folder.mkdir(parents=True, exist_ok=True)
@@ -68,6 +57,6 @@ def with_standard_input(logs: Sequence[str], folder: Path) -> Iterator[tuple[str
             file.truncate(0)
             shutil.copyfileobj(click.get_binary_stream("stdin"), file)
             file.flush()
-            yield tuple(str(path) if log == _DASH else log for log in logs)
+            yield tuple(str(path) if log == "-" else log for log in logs)
         finally:
             path.unlink(missing_ok=True)

@@ -35,28 +35,23 @@ class Log(NamedTuple):
     reject_within: str  # The column of bases or timelines in `rejects`, or null
 
 
+_EVENT = ("event_id", "timeline_id")
+_NODE = "case kind when 'base' then '' else writer || ':' || length end"
 LOGS = {
     "ssb": Log("message", "stg_ssb__lines", "message_id", "null", "ssb_rejects", "message_id", "null"),
     "pzp": Log("pzp", "stg_pzp__lines", "message_id", "null", "pzp_rejects", "message_id", "null"),
-    "autobase": Log(
-        "node",
-        "stg_autobase__lines",
-        "case kind when 'base' then '' else writer || ':' || length end",
-        "base_id",
-        "autobase_rejects",
-        "node_id",
-        "base_id",
-    ),
-    "event": Log(
-        "event",
-        "stg_events__lines",
-        "event_id",
-        "timeline_id",
-        "timeline_rejects",
-        "event_id",
-        "timeline_id",
-    ),
+    "autobase": Log("node", "stg_autobase__lines", _NODE, "base_id", "autobase_rejects", "node_id", "base_id"),
+    "event": Log("event", "stg_events__lines", *_EVENT, "timeline_rejects", *_EVENT),
 }
+
+
+def _source_files(tables: Tables) -> set[str]:
+    return {
+        row["source_file"]
+        for log in LOGS.values()
+        for table in (log.lines, log.rejects)
+        for row in tables.rows(f"select distinct source_file from {table} where source_file is not null")
+    }
 
 
 def files(tables: Tables, log: Log) -> dict[str, int]:
@@ -70,13 +65,7 @@ def shortener(tables: Tables) -> Callable[[str], str]:
 
     @cache
     def names() -> re.Pattern[str]:
-        found = {
-            row["source_file"]
-            for log in LOGS.values()
-            for table in (log.lines, log.rejects)
-            if tables.files(table)
-            for row in tables.rows(f"select distinct source_file from {table} where source_file is not null")
-        }
+        found = _source_files(tables)
         ends = Counter(end for name in found for end in _ends(name))
         for name in found:
             short[name] = next((end for end in _ends(name) if ends[end] == 1), name)
@@ -113,12 +102,7 @@ def may_be_line(given: str) -> bool:
 def is_line(tables: Tables, given: str) -> bool:
     """Whether a user's text is `FILE:N` with the name of a file that the build read."""
     match = LINE.fullmatch(given)
-    return bool(match) and any(
-        is_named(row["source_file"], match[1])
-        for log in LOGS.values()
-        for table in (log.lines, log.rejects)
-        for row in tables.rows(f"select distinct source_file from {table}")
-    )
+    return bool(match) and any(is_named(name, match[1]) for name in _source_files(tables))
 
 
 def id_of_line(tables: Tables, log: Log, source_file: str, line: int) -> dict | None:

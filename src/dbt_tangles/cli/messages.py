@@ -1,19 +1,12 @@
 """The meanings of reason codes by log, from the table in `dbt_tangles.reasons`."""
 
-from functools import cache
+from collections.abc import Callable
 
-from dbt_tangles.reasons import AutobaseLogReason, EventReason, FileFault, Framing, PzpReason, Reasons, meanings
-
-
-def _described(reasons: type[Reasons]) -> dict[str, str]:
-    return {reason.value: reason.description for reason in reasons}
-
+from dbt_tangles.reasons import FileFault, PzpReason, meanings
 
 SET_ASIDE = meanings("tangle_messages.set_aside_reason")
 OFF_CHAIN = meanings("feed_messages.reason")
-NOT_IN_BASE = _described(AutobaseLogReason)
-NO_EVENT = _described(EventReason)
-FILES = _described(FileFault)
+FILES = {reason.value: reason.description for reason in FileFault}
 #: `set_messages.reject_reason` of messages that may prove valid once the log has more messages of their account
 UNDECIDED = frozenset((PzpReason.UNKNOWN_ACCOUNT_TIPS.value, PzpReason.UNDECIDED_PREV.value))
 #: Words for a message that is in the log, encrypted.
@@ -26,40 +19,16 @@ IN_NO_SET = {
     "no_set_root": "it does not name the root of a set",
 }
 
-_FRAMING = _described(Framing)
-_meanings_of = cache(meanings)
+
+def meaning_in(*columns: str) -> Callable[[str], str]:
+    """Return the function from a code to its meaning in the first of some columns that has it, or the empty text."""
+    found = {code: meaning for column in reversed(columns) for code, meaning in meanings(column).items()}
+    return lambda code: found.get(code, "")
 
 
-def _meaning(column: str, code: str) -> str:
-    # In `timeline_rejects` the reason of such a line is `malformed`, and the framing mistake is in the detail.
-    return _meanings_of(column).get(code) or _FRAMING.get(code, "")
-
-
-def ssb(code: str) -> str:
-    """Return the meaning of a reason of `ssb_rejects`."""
-    return _meaning("ssb_rejects.reason", code)
-
-
-def pzp(code: str) -> str:
-    """Return the meaning of a reason of pzp lines, and of messages in sets."""
-    return _meaning("pzp_rejects.reason", code) or _meaning("set_messages.reject_reason", code)
-
-
-def group(code: str) -> str:
-    """Return the meaning of a reason of `group_messages`."""
-    return _meaning("group_messages.set_aside_reason", code)
-
-
-def record(code: str) -> str:
-    """Return the meaning of a reason of `records.left_out`."""
-    return _meaning("records.left_out", code)
-
-
-def autobase(code: str) -> str:
-    """Return the meaning of a reason of `autobase_rejects`."""
-    return _meaning("autobase_rejects.reason", code)
-
-
-def event(code: str) -> str:
-    """Return the meaning of a reason of `timeline_rejects`."""
-    return _meaning("timeline_rejects.reason", code)
+ssb = meaning_in("ssb_rejects.reason")
+pzp = meaning_in("pzp_rejects.reason", "set_messages.reject_reason")
+group = meaning_in("group_messages.set_aside_reason")
+record = meaning_in("records.left_out")
+autobase = meaning_in("autobase_rejects.reason")
+event = meaning_in("timeline_rejects.reason")

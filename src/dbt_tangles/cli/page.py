@@ -2,14 +2,13 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 #: A piece of a line: a text, or a text and its style.
 Piece = str | tuple[str, str]
 
 GOOD, BAD, DIM, STRONG, ID = "green", "red", "dim", "bold", "cyan"
-_SHOWN = 10
 _COLONS = re.compile(r"^( *)::")
 _FORMS = re.compile(r"\{([^{}|]*)\|([^{}|]*)\}")
 
@@ -90,22 +89,6 @@ class Page:
         if (escaped := escape_line(line.plain)) != line.plain:
             line = self._text(escaped)
         self.console.print(line)
-
-    def ids(self, label: str, ids: Iterable[str], indent: int = 0, none: str | None = None) -> None:
-        """Print a label and ids: a single id on the same line, several on lines of their own, at most 10."""
-        ids = list(ids)
-        if not ids:
-            if none is not None:
-                self.line(label, " ", (none, DIM), indent=indent)
-            return
-        if len(ids) == 1:
-            self.line(label, " ", (ids[0], ID), indent=indent)
-            return
-        self.line(label, indent=indent)
-        for each in ids[:_SHOWN]:
-            self.line((each, ID), indent=indent + 1)
-        if len(ids) > _SHOWN:
-            self.line((f"… and {len(ids) - _SHOWN:,} more (--json lists them)", DIM), indent=indent + 1)
 
 
 def print_json(value: Any) -> None:

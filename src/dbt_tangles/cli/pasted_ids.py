@@ -1,4 +1,4 @@
-"""Lists the ids that a pasted text may stand for: in quotes or brackets, percent-encoded, in a link, or as a URI."""
+"""Lists the ids that a pasted text may stand for: in quotes, percent-encoded, as a URI, or whole in a longer text."""
 
 import re
 from collections.abc import Iterator
@@ -52,7 +52,6 @@ class Candidate(NamedTuple):
 
     text: str  # An id or the beginning of one
     may_be_prefix: bool  # Whether the text may be only the beginning of an id
-    is_likely: bool  # Whether a text that matches an id's pattern is taken as an id; false for words of a link's path
 
 
 def as_sigil(text: str) -> str:
@@ -73,19 +72,14 @@ def candidates(text: str) -> list[Candidate]:
     """List the ids that a pasted text may stand for, the likeliest first.
 
     Returns:
-        The text itself; the text without quotes and brackets around it; decoded texts; whole ids within it; then the
-        parts of a link's path, query and fragment, the last part first. SSB URIs become sigils. A text that may be a
-        message's id without its sigil is followed by the id with it. An empty text has no form.
+        The text itself; the text without quotes and brackets around it; decoded texts; then whole ids within it, as in
+        a link. SSB URIs become sigils. A text that may be a message's id without its sigil is followed by the id with
+        it. An empty text has no form.
     """
-    found = {form: Candidate(form, True, True) for form in _with_sigil(text)} if text else {}
-    if len(text) <= _LONGEST:
-        wholes = list(_decoded(text))
-        for form in (form for whole in wholes for form in _with_sigil(whole)):
-            found.setdefault(form, Candidate(form, True, True))
-        for part in (part for whole in wholes for part in _ids_within(whole)):
-            found.setdefault(part, Candidate(part, False, True))
-        for part in (part for whole in wholes for part in _parts(whole)):
-            found.setdefault(part, Candidate(part, part[0] in "%@", part[0] in "%@"))
+    wholes = [text, *(_decoded(text) if len(text) <= _LONGEST else ())] if text else []
+    found = {form: Candidate(form, True) for whole in wholes for form in _with_sigil(whole)}
+    for part in (part for whole in wholes[1:] for part in _ids_within(whole)):
+        found.setdefault(part, Candidate(part, False))
     return list(found.values())
 
 
@@ -133,18 +127,9 @@ def _ids_within(text: str) -> Iterator[str]:
         yield f"{digest[1]}{_standard(digest[2])}.{digest[3]}" if digest else as_sigil(match)
 
 
-def _parts(text: str) -> list[str]:
-    link = _LINK.match(text)
-    if not link:
-        return []
-    parts = [unquote(part) for part in re.split(r"[/?#&=]", text[link.end() :]) if part]
-    return parts[::-1][:_MOST_PIECES]
-
-
 def first_likely_id(text: str) -> str | None:
     """Return the first form of a text that matches the pattern of an id or of its beginning, if any."""
-    likely = (candidate.text for candidate in candidates(text) if candidate.is_likely)
-    return next((text for text in likely if any(look.fullmatch(text) for look in _LOOKS)), None)
+    return next((form for form in candidate_texts(text) if any(look.fullmatch(form) for look in _LOOKS)), None)
 
 
 def is_name(text: str) -> bool:

@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import yaml
+
 from dbt_tangles.cli.pasted_ids import as_sigil
-from dbt_tangles.cli.tables import Tables
+from dbt_tangles.cli.tables import Tables, is_unicode
 from dbt_tangles.queries import sections
 from dbt_tangles.why.claims import claims_of
 
@@ -19,52 +22,22 @@ AGREE, DIFFER, UNKNOWN, UNREADABLE = "agree", "differ", "unknown", "unreadable"
 
 
 class Kind(NamedTuple):
-    """A kind of statement; the keys of its subject identify it.
+    """A kind of statement, see check.yml."""
 
-    The section of check.sql with its name selects the tables' values of the subjects in `$ids`: `keys` and `says`.
-    """
-
-    keys: tuple[str, ...]  # The keys of the subject
-    says: dict[str, type]  # The keys of the statement, with the types of their values
-    means: str  # The compared values in words, for the help
+    keys: list[str]
+    says: dict[str, str]
+    means: str
 
 
+KINDS = {
+    name: Kind(**kind)
+    for name, kind in yaml.safe_load(Path(__file__).with_name("check.yml").read_text(encoding="utf-8")).items()
+}
+_TYPES = {"true or false": bool, "a number": int, "a string": str, "a list of strings": list}
+#: The kinds that name a tangle by its root and name.
+_TANGLES = ("root", "tangle_name")
 #: The keys whose lists are compared as sets.
 _UNORDERED = ("previous", "members", "items", "tips", "item_roots")
-KINDS = {
-    "message": Kind(("message",), {"valid": bool}, "whether the message is verified"),
-    "feed": Kind(("feed",), {"sequence": int, "id": str}, "the last message of the feed's chain"),
-    "root": Kind(
-        ("root", "tangle"),
-        {"previous": list, "members": int},
-        "the tips, in any order, and the number of members of the tangle",
-    ),
-    "epoch": Kind(("epoch",), {"members": list}, "the feeds added to the epoch, in any order"),
-    "group": Kind(("group",), {"preferred": str}, "the preferred epoch"),
-    "set": Kind(
-        ("set",),
-        {"items": list, "prev": list, "depth": int},
-        "the items, in any order, and prev and depth of the set's next message",
-    ),
-    "base": Kind(
-        ("base",), {"length": int, "confirmed": int}, "the number of nodes of the base, and of its settled nodes"
-    ),
-    "view": Kind(("view", "observer"), {"order": list}, "the nodes in the order of an observer: a writer, or all"),
-    "timeline": Kind(("timeline",), {"order": list}, "the events in their order"),
-    # The same subjects by the names of the tables' columns.
-    "tangle_name": Kind(
-        ("root_id", "tangle_name"),
-        {"members": list, "tips": list, "order": list},
-        "the members, in any order, the tips, and the members by position",
-    ),
-    "set_id": Kind(("set_id",), {"items": list, "item_roots": list}, "the items and the item roots, in any order"),
-    "base_id": Kind(
-        ("base_id", "observer"),
-        {"order": list, "confirmed_length": int},
-        "the nodes in an observer's order, and the number of settled ones",
-    ),
-    "timeline_id": Kind(("timeline_id",), {"order": list}, "the events by position"),
-}
 
 
 class _Statement(NamedTuple):
@@ -82,44 +55,45 @@ def check(tables: Tables, lines: Iterable[str]) -> Iterator[dict]:
         values of the peer and of the tables; UNKNOWN if the subject is not in the tables; UNREADABLE, with the
         problem as `detail`.
     """
-    batch: list[_Statement | dict] = []
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            batch.append(_read(number, line))
-        if len(batch) == AT_ONCE:
-            yield from _check(tables, batch)
-            batch = []
-    yield from _check(tables, batch)
+    numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
+    while batch := [_read(*each) for each in islice(numbered, AT_ONCE)]:
+        yield from _check(tables, batch)
 
 
 def _read(number: int, line: str) -> _Statement | dict:
-    wrong = {"line": number, "about": None, "verdict": UNREADABLE}
+    try:
+        return _Statement(number, *_parse(line))
+    except ValueError as error:
+        return {"line": number, "about": None, "verdict": UNREADABLE, "detail": str(error)}
+
+
+def _parse(line: str) -> tuple[str, tuple[str, ...], dict[str, Any]]:
+    """Return the kind, the key and the values of a statement; raise ValueError with the problem."""
     if len(line) > _MOST_CHARACTERS:
-        return wrong | {"detail": f"longer than {_MOST_CHARACTERS:,} characters"}
+        raise ValueError(f"longer than {_MOST_CHARACTERS:,} characters")
     try:
         said = json.loads(line)
-    except (ValueError, RecursionError):
-        return wrong | {"detail": "not JSON"}
+    except (ValueError, RecursionError) as error:
+        raise ValueError("not JSON") from error
     if not isinstance(said, dict):
-        return wrong | {"detail": "not a JSON object"}
+        raise ValueError("not a JSON object")
     kind = next((kind for kind in KINDS if kind in said), None)
     if kind is None:
-        return wrong | {"detail": f"no subject; the line must have one of {', '.join(KINDS)}"}
+        raise ValueError(f"no subject; the line must have one of {', '.join(KINDS)}")
     keys, says = KINDS[kind].keys, KINDS[kind].says
     if not all(isinstance(said.get(key), str) for key in keys):
-        return wrong | {"detail": f"{' and '.join(keys)} must be strings"}
-    if any("\ud800" <= c <= "\udfff" for key in keys for c in said[key]):
-        return wrong | {"detail": "a key has a lone surrogate, which is not Unicode"}
+        raise ValueError(f"{' and '.join(keys)} must be strings")
+    if not all(is_unicode(said[key]) for key in keys):
+        raise ValueError("a key has a lone surrogate, which is not Unicode")
     told = {name: said[name] for name in says if name in said}
     if not told:
-        return wrong | {"detail": f"no statement; the line must have one of {', '.join(says)}"}
+        raise ValueError(f"no statement; the line must have one of {', '.join(says)}")
     for name, value in told.items():
-        fits = isinstance(value, says[name]) and (says[name] is not int or not isinstance(value, bool))
-        if not fits or (says[name] is list and not all(isinstance(each, str) for each in value)):
-            type_name = {int: "a number", str: "a string", bool: "true or false", list: "a list of strings"}[says[name]]
-            return wrong | {"detail": f"{name} must be {type_name}"}
-    key = tuple(as_sigil(said[name]) for name in keys)
-    return _Statement(number, kind, key, {name: _in_sigils(value) for name, value in told.items()})
+        type_ = _TYPES[says[name]]
+        fits = isinstance(value, type_) and (type_ is not int or not isinstance(value, bool))
+        if not fits or (type_ is list and not all(isinstance(each, str) for each in value)):
+            raise ValueError(f"{name} must be {says[name]}")
+    return kind, tuple(as_sigil(said[name]) for name in keys), {name: _in_sigils(told[name]) for name in told}
 
 
 def _in_sigils(value: Any) -> Any:
@@ -134,15 +108,15 @@ def _check(tables: Tables, batch: list[_Statement | dict]) -> Iterator[dict]:
         ids = sorted({each.key[0] for each in batch if isinstance(each, _Statement) and each.kind == name})
         for row in tables.rows(_SQL[name], ids=ids) if ids else ():
             known[(name, *(row[key] for key in kind.keys))] = row
-    # A message whose id only a line with another computed id claims is not valid.
-    asked = {each.key[0] for each in batch if isinstance(each, _Statement) and each.kind == "message"}
-    lost = [id_ for id_ in asked if ("message", id_) not in known]
-    known |= {("message", id_): {"valid": False} for id_ in (claims_of(tables, lost, ["message"]) if lost else ())}
+        if name == "message":  # One whose id only a line with another computed id claims is not valid.
+            lost = [id_ for id_ in ids if (name, id_) not in known]
+            known |= {(name, id_): {"valid": False} for id_ in (claims_of(tables, lost, [name]) if lost else ())}
     for each in batch:
         if isinstance(each, dict):
             yield each
             continue
-        answer = {"line": each.line, "kind": each.kind, "about": _about(each)}
+        about = f"tangle {each.key[1]}:{each.key[0]}" if each.kind in _TANGLES else " ".join((each.kind, *each.key))
+        answer = {"line": each.line, "kind": each.kind, "about": about}
         row = known.get((each.kind, *each.key))
         if row is None:
             yield answer | {"verdict": UNKNOWN}
@@ -150,7 +124,7 @@ def _check(tables: Tables, batch: list[_Statement | dict]) -> Iterator[dict]:
         differ = {
             name: {"peer": value, "tables": row[name]}
             for name, value in each.said.items()
-            if not _is_same(value, row[name], isinstance(value, list) and name in _UNORDERED)
+            if not _is_same(name, value, row[name])
         }
         yield answer | ({"verdict": DIFFER, "differ": differ, "key": each.key} if differ else {"verdict": AGREE})
 
@@ -161,14 +135,7 @@ def only_in_one(peer: list[str], ours: list[str] | None) -> tuple[list[str], lis
     return [each for each in peer if each not in of_ours], [each for each in ours or () if each not in of_peer]
 
 
-def _about(question: _Statement) -> str:
-    if question.kind in ("root", "tangle_name"):
-        root, name = question.key
-        return f"tangle {name}:{root}"
-    return " ".join((question.kind, *question.key))
-
-
-def _is_same(one: Any, other: Any, is_unordered: bool) -> bool:
-    if is_unordered:
-        return sorted(one) == sorted(other or [])
-    return one == (other or []) if isinstance(one, list) else one == other
+def _is_same(name: str, one: Any, other: Any) -> bool:
+    if isinstance(one, list):
+        return sorted(one) == sorted(other or []) if name in _UNORDERED else one == (other or [])
+    return one == other

@@ -1,12 +1,11 @@
 """Lists the problems in the tables, the most urgent first, each with the command that explains it."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.messages import FILES
-from dbt_tangles.cli.page import join_names, quantity
+from dbt_tangles.cli.page import quantity
 from dbt_tangles.cli.suggest import Ask
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import sections
@@ -23,41 +22,18 @@ _REJECTS = {
 
 
 class Problem(NamedTuple):
-    """A kind of problem: each row of a query is one."""
+    """A kind of problem: each row of a query is one, with its `words` and the `argument` of a command."""
 
-    words: Callable[[dict], str]  # The words for a row
-    ask: tuple[str, ...]  # The command that explains a row: its name, the column of its argument, its options
+    ask: tuple[str, ...]  # The command that explains a row, and its options
     more: str  # The words for the rows that are not listed; `{one|many}` agrees with their number
     page: str  # The page of the report that has them
     query: str  # The query that lists all
 
 
-def _words_of_missing(row: dict) -> str:
-    is_missing = (
-        "sealed in this export; once a decrypted export shows that it is a member"
-        if row["is_sealed"]
-        else ("missing; once it arrives")
-    )
-    gained = quantity(row["unlocks"], "{message becomes a member|messages become members} of tangle ")
-    names = [*row["names"][:_MOST], *([f"{len(row['names']) - _MOST:,} more"] if len(row["names"]) > _MOST else [])]
-    return f"a message is {is_missing}, {gained}{join_names(names)}"
-
-
-def _words_of_awaited(row: dict) -> str:
-    awaits = "message{ of a set awaits|s of sets await} an account message that the log lacks"
-    return f"{quantity(row['n'], awaits)} or has without its data"
-
-
-def _words_of_record(row: dict) -> str:
-    left_out = f"{quantity(row['n'], 'message{|s}')}: {row['cause_id']}{' and its followers' if row['n'] > 1 else ''}"
-    return f"record {row['tangle_name']}:{row['root_id']} leaves out {left_out}"
-
-
 #: Section of problems.sql: the kind of problem, the most urgent first.
 _KINDS = {
     "missing": Problem(
-        _words_of_missing,
-        ("why", "missing_id"),
+        ("why",),
         "more message{ is missing; once it arrives, other messages become|s are missing; once they arrive, other "
         "messages become} members of tangles",
         "tangle",
@@ -65,50 +41,43 @@ _KINDS = {
         "and (is_sealed or not is_in_log) group by missing_id order by unlocks desc, missing_id",
     ),
     "awaited": Problem(
-        _words_of_awaited,
-        ("why", "id"),
+        ("why",),
         "more account message{ that the log lacks is|s that the log lacks are} awaited by messages of sets",
         "set",
         "select distinct unnest(awaited_ids) as awaited_id from set_messages order by all",
     ),
     "forks": Problem(
-        lambda row: f"feed {row['author']} is forked at sequence {row['sequence']:,}",
-        ("why", "message_id"),
+        ("why",),
         "more feed{ is|s are} forked",
         "feed",
         "select author, fork_sequence from feeds where status = 'forked' order by all",
     ),
     "gaps": Problem(
-        lambda row: f"feed {row['author']} lacks the message at sequence {row['gap']:,}",
-        ("why", "author"),
+        ("why",),
         "more feed{ has a gap|s have gaps}",
         "feed",
         "select author, gap_sequence, max_sequence from feeds where gap_sequence is not null order by all",
     ),
     "records": Problem(
-        _words_of_record,
-        ("why", "cause_id"),
+        ("why",),
         "more message{ ends a branch of a record|s end branches of records}",
         "records",
         "select tangle_name, root_id, unnest(left_out) as left_out from records order by all",
     ),
     "groups": Problem(
-        lambda row: f"{quantity(row['n'], 'finding{|s} of kind ')}{row['finding']} in private groups",
-        ("show", "group_id", "--kind", "group"),
+        ("show", "--kind", "group"),
         "more kind{|s} of findings in private groups",
         "group",
         "select finding, count(*) as n from group_findings group by finding order by n desc, finding",
     ),
     "sets": Problem(
-        lambda row: f"the root of a set is {row['root_status']}",
-        ("why", "set_id"),
+        ("why",),
         "more set{ has no usable root|s have no usable root}",
         "set",
         "select set_id, root_status from sets where root_status <> 'present' order by all",
     ),
     "bases": Problem(
-        lambda row: f"base {row['base_id']} is {row['status']}",
-        ("show", "base_id", "--kind", "base"),
+        ("show", "--kind", "base"),
         "more base{ is|s are} incomplete or too large",
         "base",
         "select base_id, status from autobase_bases where status in ('incomplete', 'too_large') order by all",
@@ -134,12 +103,12 @@ def _item(words: str, *ask: str) -> dict:
     return {"words": words, "ask": Ask.of(*ask) if ask else None, "page": None}
 
 
-def _first(tables: Tables, sql: str, kind: Problem) -> list[dict]:
+def _first(tables: Tables, sql: str, kind: Problem, **values: list[str]) -> list[dict]:
     """List the first problems of a kind, say how many others there are, and give the query that lists all."""
-    rows = tables.rows(f"{sql} limit {_MOST}")
-    left = tables.rows(f"select count(*) as n from ({sql})")[0]["n"] - _MOST if len(rows) == _MOST else 0
-    command, column, *options = kind.ask
-    found = [_item(kind.words(row), command, row[column], *options) for row in rows]
+    rows = tables.rows(f"{sql} limit {_MOST}", **values)
+    left = tables.rows(f"select count(*) as n from ({sql})", **values)[0]["n"] - _MOST if len(rows) == _MOST else 0
+    command, *options = kind.ask
+    found = [_item(row["words"], command, row["argument"], *options) for row in rows]
     return found + ([_item(quantity(left, kind.more), "sql", kind.query) | {"page": kind.page}] if left > 0 else [])
 
 
@@ -211,12 +180,11 @@ def _files(tables: Tables) -> list[dict]:
     items = []
     for table, (log, _) in _REJECTS.items():
         kind = Problem(
-            lambda row: f"{row['source_file']}: {FILES[row['reason']]}",
-            ("why", "place"),
+            ("why",),
             f"more fault{{|s}} of files of the {log} log",
             "rejects",
             f"select source_file, reason, detail from {table} where reason in ({faults}) order by all",
         )
-        where = f"where reason in ({faults}) order by source_file"
-        items += _first(tables, f"select *, source_file || ':' || line as place from {table} {where}", kind)
+        sql = _SQL["files"].replace("from rejects", f"from {table}")
+        items += _first(tables, sql, kind, faults=[*FILES], meanings=[*FILES.values()])
     return [item | {"page": "rejects"} for item in items]

@@ -53,23 +53,17 @@ def other_tables(tables: Tables) -> dict[str, list[str]]:
     """
     ours = {path.stem for top in _OURS for path in (project_folder() / top).rglob("*") if path.suffix in _SUFFIXES}
     found = {}
-    for folder in sorted(tables.folder.parent.glob("*.db")):
-        prefix = "" if folder.name == tables.folder.name else f"{folder.stem}."
-        for table in sorted(path for path in folder.iterdir() if path.is_dir() and path.name not in ours):
-            files = sorted(map(str, table.glob("[!._]*.parquet")))
-            is_read = _NAME.fullmatch(prefix + table.name) and table.name.partition("_")[0] not in _INTERNAL
-            if is_read and files and all(map(os.path.isfile, files)):
-                found[prefix + table.name] = files
+    for table in sorted(tables.folder.parent.glob("*.db/*")):
+        name = table.name if table.parent == tables.folder else f"{table.parent.stem}.{table.name}"
+        is_read = _NAME.fullmatch(name) and table.name not in ours and table.name.partition("_")[0] not in _INTERNAL
+        files = sorted(map(str, table.glob("[!._]*.parquet"))) if is_read else []
+        if files and all(map(os.path.isfile, files)):
+            found[name] = files
     return dict(sorted(found.items(), key=lambda each: ("." in each[0], each[0])))
 
 
 def ask(tables: Tables, query: str, read: Callable[[duckdb.DuckDBPyConnection], _Result]) -> _Result:
-    """Run a query on the public tables, again if a build has replaced one meanwhile.
-
-    Args:
-        tables: The warehouse's tables.
-        query: One `select`, with the names of public tables.
-        read: Takes the connection, runs the query and reads its result as a whole.
+    """Let `read` run a query on the public tables and read its result; again if a build has replaced one meanwhile.
 
     Raises:
         CommandError: The text is not one `select`, or the query fails.
@@ -82,12 +76,11 @@ def ask(tables: Tables, query: str, read: Callable[[duckdb.DuckDBPyConnection], 
         try:
             return read(_connect(files))
         except duckdb.CatalogException as error:
-            absent = [
-                explain_absence(tables, name) for name in public_names() if name not in files and name in str(error)
-            ]
-            lists = [f"The tables are: {', '.join(name for name in files if name not in others)}"]
-            lists += [f"Tables of other models: {', '.join(others)}"] if others else []
-            raise CommandError("\n".join([str(error), *absent, *lists])) from error
+            absent = [name for name in public_names() if name not in files and name in str(error)]
+            lines = [str(error), *(explain_absence(tables, name) for name in absent)]
+            lines += [f"The tables are: {', '.join(name for name in files if name not in others)}"]
+            lines += [f"Tables of other models: {', '.join(others)}"] if others else []
+            raise CommandError("\n".join(lines)) from error
         except (duckdb.Error, ValueError, OverflowError) as error:
             # DuckDB reports a file that has gone in several ways, so the files themselves are asked.
             if not tries_left or all(map(os.path.exists, chain.from_iterable(files.values()))):
@@ -96,20 +89,12 @@ def ask(tables: Tables, query: str, read: Callable[[duckdb.DuckDBPyConnection], 
 
 
 def value_names(query: str) -> set[str]:
-    """Return the names of the values `$name` of a query.
-
-    Raises:
-        CommandError: The text is not one `select`.
-    """
+    """Return the names of the values `$name` of a query; raise CommandError if it is not one `select`."""
     return set(check_query(query).named_parameters)
 
 
 def check_query(query: str) -> duckdb.Statement:
-    """Check that a text is one `select`, and return it parsed.
-
-    Raises:
-        CommandError: It is not.
-    """
+    """Return a text parsed; raise CommandError if it is not one `select`."""
     try:
         statements = duckdb.extract_statements(query)
     except (duckdb.Error, UnicodeError, TypeError) as error:

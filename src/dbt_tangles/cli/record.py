@@ -22,11 +22,9 @@ def read_fields(tables: Tables, name: str, root: str) -> list[dict]:
 
 
 def explain_member(tables: Tables, name: str, root: str, message_id: str) -> dict | None:
-    """Explain a member's part in a record; None for other tangles, and before records are built.
+    """Explain a member's part in a record: the fields that it `sets`, and those of them in conflict.
 
-    Returns:
-        `status` of the record; `sets`, the fields whose value at the tips the message gives, and `conflicts`, those of
-        them that are in conflict; `left_out`: why the message does not count (an entry of `records.left_out`), or null.
+    `left_out` says why it does not count (an entry of `records.left_out`). None for other tangles.
     """
     if not tables.files("records"):
         return None

@@ -8,7 +8,7 @@ import secrets
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -36,16 +36,9 @@ def format_of(out: Path) -> str:
 
 
 def write_rows(tables: Tables, query: str, values: dict[str, Any], form: str, out: Path | None) -> None:
-    """Write the rows of a query to a file, or to the standard output.
+    """Write the rows of a query with the values of its names `$name` to a file, or else to the standard output.
 
     A regular file is replaced once it is complete. Any other file, such as a pipe, is written in place.
-
-    Args:
-        tables: The warehouse's tables.
-        query: One `select`.
-        values: The values of its names `$name`.
-        form: One of `FORMATS`.
-        out: The file; None for the standard output.
 
     Raises:
         CommandError: The query fails, or the file cannot be written.
@@ -54,16 +47,23 @@ def write_rows(tables: Tables, query: str, values: dict[str, Any], form: str, ou
         raise CommandError(f"{out}: is inside the warehouse; give a file outside of it")
     # The result is kept until it is complete, because a build may replace the table meanwhile.
     with tempfile.TemporaryFile() as kept:
-        ask(tables, query, lambda connection: _WRITE[form](connection, query, values, _emptied(kept)))
+
+        def keep(connection: duckdb.DuckDBPyConnection) -> None:
+            kept.seek(0)
+            kept.truncate()
+            rows = connection.sql(query, params=values)
+            if twice := [name for name, count in Counter(rows.columns).items() if count > 1]:
+                raise CommandError(f"two columns of the query have the name {twice[0]!r}; rename one with `as`")
+            if form == "parquet":
+                _write_parquet(rows, kept)
+            else:
+                write = _write_csv if form == "csv" else _write_jsonl
+                write(rows.columns, _values(connection.execute(query, values)), kept)
+
+        ask(tables, query, keep)
         kept.seek(0)
         with suppress(BrokenPipeError), _output(out) as file:
             _copy(kept, file, form)
-
-
-def _emptied(file: BinaryIO) -> BinaryIO:
-    file.seek(0)
-    file.truncate()
-    return file
 
 
 def _copy(kept: BinaryIO, file: BinaryIO, form: str) -> None:
@@ -82,7 +82,7 @@ def _copy(kept: BinaryIO, file: BinaryIO, form: str) -> None:
 @contextmanager
 def _output(out: Path | None) -> Iterator[BinaryIO]:
     try:
-        if out is None or _is_standard_output(out):
+        if out is None:
             yield sys.stdout.buffer
         elif out.exists() and not out.is_file():
             with out.open("wb") as file:
@@ -94,14 +94,6 @@ def _output(out: Path | None) -> Iterator[BinaryIO]:
         raise
     except OSError as error:
         raise CommandError(f"{out or 'the standard output'}: cannot be written: {error.strerror or error}") from error
-
-
-def _is_standard_output(out: Path) -> bool:
-    """Whether a path leads to the file that the standard output writes, as `/dev/stdout` does."""
-    try:
-        return os.path.samestat(out.stat(), os.fstat(sys.stdout.fileno()))
-    except (OSError, ValueError):
-        return False
 
 
 @contextmanager
@@ -131,60 +123,36 @@ def to_json(value: Any) -> Any:
     return value.hex() if isinstance(value, bytes) else str(value)
 
 
-def _distinct(names: list[str]) -> list[str]:
-    if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise CommandError(f"two columns of the query have the name {twice[0]!r}; rename one with `as`")
-    return names
-
-
-def _batches(cursor: duckdb.DuckDBPyConnection) -> Iterator[list[tuple]]:
+def _values(cursor: duckdb.DuckDBPyConnection) -> Iterator[list]:
     while rows := cursor.fetchmany(_ROWS):
-        yield rows
+        yield from ([*map(to_json, row)] for row in rows)
 
 
-def _write_csv(connection: duckdb.DuckDBPyConnection, query: str, values: dict[str, Any], file: BinaryIO) -> None:
-    cursor = connection.execute(query, values)
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+def _write_csv(columns: list[str], rows: Iterator[list], file: BinaryIO) -> None:
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_distinct([name for name, *_ in cursor.description]))
-    for rows in _batches(cursor):
-        writer.writerows([*map(_csv_cell, row)] for row in rows)
+    writer.writerow(columns)
+    writer.writerows([*map(_csv_cell, row)] for row in rows)
     text.detach()
 
 
 def _csv_cell(value: object) -> object:
-    value = to_json(value)
-    if isinstance(value, bool | list | dict):
-        return json.dumps(value, ensure_ascii=False)
-    return value
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, bool | list | dict) else value
 
 
-def _write_jsonl(connection: duckdb.DuckDBPyConnection, query: str, values: dict[str, Any], file: BinaryIO) -> None:
-    cursor = connection.execute(query, values)
-    names = _distinct([name for name, *_ in cursor.description])
-    for rows in _batches(cursor):
-        lines = (to_json_text(dict(zip(names, map(to_json, row), strict=True))) for row in rows)
-        file.write("".join(f"{line}\n" for line in lines).encode())
+def _write_jsonl(columns: list[str], rows: Iterator[list], file: BinaryIO) -> None:
+    file.writelines(f"{to_json_text(dict(zip(columns, row, strict=True)))}\n".encode() for row in rows)
 
 
-def _write_parquet(connection: duckdb.DuckDBPyConnection, query: str, values: dict[str, Any], file: BinaryIO) -> None:
+def _write_parquet(rows: duckdb.DuckDBPyRelation, file: BinaryIO) -> None:
     # Imported here, because the other formats do not need it.
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    relation = connection.sql(query, params=values)
-    _distinct(relation.columns)
-    reader = pa.RecordBatchReader.from_stream(relation)
+    reader = rows.to_arrow_reader(_ROWS)
     try:
         with pq.ParquetWriter(file, reader.schema, compression="zstd") as writer:
             for batch in reader:
-                writer.write_table(pa.Table.from_batches([batch]))
+                writer.write_batch(batch)
     except pa.ArrowNotImplementedError as error:
         raise CommandError(f"parquet cannot hold a column of the query: {error}; cast it, or write csv") from error
-
-
-_WRITE: dict[str, Callable[[duckdb.DuckDBPyConnection, str, dict[str, Any], BinaryIO], None]] = {
-    "csv": _write_csv,
-    "jsonl": _write_jsonl,
-    "parquet": _write_parquet,
-}

@@ -56,12 +56,7 @@ def own_target(warehouse: Path) -> Path:
 
 
 def latest_results(targets: Iterable[Path], runs: list[dict]) -> dict | None:
-    """Read the results of dbt from several target folders: those of the latest of the runs, else the newest.
-
-    Args:
-        targets: The folders.
-        runs: The latest runs, the last first.
-    """
+    """Read the results of dbt from target folders: those of the latest of `runs`, else the newest."""
     found = [results for target in targets if (results := results_of(target))]
     ids = [run["run_id"] for run in runs]
     rank = {id_: len(ids) - n for n, id_ in enumerate(ids)}

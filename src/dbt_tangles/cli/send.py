@@ -48,12 +48,11 @@ def command(peer_file: TextIO | None, ask: bool, clock: bool, as_json: bool, war
         return FOUND
     peer = replication.read_peer(peer_file) if peer_file else None
     if ask:
-        rows = replication.ranges_to_ask(tables, peer) if peer else replication.missing_here(tables)
+        rows = replication.ranges_to_ask(tables, peer) if peer_file else replication.missing_here(tables)
         _write(rows, as_json)
         return FOUND
     peer_clock, unknown = replication.clock_of(tables, peer)
-    messages = replication.lacking(tables, peer_clock)
-    _write(({"message_id": m.message_id, "author": m.author, "sequence": m.sequence} for m in messages), as_json)
+    _write(replication.lacking(tables, peer_clock), as_json)
     if unknown:
         shown = ", ".join(unknown[:_SHOWN])
         words = quantity(len(unknown), "id{ is|s are} unknown here")

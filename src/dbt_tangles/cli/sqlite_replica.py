@@ -1,25 +1,21 @@
 """A replica of timelines in an SQLite file, kept up to date by edit commands (ScuttleSort 2022-05-09, section 1.2).
 
-The order of a timeline is a sequence of blocks, each with the numbers of some hundred events in one row. The view
-`positions` numbers the events from 0 without gaps: a window function adds up the sizes of earlier blocks. An insertion
-therefore writes one or two rows of blocks, and a move two or three, wherever they are.
+Each event has a `place`, a number with gaps before and behind it, and the view `positions` numbers the events from 0 in
+the order of their places. An insertion or a move therefore writes the row of its event alone, until a gap is full.
 """
 
-import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
-from typing import Any
 
-from dbt_tangles.algorithms.timeline.replica import Command, follow
+from dbt_tangles.algorithms.timeline.replica import Command, Replica, follow
 from dbt_tangles.cli.tables import CommandError
 from dbt_tangles.queries import sections
 
-#: A block with more events is split in two.
-BLOCK = 256
-#: The distance of the `place` of two blocks when they are written first. A split halves it.
+#: The distance of two places when a timeline is loaded.
 _GAP = 1 << 32
 _SQL = sections(Path(__file__).with_name("sqlite_replica.sql"))
 
@@ -32,8 +28,8 @@ _CAUSES = {
     "malformed": "the file is damaged; delete it, and the command loads the timeline into a new one",
 }
 _FOREIGN = "it is no replica; --into names a file that `tangles follow` has made, or a new one"
-#: The longest time in seconds for which SQLite itself waits for a lock.
-_BUSY = 1.0
+#: The longest time in seconds for which SQLite waits for the lock of another program.
+MOST_SECONDS = 30.0
 
 
 class LockedError(CommandError):
@@ -41,28 +37,23 @@ class LockedError(CommandError):
 
 
 class SqliteReplica:
-    """The timelines in one SQLite file.
+    """The timelines in one SQLite file, which is made if it does not exist.
 
-    The methods raise CommandError if the file cannot be used, and LockedError while another program has locked it.
+    The methods raise CommandError if the file is not one of a replica or cannot be used, and LockedError if another
+    program has locked it.
     """
 
     def __init__(self, path: str | Path) -> None:
-        """Open a file, or make it.
-
-        Raises:
-            CommandError: The file cannot be opened, or is not the file of a replica.
-        """
         self._path = path
         if os.path.exists(path) and not os.path.isfile(path):
             raise CommandError(f"{path}: no regular file; {_FOREIGN}")
         with self._explain():
-            self._connection = sqlite3.connect(path, _BUSY, isolation_level=None)
+            self._connection = sqlite3.connect(path, MOST_SECONDS, isolation_level=None)
             held = {name for (name,) in self._connection.execute("select name from sqlite_master where type = 'table'")}
             if held and "timelines" not in held:  # The file of another program stays as it is.
                 raise CommandError(f"{path}: {_FOREIGN}")
             self._connection.execute("pragma journal_mode = wal")  # Clients read while a transaction writes.
             self._connection.executescript(_SQL["schema"])
-            self._connection.execute("select timeline_id, event_id from positions limit 1")
 
     def publication(self, timeline_id: str) -> str | None:
         """Return the name of the order that the file holds; None for a timeline that it does not have."""
@@ -71,60 +62,60 @@ class SqliteReplica:
 
     def count_events(self, timeline_id: str) -> int:
         """Return the number of events of a timeline."""
-        return self._select("select coalesce(sum(size), 0) from blocks where timeline_id = ?", timeline_id)[0][0]
+        return self._select("select count(*) from events where timeline_id = ?", timeline_id)[0][0]
 
     def order(self, timeline_id: str) -> list[str]:
         """Return the events of a timeline in order."""
-        sql = "select event_id from positions where timeline_id = ? order by position"
-        return [event for (event,) in self._select(sql, timeline_id)]
+        return [*self._places(timeline_id)]
+
+    def _places(self, timeline_id: str) -> dict[str, int]:
+        return dict(
+            self._select("select event_id, place from events where timeline_id = ? order by place", timeline_id)
+        )
 
     def _select(self, sql: str, timeline_id: str) -> list[tuple]:
         with self._explain():
             return self._connection.execute(sql, (timeline_id,)).fetchall()
 
-    def load(self, timeline_id: str, event_ids: list[str], events: Iterable[dict], publication: str) -> int:
-        """Replace a timeline by an order, in one transaction; return the number of written rows."""
-        with self._transaction(timeline_id, events, publication) as begun:
-            self._connection.execute("delete from blocks where timeline_id = ?", (timeline_id,))
-            self._write_blocks(timeline_id, event_ids)
+    def load(self, timeline_id: str, events: list[dict], publication: str) -> int:
+        """Replace a timeline by events in order, in one transaction; return the number of written rows."""
+        with self._transaction(timeline_id, publication) as begun:
+            self._connection.execute("delete from events where timeline_id = ?", (timeline_id,))
+            self._write(timeline_id, ({"place": n * _GAP, **event} for n, event in enumerate(events)))
         return self._connection.total_changes - begun
 
     def apply(self, timeline_id: str, commands: Iterable[Command], events: Iterable[dict], publication: str) -> int:
-        """Apply the commands of an update, in one transaction; return the number of written rows.
+        """Apply the commands of an update with the events that they insert; return the number of written rows.
 
         Raises:
             EditError: A command does not fit the order; the file stays as it was.
         """
-        with self._transaction(timeline_id, events, publication) as begun:
-            follow(commands, _Order(self._connection, timeline_id))
+        with self._transaction(timeline_id, publication) as begun:
+            places, commands = self._places(timeline_id), list(commands)
+            order = Replica(places)
+            follow(commands, order)
+            edited = {event for _, event, _, _ in commands}
+            moved = _new_places(order.order(), {event: places[event] for event in places.keys() - edited})
+            self._write(timeline_id, [{"place": moved.pop(event["event_id"]), **event} for event in events])
+            sql = "update events set place = ? where timeline_id = ? and event_id = ?"
+            self._connection.executemany(sql, ((place, timeline_id, event) for event, place in moved.items()))
         return self._connection.total_changes - begun
 
     @contextmanager
-    def _transaction(self, timeline_id: str, events: Iterable[dict], publication: str) -> Iterator[int]:
+    def _transaction(self, timeline_id: str, publication: str) -> Iterator[int]:
         begun = self._connection.total_changes
         with self._explain():
             self._connection.execute("begin immediate")
             try:
-                self._connection.executemany(
-                    _SQL["write_event"], ({"timeline_id": timeline_id, **event} for event in events)
-                )
                 yield begun
-                sql = "insert or replace into timelines values (?, ?)"
-                self._connection.execute(sql, (timeline_id, publication))
+                self._connection.execute("insert or replace into timelines values (?, ?)", (timeline_id, publication))
                 self._connection.execute("commit")
             except BaseException:
                 self._connection.execute("rollback")
                 raise
 
-    def _write_blocks(self, timeline_id: str, event_ids: list[str]) -> None:
-        sql = "insert or ignore into events (timeline_id, event_id) values (?, ?)"
-        self._connection.executemany(sql, ((timeline_id, event) for event in event_ids))
-        sql = "select event_id, number from events where timeline_id = ?"
-        number_of = dict(self._connection.execute(sql, (timeline_id,)))
-        numbers, half = [number_of[event] for event in event_ids], BLOCK // 2
-        parts = [numbers[first : first + half] for first in range(0, len(numbers), half)]
-        rows = ((timeline_id, n * _GAP, len(part), json.dumps(part)) for n, part in enumerate(parts))
-        self._connection.executemany("insert into blocks values (?, ?, ?, ?)", rows)
+    def _write(self, timeline_id: str, events: Iterable[dict]) -> None:
+        self._connection.executemany(_SQL["write_event"], ({"timeline_id": timeline_id, **event} for event in events))
 
     @contextmanager
     def _explain(self) -> Iterator[None]:
@@ -138,92 +129,21 @@ class SqliteReplica:
             raise CommandError(f"{self._path}: {said}: {cause}") from error
 
 
-class _Order:
-    """The order of one timeline as the listener of commands (`replica.Listener`)."""
-
-    def __init__(self, connection: sqlite3.Connection, timeline_id: str) -> None:
-        self._connection, self._timeline_id = connection, timeline_id
-        sql = "select place, size from blocks where timeline_id = ? order by place"
-        self._blocks = [[*row] for row in connection.execute(sql, (timeline_id,))] or [[0, 0]]
-        self._length = sum(size for _, size in self._blocks)
-
-    def on_insert(self, position: int, event: Any) -> None:
-        """Insert an event at a position; see `replica.Listener`."""
-        self._check(position, self._length + 1)
-        block, offset = self._find(position)
-        numbers = self._read(block)
-        numbers.insert(offset, self._number_of(event))
-        self._length += 1
-        if len(numbers) <= BLOCK:
-            self._write(block, numbers)
-            return
-        middle = len(numbers) // 2
-        self._make_room(block)
-        self._write(block, numbers[:middle])
-        self._write(block + 1, numbers[middle:])
-
-    def on_move(self, from_position: int, to_position: int) -> Any:
-        """Move an event and return it; see `replica.Listener`."""
-        self._check(from_position, self._length)
-        self._check(to_position, self._length)
-        block, offset = self._find(from_position + 1)
-        numbers = self._read(block)
-        sql = "select event_id from events where number = ?"
-        event = self._connection.execute(sql, (numbers.pop(offset - 1),)).fetchone()[0]
-        self._length -= 1
-        self._write(block, numbers)
-        self.on_insert(to_position, event)
-        return event
-
-    def _number_of(self, event: str) -> int:
-        both = self._timeline_id, event
-        self._connection.execute("insert or ignore into events (timeline_id, event_id) values (?, ?)", both)
-        sql = "select number from events where timeline_id = ? and event_id = ?"
-        return self._connection.execute(sql, both).fetchone()[0]
-
-    @staticmethod
-    def _check(position: int, end: int) -> None:
-        if not 0 <= position < end:
-            raise IndexError(f"position {position} is not below {end}")
-
-    def _find(self, position: int) -> tuple[int, int]:
-        """Return the block that holds the event before a position, and the offset behind that event."""
-        for number, (_, size) in enumerate(self._blocks):
-            if position <= size:
-                return number, position
-            position -= size
-        raise AssertionError("the position is checked")
-
-    def _make_room(self, number: int) -> None:
-        """Add an empty block behind a block."""
-        place = self._blocks[number][0]
-        following = self._blocks[number + 1][0] if number + 1 < len(self._blocks) else place + 2 * _GAP
-        if following - place < 2:  # After 32 splits at one place, all places are spread anew.
-            self._spread()
-            place, following = self._blocks[number][0], (number + 1) * _GAP
-        self._blocks.insert(number + 1, [(place + following) // 2, 0])
-
-    def _spread(self) -> None:
-        # Negative places first, as the new places may be those of other blocks.
-        for sign in (-1, 1):
-            for number, block in enumerate(self._blocks):
-                place = sign * (number + (sign < 0)) * _GAP
-                sql = "update blocks set place = ? where timeline_id = ? and place = ?"
-                self._connection.execute(sql, (place, self._timeline_id, block[0]))
-                block[0] = place
-
-    def _read(self, block: int) -> list[int]:
-        sql = "select numbers from blocks where timeline_id = ? and place = ?"
-        found = self._connection.execute(sql, (self._timeline_id, self._blocks[block][0])).fetchone()
-        return json.loads(found[0]) if found else []
-
-    def _write(self, block: int, numbers: list[int]) -> None:
-        place = self._blocks[block][0]
-        if not numbers and len(self._blocks) > 1:
-            del self._blocks[block]
-            sql = "delete from blocks where timeline_id = ? and place = ?"
-            self._connection.execute(sql, (self._timeline_id, place))
-            return
-        self._blocks[block][1] = len(numbers)
-        row = self._timeline_id, place, len(numbers), json.dumps(numbers)
-        self._connection.execute("insert or replace into blocks values (?, ?, ?, ?)", row)
+def _new_places(order: list[str], kept: dict[str, int]) -> dict[str, int]:
+    """Give the events without a place one between their neighbours; if a gap is full, give all events new places."""
+    places: dict[str, int] = {}
+    runs = [(is_kept, [*run]) for is_kept, run in groupby(order, kept.__contains__)]
+    for n, (is_kept, run) in enumerate(runs):
+        if is_kept:
+            continue
+        parts = len(run) + 1
+        before = kept[runs[n - 1][1][-1]] if n else None
+        behind = kept[runs[n + 1][1][0]] if n + 1 < len(runs) else None
+        if before is None:
+            before = 0 if behind is None else behind - parts * _GAP
+        if behind is None:
+            behind = before + parts * _GAP
+        if behind - before < parts:
+            return {event: place * _GAP for place, event in enumerate(order)}
+        places |= {event: before + (behind - before) * part // parts for part, event in enumerate(run, 1)}
+    return places

@@ -60,12 +60,7 @@ def command(
 
 
 def describe(tables: Tables, *targets: Path) -> dict:
-    """Collect the answer: runs, tests, counts and problems.
-
-    Args:
-        tables: The tables.
-        targets: The folders to which dbt may have written the results of the tests.
-    """
+    """Collect runs, counts, problems, and the results of tests, which dbt may have written to one of the targets."""
     last = runs.last_runs(tables)
     results = runs.latest_results(targets, last)
     once = TablesOnce(tables)

@@ -43,12 +43,7 @@ class Subject(NamedTuple):
 
 
 def find(tables: Tables, given: str, kind: str | None) -> list[Subject]:
-    """Find the subject of an id, or all tangles on one root; an empty list without a match.
-
-    Args:
-        tables: The warehouse's tables.
-        given: The id or its beginning, as pasted; for a tangle its root or `NAME:ROOT`.
-        kind: Look for this kind only.
+    """Find the subject of an id, or all tangles on one root, given as pasted; an empty list without a match.
 
     Raises:
         CommandError: Several subjects match, or the text does not look like an id.

@@ -40,12 +40,7 @@ def suggest(ask: Ask) -> str:
 
 
 def words_of(ask: Ask, places: Sequence[str]) -> str:
-    """Write the words of a command after `tangles`, quoted.
-
-    Args:
-        ask: The command.
-        places: The options of the tables.
-    """
+    """Write the words of a command after `tangles`, quoted, with the options of the tables."""
     options = [*ask.options, *places]
     if ask.argument is None:
         words = options
@@ -57,11 +52,7 @@ def words_of(ask: Ask, places: Sequence[str]) -> str:
 
 
 def place_options(is_same_shell: bool = True) -> list[str]:
-    """Return the options that lead a command to the tables of the current one.
-
-    Args:
-        is_same_shell: Whether the command will run in the shell of the current one, which has the same environment.
-    """
+    """Return the options that lead a command, in a shell of the same environment or not, to the current tables."""
     context = click.get_current_context(silent=True)
     given = []
     for option in context.command.params if context else []:

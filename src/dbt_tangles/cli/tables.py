@@ -166,14 +166,7 @@ class Tables:
         return False
 
     def rows(self, sql: str, **values: object) -> list[dict]:
-        """Run a query.
-
-        Args:
-            sql: The query; `$name` stands for a value.
-            values: The values by name.
-
-        Returns:
-            The rows as dicts; an empty list if a table is missing (`missing` then has it).
+        """Run a query, in which `$name` stands for a value; no rows if a table is missing (`missing` then has it).
 
         Raises:
             CommandError: A table cannot be read, or has the columns of another version.
@@ -248,12 +241,7 @@ class Tables:
 
 
 class Pair(Tables):
-    """The tables of two replicas, for one query: `a.feeds` is a table of replica A, `b.feeds` of replica B.
-
-    Attributes:
-        a: The tables of replica A.
-        b: The tables of replica B.
-    """
+    """The tables of two replicas `a` and `b`, for one query: `a.feeds` is a table of replica A, `b.feeds` of B."""
 
     def __init__(self, a: Tables, b: Tables) -> None:
         vars(self).update(vars(a.copy()), a=a, b=b, missing=set(), _files_of={})

@@ -1,33 +1,17 @@
 """Counts the rows of each table by verdict, for `tangles status` and the report."""
 
+import csv
+from pathlib import Path
+
 from dbt_tangles import queries
 from dbt_tangles.cli.duplicate_tangles import REPEATED
 from dbt_tangles.cli.page import inflect
 from dbt_tangles.cli.tables import Tables
 
-#: Table: the name of its rows, which agrees with their number, and another table of its log. If both are empty, the log
-#: is absent, and a count of 0 is not shown.
-_COUNTED = {
-    "ssb_messages": ("message{|s} of SSB", "ssb_rejects"),
-    "ssb_rejects": ("rejected line{|s} of the SSB log", "ssb_messages"),
-    "feeds": ("feed{|s}", "ssb_messages"),
-    "feed_messages": ("message{|s} in their feeds", "ssb_messages"),
-    "tangles": ("tangle{|s}", "ssb_messages"),
-    "tangle_messages": ("message{|s} in tangles", "tangles"),
-    "tangle_writer_faults": ("writer fault{|s} in tangles", "tangles"),
-    "group_messages": ("message{|s} of private groups", "group_messages"),
-    "group_findings": ("finding{|s} in private groups", "group_messages"),
-    "pzp_messages": ("pzp message{|s}", "pzp_rejects"),
-    "pzp_rejects": ("rejected line{|s} of the pzp log", "pzp_messages"),
-    "sets": ("set{|s}", "pzp_messages"),
-    "set_messages": ("message{|s} in sets", "pzp_messages"),
-    "set_writer_faults": ("writer fault{|s} in sets", "sets"),
-    "autobase_bases": ("base{|s}", "autobase_rejects"),
-    "autobase_nodes": ("node{|s} of bases", "autobase_bases"),
-    "autobase_rejects": ("rejected line{|s} of the autobase log", "autobase_bases"),
-    "timeline_stats": ("timeline{|s}", "timeline_rejects"),
-    "timeline_rejects": ("rejected line{|s} of the event log", "event_log"),
-}
+#: Table: `words`, the name of its rows, which agrees with their number, and `beside`, another table of its log. If both
+#: are empty, the log is absent, and a count of 0 is not shown.
+with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as _file:
+    _COUNTED = {row["table"]: row for row in csv.DictReader(_file)}
 
 
 def count(tables: Tables, once: Tables | None = None) -> list[dict]:
@@ -42,14 +26,14 @@ def count(tables: Tables, once: Tables | None = None) -> list[dict]:
         each thread once; and `is_news`, true unless the table is empty because its log is absent.
     """
     answer = []
-    for table, (words, _) in _COUNTED.items():
+    for table in _COUNTED:
         if not tables.has(table):
             continue
         counts = _count(tables, table)
         without = _count(once, table) if once and table in REPEATED else counts
         answer.append(
             {
-                "what": inflect(2, words),
+                "what": noun_of(table, 2),
                 "table": table,
                 "total": sum(counts.values()),
                 "counts": counts,
@@ -59,7 +43,7 @@ def count(tables: Tables, once: Tables | None = None) -> list[dict]:
     held = {row["table"] for row in answer if row["total"]}
     if "timeline_rejects" in held or _has_events(tables):
         held.add("event_log")
-    return [row | {"is_news": not held.isdisjoint((row["table"], _COUNTED[row["table"]][1]))} for row in answer]
+    return [row | {"is_news": not held.isdisjoint((row["table"], _COUNTED[row["table"]]["beside"]))} for row in answer]
 
 
 def _count(tables: Tables, table: str) -> dict[str, int]:
@@ -68,8 +52,8 @@ def _count(tables: Tables, table: str) -> dict[str, int]:
 
 
 def _has_events(tables: Tables) -> bool:
-    is_built = bool(tables.files("timeline_events"))
-    return is_built and bool(tables.rows("select 1 from timeline_events where message_id is null limit 1"))
+    sql = "select 1 from timeline_events where message_id is null limit 1"
+    return bool(tables.files("timeline_events") and tables.rows(sql))
 
 
 def verdict_of(table: str) -> str:
@@ -79,4 +63,4 @@ def verdict_of(table: str) -> str:
 
 def noun_of(table: str, n: int) -> str:
     """Return the name of a table's rows, in agreement with their number."""
-    return inflect(n, _COUNTED[table][0])
+    return inflect(n, _COUNTED[table]["words"])

@@ -37,12 +37,7 @@ def explain(tables: Tables, kind: str, found: str, only: str | None = None) -> d
 
 
 def resolve(tables: Tables, given: str, kind: str | None = None) -> tuple[str, str]:
-    """Return the kind of an id or a line, and the whole id or `FILE:N`.
-
-    Args:
-        tables: The warehouse's tables.
-        given: An id or its beginning, as pasted; or `FILE:N`. An id of that name precedes a file without a /.
-        kind: Look for ids of this kind only.
+    """Return the kind of an id or a line, and the whole id or `FILE:N`; an id precedes a file without a /.
 
     Raises:
         CommandError: Several ids match, or the text does not look like an id.

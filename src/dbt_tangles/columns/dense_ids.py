@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbt_tangles.columns.arrays import starts
 from dbt_tangles.columns.strings import (
     Strings,
     check_size,
@@ -85,7 +86,9 @@ def number_nodes(graph: np.ndarray, graph_count: int, ids: Strings) -> Nodes:
     Returns:
         The nodes. Rows that share graph and id (callers avoid these) are adjacent.
     """
-    return Nodes(*counting_sort(pc.sort_indices(large_strings(ids)).to_numpy(), graph, graph_count))
+    by_id = pc.sort_indices(large_strings(ids)).to_numpy()
+    row = by_id[np.argsort(graph[by_id], kind="stable")].astype(np.int32)
+    return Nodes(starts(np.bincount(graph, minlength=graph_count)), row)
 
 
 def number_ids(nodes: Nodes, ids: Strings) -> np.ndarray:
@@ -139,34 +142,6 @@ def _is_alike(row, other, hashes, first_part, last_part):
         and same(first_part, row, first_part, other)
         and same(last_part, row, last_part, other)
     )
-
-
-@compiled
-def counting_sort(order, graph, graph_count):
-    """Group rows by graph and keep their order within each graph: a counting sort.
-
-    Args:
-        order: int[rows], each row once.
-        graph: int32[rows], the sort key.
-        graph_count: The number of graphs.
-
-    Returns:
-        int64[graphs + 1], offsets; int32[rows], the rows of each graph.
-    """
-    n = len(graph)
-    start = np.zeros(graph_count + 1, np.int64)
-    for row in range(n):
-        start[graph[row] + 1] += 1
-    for g in range(graph_count):
-        start[g + 1] += start[g]
-    fill = start[:-1].copy()
-    rows = np.empty(n, np.int32)
-    for i in range(n):
-        row = order[i]
-        g = graph[row]
-        rows[fill[g]] = row
-        fill[g] += 1
-    return start, rows
 
 
 @compiled

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dbt_tangles.columns.arrays import sums
 from dbt_tangles.columns.dense_ids import Nodes
 from dbt_tangles.columns.strings import Lists, Strings, check_size, draw_keys, hash_strings, same
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
@@ -47,7 +48,11 @@ def link(nodes: Nodes, ids: Strings, previous: Lists, candidate: np.ndarray, roo
 
 def join_links(nodes: Nodes, previous: Lists, candidate: np.ndarray, root: np.ndarray, found: np.ndarray) -> Links:
     """Build the edges as `link`, from `found` int32[items]: the node of each listed id, or -1."""
-    return Links(*_join(candidate, root, previous.starts[nodes.row], previous.starts[nodes.row + 1], found))
+    is_reader = candidate & ~root
+    start, item = distinct_items(nodes.row, previous.starts, is_reader, found)
+    none_listed = is_reader & (np.diff(previous.starts) == 0)[nodes.row]
+    some_missing = is_reader & (sums(found < 0, previous.starts) > 0)[nodes.row]
+    return Links(start, found[item], none_listed, some_missing)
 
 
 def look_up(nodes: Nodes, ids: Strings, previous: Lists, candidate: np.ndarray, root: np.ndarray) -> np.ndarray:
@@ -119,24 +124,28 @@ def _slot(slots, key, node_hash, nodes, ids, strings, at):
 
 
 @compiled
-def _join(candidate, root, list_start, list_end, found):
-    n = len(candidate)
-    seen_by = np.full(n, np.int32(-1))
-    start = np.zeros(n + 1, np.int64)
-    previous = np.empty(len(found), np.int32)
-    none_listed = np.zeros(n, np.bool_)
-    some_missing = np.zeros(n, np.bool_)
+def distinct_items(row, list_start, is_reader, found):
+    """List the items of some nodes that are found, each found node once, in the order of the list.
+
+    Args:
+        row: int32[nodes], the row of each node.
+        list_start: int64[rows + 1], into the items.
+        is_reader: bool[nodes]; other nodes have no items.
+        found: int32[items], the node of each listed id, or -1.
+
+    Returns:
+        int64[nodes + 1], offsets; int64[...], the items.
+    """
+    seen_by = np.full(len(row), np.int32(-1))
+    start = np.zeros(len(row) + 1, np.int64)
+    items = np.empty(len(found), np.int64)
     count = 0
-    for node in range(n):
-        if candidate[node] and not root[node]:
-            none_listed[node] = list_start[node] == list_end[node]
-            for item in range(list_start[node], list_end[node]):
-                p = found[item]
-                if p < 0:
-                    some_missing[node] = True
-                elif seen_by[p] != node:
-                    seen_by[p] = node
-                    previous[count] = p
+    for node in range(len(row)):
+        if is_reader[node]:
+            for item in range(list_start[row[node]], list_start[row[node] + 1]):
+                if found[item] >= 0 and seen_by[found[item]] != node:
+                    seen_by[found[item]] = node
+                    items[count] = item
                     count += 1
         start[node + 1] = count
-    return start, previous[:count].copy(), none_listed, some_missing
+    return start, items[:count].copy()

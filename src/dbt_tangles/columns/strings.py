@@ -4,18 +4,18 @@ Hash keys are random per call, so that colliding strings cannot be prepared in a
 """
 
 import secrets
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dbt_tangles.columns.arrays import starts
 from dbt_tangles.kernel_runtime.compiled import compiled, inner, interpreted_as
+from dbt_tangles.kernel_runtime.output import in_one_piece
 
 MAX_ROWS = 2**31 - 1
-#: One array, several chunks, or an iterator of chunks.
-Column = pa.ChunkedArray | pa.Array | Iterable[pa.Array]
+Column = pa.ChunkedArray | pa.Array
 
 
 class Strings(NamedTuple):
@@ -34,60 +34,20 @@ class Lists(NamedTuple):
 
 
 def strings_of(column: Column) -> Strings:
-    """Extract the bytes of a string column.
-
-    Args:
-        column: A column of type string or large_string (others are cast), in any number of chunks. From an iterator of
-            chunks only the bytes are kept.
-
-    Returns:
-        The bytes, with 64-bit offsets, so a column may exceed two gigabytes.
-    """
-    offsets, valid = [np.zeros(1, np.int64)], []
-    chunks = _chunks(column)
-    is_one = isinstance(chunks, list) and len(chunks) == 1
-    data = bytearray()  # A bytearray grows in place; joining many pieces would need twice the memory.
-    end = 0
-    for chunk in chunks:
-        if not (pa.types.is_string(chunk.type) or pa.types.is_large_string(chunk.type)):
-            chunk = chunk.cast(pa.large_string())
-        if len(chunk) == 0:
-            continue
-        width = np.int64 if pa.types.is_large_string(chunk.type) else np.int32
-        _, offset_buffer, data_buffer = chunk.buffers()
-        at = np.frombuffer(offset_buffer, width)[chunk.offset : chunk.offset + len(chunk) + 1].astype(np.int64)
-        if data_buffer is not None:
-            part = np.frombuffer(data_buffer, np.uint8)[at[0] : at[-1]]
-            if is_one:
-                data = part
-            else:
-                data.extend(part.data)
-        offsets.append(at[1:] + (end - at[0]))
-        valid.append(_valid(chunk))
-        end = int(offsets[-1][-1])
-    return Strings(np.concatenate(offsets), _frozen(np.frombuffer(data, np.uint8)), _joined(valid, np.bool_))
+    """Extract the bytes of a column, in any number of chunks; its type is a string type, or is cast to one."""
+    array = in_one_piece(column)
+    if not len(array):
+        return Strings(np.zeros(1, np.int64), _frozen(np.empty(0, np.uint8)), np.empty(0, np.bool_))
+    _, offsets, data = array.buffers()
+    at = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
+    text = np.frombuffer(data or b"", np.uint8)[at[0] : at[-1]]
+    return Strings(at - at[0], _frozen(text), array.is_valid().to_numpy(zero_copy_only=False))
 
 
 def lists_of(column: Column) -> Lists:
-    """Extract the bytes of a column of string lists.
-
-    Args:
-        column: A column of type list<string> or large_list<string>, in chunks as for `strings_of`.
-
-    Returns:
-        The lists; values below a null list are dropped.
-    """
-    starts = [np.zeros(1, np.int64)]
-
-    def flat(chunk: pa.Array) -> pa.Array:
-        lengths = pc.list_value_length(chunk).fill_null(0).to_numpy().astype(np.int64)
-        starts.append(np.cumsum(lengths) + starts[-1][-1])
-        return chunk.flatten()
-
-    chunks = _chunks(column)
-    items = [flat(chunk) for chunk in chunks if len(chunk)] if isinstance(chunks, list) else map(flat, chunks)
-    strings = strings_of(items)
-    return Lists(np.concatenate(starts), strings)
+    """Extract the bytes of a column of string lists; values below a null list are dropped."""
+    lengths = pc.list_value_length(column).fill_null(0).to_numpy()
+    return Lists(starts(lengths), strings_of(pc.list_flatten(column)))
 
 
 def large_strings(strings: Strings) -> pa.Array:
@@ -132,22 +92,6 @@ def check_size(rows: int) -> None:
     """
     if rows > MAX_ROWS:
         raise OverflowError(f"{rows} entries in one partition; at most {MAX_ROWS} can be numbered: use more partitions")
-
-
-def _chunks(column: Column) -> Iterable[pa.Array]:
-    if isinstance(column, pa.ChunkedArray):
-        return column.chunks
-    return [column] if isinstance(column, pa.Array) else column
-
-
-def _valid(chunk: pa.Array) -> np.ndarray:
-    if chunk.null_count == 0:
-        return np.ones(len(chunk), np.bool_)
-    return chunk.is_valid().to_numpy(zero_copy_only=False)
-
-
-def _joined(parts: list[np.ndarray], dtype: type) -> np.ndarray:
-    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, dtype), *parts])
 
 
 def _frozen(data: np.ndarray) -> np.ndarray:

@@ -240,14 +240,10 @@ def cut(lines: DataFrame, max_bytes: int) -> DataFrame:
         "source_file",
         "line",
         sail.leading_bytes(lines.sparkSession, "raw", max_bytes),
-        sf.coalesce("raw_length", sf.expr(_BYTES).cast("bigint")).alias("raw_length"),
+        sf.coalesce("raw_length", sf.octet_length("raw").cast("bigint")).alias("raw_length"),
         "fault",
         "fault_detail",
     )
 
 
 _LINES = from_arrow_schema(LINE_SCHEMA)
-
-# Sail before 0.7 counted the bytes of strings only; Spark casts any bytes to a string, and the second expression is
-# unused.
-_BYTES = "coalesce(octet_length(try_cast(raw as string)), length(decode(raw, 'iso-8859-1')))"

@@ -21,7 +21,7 @@ import stat
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 #: Seconds after which the code of other sources is removed; until then, several versions of the sources share a cache.
 MAX_AGE_S = 7 * 24 * 3600
-#: Seconds to wait for another process that compiles; the slowest kernel takes a fifth of that.
-LOCK_TIMEOUT_S = 120
 
 _PACKAGE = __package__.partition(".")[0]
 _LOCK = "lock"
@@ -44,21 +42,21 @@ _LOCK = "lock"
 class Locator:
     """Tells numba where the machine code of a function is cached (NUMBA_CACHE_LOCATOR_CLASSES)."""
 
-    def __init__(self, function: Callable, place: Path) -> None:
-        self._module, self._place = function.__module__, place
+    def __init__(self, module: str) -> None:
+        self._module = module
 
     @classmethod
-    def from_function(cls, function: Callable, file: str) -> Locator | None:
+    def from_function(cls, function: Callable, _file: str = "") -> Locator | None:
         """Return the locator of a function of this package, if its code can be cached."""
-        place = cache_folder()
-        return cls(function, place) if place and function.__module__.startswith(f"{_PACKAGE}.") else None
+        module = function.__module__
+        return cls(module) if module.startswith(f"{_PACKAGE}.") and cache_folder() else None
 
     def ensure_cache_path(self) -> None:
         """Do nothing: `cache_folder` made the folder."""
 
     def get_cache_path(self) -> str:
         """Return the folder."""
-        return str(self._place)
+        return str(cache_folder())
 
     def get_source_stamp(self) -> str:
         """Return the digest of the sources."""
@@ -90,13 +88,13 @@ def _texts(folder: Traversable) -> Iterator[bytes]:
 @cache
 def cache_folder() -> Path | None:
     """Find the folder for machine code of these sources, if one is writable, and remove old ones beside it."""
-    for parent, must_be_private in _parents():
+    for parent, mode in _parents():
         place = parent / f"kernels-{source_digest()}"
         try:
-            parent.mkdir(mode=0o700 if must_be_private else 0o777, exist_ok=True)
-            if must_be_private and not is_private(parent):
+            for folder in (parent, place):
+                folder.mkdir(mode=mode, exist_ok=True)
+            if mode == 0o700 and not is_private(parent):
                 continue
-            place.mkdir(mode=0o700 if must_be_private else 0o777, exist_ok=True)
             tempfile.TemporaryFile(dir=place).close()
         except OSError:
             continue
@@ -108,19 +106,17 @@ def cache_folder() -> Path | None:
     return None
 
 
-def _parents() -> Iterator[tuple[Path, bool]]:
-    """List the candidates for the parent folder in order of preference, and whether each must be private."""
+def _parents() -> Iterator[tuple[Path, int]]:
+    """List the candidates for the parent folder in order of preference, with their modes."""
     own = f"{_PACKAGE}-{os.geteuid()}"
     if chosen := os.environ.get("NUMBA_CACHE_DIR"):
         with suppress(OSError):
             Path(chosen).mkdir(parents=True, exist_ok=True)
-        yield Path(chosen).resolve() / own, True
-    source = Path(__file__).parent
-    if source.is_dir():
-        yield source / "__pycache__", False
+        yield Path(chosen).resolve() / own, 0o700
+    yield Path(__file__).parent / "__pycache__", 0o777
     for parent in (os.environ.get("XDG_CACHE_HOME"), os.path.expanduser("~/.cache"), tempfile.gettempdir()):
         if parent and os.path.isabs(parent):
-            yield Path(parent).resolve() / own, True
+            yield Path(parent).resolve() / own, 0o700
 
 
 def is_private(place: Path) -> bool:
@@ -144,34 +140,16 @@ def is_private(place: Path) -> bool:
 def compiling(name: str) -> Iterator[None]:
     """Hold the lock of the cache while a kernel is compiled or loaded, so that other processes wait for its code.
 
-    After a timeout, or if locking fails, the process goes on without the lock. The lock ends with the process.
+    If locking fails, the process goes on without the lock. The lock ends with the process.
     """
-    place = cache_folder()
-    held = place and _acquire(place / _LOCK, name)
-    try:
+    with ExitStack() as held:
+        if place := cache_folder():
+            with suppress(OSError):
+                lock = held.enter_context(open(place / _LOCK, "ab", buffering=0))
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                lock.truncate(0)
+                lock.write(name.encode())
         yield
-    finally:
-        if held is not None:
-            os.close(held)
-
-
-def _acquire(place: Path, name: str) -> int | None:
-    deadline = time.monotonic() + LOCK_TIMEOUT_S
-    try:
-        opened = os.open(place, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    except OSError:
-        return None
-    while True:
-        try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.truncate(opened, 0)
-            os.write(opened, name.encode())
-            return opened
-        except OSError as error:
-            if not isinstance(error, BlockingIOError) or time.monotonic() >= deadline:
-                os.close(opened)
-                return None
-        time.sleep(0.05)
 
 
 def compiling_line(since: float) -> str | None:
@@ -183,13 +161,13 @@ def compiling_line(since: float) -> str | None:
     Returns:
         The text, if a kernel is being compiled. A process that died may have left the file, unlocked.
     """
-    place = cache_folder()
-    try:
-        with open(place / _LOCK, "rb") as opened:
-            fcntl.flock(opened, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        done = sum(file.stat().st_mtime >= since for file in place.glob("*.nbc"))
-        return f"compiling kernels, once a machine: {done} done, now {(place / _LOCK).read_text()}"
-    except (OSError, TypeError):
-        pass
+    if place := cache_folder():
+        try:
+            with open(place / _LOCK, "rb") as lock:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            done = sum(file.stat().st_mtime >= since for file in place.glob("*.nbc"))
+            return f"compiling kernels, once a machine: {done} done, now {(place / _LOCK).read_text()}"
+        except OSError:
+            pass
     return None

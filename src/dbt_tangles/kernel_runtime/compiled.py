@@ -13,9 +13,8 @@ which a number overflows, or with a division by zero, starts again as machine co
 
 import os
 import time
-from collections.abc import Callable
-from contextlib import contextmanager, suppress
-from copy import deepcopy
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from types import CellType, FunctionType
 from typing import Any
@@ -24,7 +23,7 @@ import numba
 import numpy as np
 from numba.extending import is_jitted, typeof_impl
 
-from dbt_tangles.kernel_runtime import code_cache
+from dbt_tangles.kernel_runtime.code_cache import Locator, cache_folder, compiling
 
 #: The environment variable that selects how kernels run, and its values; the first is the default.
 TIER = "TANGLES_KERNELS"
@@ -33,6 +32,7 @@ TIERS = ("auto", "compiled", "interpreted")
 SMALL_BYTES = 160_000
 #: CPU seconds for interpreted calls of one kernel in one process.
 BUDGET_S = 1.0
+_LOCATOR = f"{Locator.__module__}.{Locator.__name__}"
 
 
 class Kernel:
@@ -40,11 +40,13 @@ class Kernel:
 
     def __init__(self, function: Callable) -> None:
         self.function = function
-        with _own_cache():
+        before, numba.config.CACHE_LOCATOR_CLASSES = numba.config.CACHE_LOCATOR_CLASSES, _LOCATOR
+        try:
             # Releasing the GIL lets other tasks of the same process (as in Sail) run meanwhile.
-            self.dispatcher = numba.njit(nogil=True, cache=_is_cached(function))(function)
+            self.dispatcher = numba.njit(nogil=True, cache=Locator.from_function(function) is not None)(function)
+        finally:
+            numba.config.CACHE_LOCATOR_CLASSES = before
         self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
-        self._ready: set[tuple] = set()  # argument types with loaded machine code
         self.spent_s = 0.0  # CPU seconds of interpreted calls so far
 
     def __call__(self, *arguments: Any) -> Any:
@@ -59,11 +61,13 @@ class Kernel:
         if tier == "interpreted":
             return self.interpret(*arguments)
         if tier == "auto" and self._may_be_interpreted(arguments):
-            saved, begin = deepcopy(arguments), time.thread_time()
+            saved, begin = [array.copy() for array in arrays_of(arguments)], time.thread_time()
             try:
                 return self.interpret(*arguments)
             except ArithmeticError:
-                _restore(arguments, saved)
+                for array, values in zip(arrays_of(arguments), saved, strict=True):
+                    if array.flags.writeable:
+                        array[...] = values
             finally:
                 self.spent_s += time.thread_time() - begin
         return self.run_compiled(*arguments)
@@ -76,21 +80,18 @@ class Kernel:
     def run_compiled(self, *arguments: Any) -> Any:
         """Run the kernel as machine code, which is loaded or made once per process and types."""
         types = tuple(map(numba.typeof, arguments))
-        if types not in self._ready:
-            with code_cache.compiling(self.__name__):
-                self._compile(types)
-            self._ready.add(types)
+        if types not in self.dispatcher.overloads:
+            with compiling(self.__name__):
+                for _ in range(3):  # A full disk ends the compilation of an inner kernel, and then that of this one.
+                    with suppress(OSError):
+                        self.dispatcher.compile(types)
+                        break
         return self.dispatcher(*arguments)
 
-    def _compile(self, types: tuple) -> None:
-        for _ in range(3):  # A full disk ends the compilation of an inner kernel, and then that of this one.
-            with suppress(OSError):
-                return self.dispatcher.compile(types)
-
     def _may_be_interpreted(self, arguments: tuple) -> bool:
-        if self._ready or self.spent_s >= BUDGET_S or size_of(arguments) > SMALL_BYTES:
+        if self.dispatcher.overloads or self.spent_s >= BUDGET_S or size_of(arguments) > SMALL_BYTES:
             return False
-        folder = code_cache.cache_folder()
+        folder = cache_folder()
         name = f"{self.__module__.rpartition('.')[2]}.{self.function.__qualname__}-{self.__module__}."
         return folder is None or next(folder.glob(f"{name}*.nbi"), None) is None
 
@@ -101,21 +102,17 @@ def _type_of_kernel(kernel: Kernel, context: Any) -> numba.types.Type:
     return typeof_impl(kernel.dispatcher, context)
 
 
-def compiled(function: Callable) -> Callable:
-    """Make a kernel: compiled on the first large call, with its machine code cached on disk.
+def compiled(function: Callable) -> Kernel:
+    """Make a kernel of a function on numpy arrays, named tuples of them and scalars.
 
-    Args:
-        function: A function on numpy arrays, named tuples of them and scalars.
-
-    Returns:
-        A kernel for Python and other kernels; the function itself if numba's JIT is disabled.
+    Its machine code is made at the first large call, and cached on disk.
     """
-    return function if numba.config.DISABLE_JIT else Kernel(function)
+    return Kernel(function)
 
 
 def inner(function: Callable) -> Callable:
     """Compile a function that only kernels call: it is part of their machine code."""
-    return function if numba.config.DISABLE_JIT else numba.njit(nogil=True)(function)
+    return numba.njit(nogil=True)(function)
 
 
 def interpreted_as(python: Callable) -> Callable[[Callable], Callable]:
@@ -138,21 +135,6 @@ def interpreted_as(python: Callable) -> Callable[[Callable], Callable]:
     return mark
 
 
-@contextmanager
-def _own_cache():
-    """Let numba cache functions where `code_cache.Locator` tells."""
-    before = numba.config.CACHE_LOCATOR_CLASSES
-    numba.config.CACHE_LOCATOR_CLASSES = f"{code_cache.__name__}.Locator"
-    try:
-        yield
-    finally:
-        numba.config.CACHE_LOCATOR_CLASSES = before
-
-
-def _is_cached(function: Callable) -> bool:
-    return code_cache.Locator.from_function(function, "") is not None
-
-
 @cache
 def _plain(kernel: Any) -> Callable:
     """Copy the function of a kernel, with plain functions in place of the kernels that it calls."""
@@ -171,19 +153,18 @@ def _plain(kernel: Any) -> Callable:
     return FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells)
 
 
-def size_of(argument: Any) -> int:
-    """Sum the bytes of all arrays of an argument, including arrays in tuples."""
+def arrays_of(argument: Any) -> Iterator[np.ndarray]:
+    """List the arrays of an argument, including those in tuples."""
     if isinstance(argument, np.ndarray):
-        return argument.nbytes
-    return sum(map(size_of, argument)) if isinstance(argument, tuple) else 0
+        yield argument
+    elif isinstance(argument, tuple):
+        for each in argument:
+            yield from arrays_of(each)
 
 
-def _restore(argument: Any, saved: Any) -> None:
-    if isinstance(argument, tuple):
-        for each, saved_each in zip(argument, saved, strict=True):
-            _restore(each, saved_each)
-    elif isinstance(argument, np.ndarray) and argument.flags.writeable:
-        argument[...] = saved
+def size_of(argument: Any) -> int:
+    """Sum the bytes of all arrays of an argument."""
+    return sum(array.nbytes for array in arrays_of(argument))
 
 
 def _to_python(value: Any) -> Any:

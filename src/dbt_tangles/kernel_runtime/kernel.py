@@ -6,7 +6,7 @@ the rows, casts them, checks nulls, leaves out groups above a limit, and makes b
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,10 @@ import pyarrow as pa
 from dbt_tangles.kernel_runtime import output, row_schema
 from dbt_tangles.kernel_runtime.rows_on_disk import NO_LIMIT, hold_rows
 
+#: Rows that become named tuples at once.
+ROWS_AT_ONCE = 1_000
+
+Rows = pa.Table | Iterable[pa.RecordBatch]
 #: A function of the rows of groups above the limit: columns of their results. Other columns are null.
 TooLarge = Callable[[pa.RecordBatch], Mapping[str, Any]]
 
@@ -23,40 +27,38 @@ def kernel(
     keys: Sequence[str],
     reads: type,
     writes: type,
+    order: Sequence[str] | None = None,
     appends: bool = False,
     too_large: TooLarge | None = None,
     context: str | None = None,
 ) -> Callable[[Callable], Callable]:
-    """Make a kernel from a function of a table.
+    """Make a kernel from a function of a table, or of the rows of a group.
 
     The function gets the rows of whole groups in any order: the columns of `reads`, with its types; a column that may
-    be null and is absent from the input is null. It returns or yields mappings of columns (see `output.batches_of`) or
-    rows of `writes`. For a kernel that appends, it returns one mapping, with a value for each row of the table.
+    be null and is absent from the input is null. It returns or yields mappings of columns (see `output.batches_of`).
+    For a kernel that appends, it returns one mapping, with a value for each row of the table. With an `order`, it gets
+    a list of instances of `reads` instead, the rows of one group at a time, and yields instances of `writes`.
 
     The kernel takes a table or batches, `group_limit` (the maximum number of rows of a group), `rows_in_memory`, and
-    the options of the function. Its attributes `keys`, `reads` and `writes` are the names of the key columns and the
-    schemas, for the model.
+    the options of the function. Its attributes `keys`, `reads` and `writes` are the key columns and the schemas.
 
     Args:
         keys: The key columns of a group; null is a value.
         reads: The named tuple of an input row. A field without None among its types must not be null.
         writes: The named tuple of a result row.
+        order: The columns by which the rows of a group are sorted. The keys are the first fields of `reads` then.
         appends: Whether the result is each input row, with all its columns, and the columns of `writes`. Columns of
             `writes` that the function leaves out are those of the input.
         too_large: For groups above the limit, which the function does not get; by default they have no result.
-        context: A column of the input. Rows where it is true, or has a value of another type, belong to their group,
-            but do not count for the limit, and the result leaves them out.
+        context: A column. Rows where it is true, or has a value of another type, belong to their group, but do not
+            count for the limit, and the result leaves them out.
     """
     read, written = row_schema.schema_of(reads), row_schema.schema_of(writes)
 
     def decorate(function: Callable) -> Callable:
         @wraps(function)
         def run(
-            rows: pa.Table | Iterable[pa.RecordBatch],
-            *arguments: Any,
-            group_limit: int = NO_LIMIT,
-            rows_in_memory: int = NO_LIMIT,
-            **options: Any,
+            rows: Rows, *arguments: Any, group_limit: int = NO_LIMIT, rows_in_memory: int = NO_LIMIT, **options: Any
         ) -> Iterator[pa.RecordBatch]:
             table = _gather(rows, reads, read, appends, rows_in_memory)
             is_result = None if context is None else ~_is_true(table, context)
@@ -68,9 +70,13 @@ def kernel(
                         yield from _append(pa.Table.from_batches([batch]), too_large(batch), written, None)
                 table = hold_rows(_filtered(table, ~is_large), table.schema, rows_in_memory)
                 is_result = None if is_result is None else is_result[~is_large]
-            if len(table):
+            if len(table) and order is not None:
+                groups = _sorted_groups(table, reads, len(keys), order)
+                found = chain.from_iterable(function(group, *arguments, **options) for group in groups)
+                yield from row_schema.batches_of_rows(writes, found)
+            elif len(table):
                 found = function(table, *arguments, **options)
-                yield from _append(table, found, written, is_result) if appends else _batches(found, writes, written)
+                yield from _append(table, found, written, is_result) if appends else _batches(found, written)
 
         run.keys, run.reads, run.writes = list(keys), read, written
         return run
@@ -78,9 +84,7 @@ def kernel(
     return decorate
 
 
-def _gather(
-    rows: pa.Table | Iterable[pa.RecordBatch], row: type, schema: pa.Schema, keep_all: bool, rows_in_memory: int
-) -> pa.Table:
+def _gather(rows: Rows, row: type, schema: pa.Schema, keep_all: bool, rows_in_memory: int) -> pa.Table:
     """Collect the rows with the types of the schema, and further columns if they are to be kept."""
     required = row_schema.required_columns(row)
 
@@ -153,15 +157,23 @@ def _append(
         at += len(batch)
 
 
-def _batches(found: Any, row: type, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Make batches of mappings of columns, or of rows."""
-    found = iter([found] if isinstance(found, Mapping) else found)
-    first = next(found, None)
-    if first is None:
-        return
-    found = chain([first], found)
-    if isinstance(first, Mapping):
-        for columns in found:
-            yield from output.batches_of(columns, schema)
-    else:
-        yield from row_schema.batches_of_rows(row, found)
+def _batches(found: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Make batches of one or several mappings of columns."""
+    for columns in [found] if isinstance(found, Mapping) else found:
+        yield from output.batches_of(columns, schema)
+
+
+def _sorted_groups(table: pa.Table, row: Any, keys: int, order: Sequence[str]) -> Iterator[list[Any]]:
+    """Yield the rows of each group, sorted."""
+    # Sorting joins the chunks of a column, which may have two gigabytes.
+    wide = table.cast(pa.schema([(field.name, _wide(field.type)) for field in table.schema]))
+    ordered = wide.sort_by([(name, "ascending") for name in (*row._fields[:keys], *order)])
+    rows = row_schema.rows_of(ordered.to_batches(ROWS_AT_ONCE), row)
+    for _, group in groupby(rows, key=lambda each: each[:keys]):
+        yield list(group)
+
+
+def _wide(kind: pa.DataType) -> pa.DataType:
+    if pa.types.is_list(kind):
+        return pa.large_list(_wide(kind.value_type))
+    return pa.large_string() if pa.types.is_string(kind) else kind

@@ -23,14 +23,21 @@ class Texts:
     """A column of texts that columns of the result take theirs from."""
 
     def __init__(self, column: pa.ChunkedArray | pa.Array) -> None:
-        """Copy a column of any string type into one array, with 64-bit offsets: a column may exceed two gigabytes."""
-        column = column.cast(pa.large_string())
-        self.array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        """Take the texts of a column of any string type."""
+        self.array = in_one_piece(column)
         self.longest: int = pc.max(pc.binary_length(self.array)).as_py() or 1
 
     def at(self, row: np.ndarray) -> Taken:
         """Take the texts of rows: int[rows]; a negative number is null."""
         return Taken(self, row)
+
+
+def in_one_piece(column: pa.ChunkedArray | pa.Array) -> pa.LargeStringArray:
+    """Make one array of a column of texts, with 64-bit offsets: a column may exceed two gigabytes."""
+    column = column.cast(pa.large_string())
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 class Nested(NamedTuple):

@@ -7,7 +7,7 @@ type]``). A trailing underscore is removed from a field's name, so that columns 
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import chain, islice
+from itertools import chain
 from operator import attrgetter
 from types import NoneType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -18,8 +18,8 @@ import pyarrow as pa
 Int32 = Annotated[int, pa.int32()]
 Int64 = Annotated[int, pa.int64()]
 
-#: Rows per batch made from Python values.
-ROWS_PER_BATCH = 5_000
+#: Maximum number of rows of a batch made from Python values, and of bytes, roughly; a larger row ends its batch.
+ROWS_PER_BATCH, BYTES_PER_BATCH = 5_000, 2**23
 
 _TYPES = {bool: pa.bool_(), bytes: pa.binary(), float: pa.float64()}
 
@@ -48,9 +48,15 @@ def batch_of(row: type, rows: Sequence[Any]) -> pa.RecordBatch:
 
 
 def batches_of_rows(row: type, rows: Iterable[Any]) -> Iterator[pa.RecordBatch]:
-    """Make batches of rows of a class."""
-    rows = iter(rows)
-    while part := list(islice(rows, ROWS_PER_BATCH)):
+    """Make batches of rows of a class, of bounded size."""
+    part, size = [], 0
+    for each in rows:
+        part.append(each)
+        size += _size(each)
+        if len(part) == ROWS_PER_BATCH or size >= BYTES_PER_BATCH:
+            yield batch_of(row, part)
+            part, size = [], 0
+    if part:
         yield batch_of(row, part)
 
 
@@ -107,6 +113,13 @@ def array_of(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
         parts = [array_of(part, field.type) for part, field in zip(zip(*values, strict=True), kind, strict=True)]
         return pa.StructArray.from_arrays(parts, fields=list(kind))
     return pa.array(values, kind)
+
+
+def _size(value: Any) -> int:
+    """Estimate the bytes of a value in Arrow."""
+    if isinstance(value, str | bytes):
+        return len(value)
+    return sum(map(_size, value)) if isinstance(value, list | tuple) else 8
 
 
 def _arguments(hint: Any) -> tuple:

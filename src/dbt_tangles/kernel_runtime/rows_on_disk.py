@@ -4,6 +4,7 @@ import mmap
 import os
 import tempfile
 from collections.abc import Iterable
+from itertools import chain
 
 import pyarrow as pa
 
@@ -24,22 +25,18 @@ def hold_rows(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows_in_memo
     Returns:
         The rows, in their order.
     """
-    waiting: list[pa.RecordBatch] = []
-    count, writer = 0, None
+    batches, held, count = iter(batches), [], 0
     for batch in batches:
-        waiting.append(batch)
+        held.append(batch)
         count += len(batch)
         if count > rows_in_memory:
-            if writer is None:
-                file = tempfile.TemporaryFile(prefix="tangles-", dir=_spill_folder())  # noqa: SIM115
-                writer = pa.ipc.new_stream(file, schema)
-            for each in waiting:
-                writer.write_batch(each)
-            waiting = []
-    if writer is None:
-        return pa.Table.from_batches(waiting, schema)
-    writer.close()
-    with file:
+            break
+    else:
+        return pa.Table.from_batches(held, schema)
+    with tempfile.TemporaryFile(prefix="tangles-", dir=_spill_folder()) as file:
+        with pa.ipc.new_stream(file, schema) as writer:
+            for batch in chain(held, batches):
+                writer.write_batch(batch)
         file.flush()
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     return pa.ipc.open_stream(pa.py_buffer(mapped)).read_all()

@@ -17,22 +17,14 @@ _KEPT = MOST_EQUAL + 1
 
 
 class EqualLines:
-    """The copies of lines that are left out.
-
-    Attributes:
-        count: Their number.
-    """
+    """The copies of lines that are left out, and their number `count`."""
 
     def __init__(self) -> None:
         self.count = 0
         self._counts: Counter[tuple[str, bytes]] = Counter()
 
     def leave_out(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Pass on the first copies of each line of a batch.
-
-        Args:
-            batches: Batches of `LINE_SCHEMA`, each of one file.
-        """
+        """Pass on the first copies of each line of batches of `LINE_SCHEMA`, each of one file."""
         for batch in batches:
             lines = batch.column("raw").dictionary_encode()
             if lines.null_count or len(lines) - len(lines.dictionary) < _KEPT:

@@ -94,13 +94,7 @@ def _unknown_kind(files: Sequence[LogFile], reading: Reading) -> UnknownKindErro
 def judge(
     kind: str, files: Sequence[LogFile], reading: Reading, tell: Callable[[str, int], None] = lambda step, done: None
 ) -> Judged:
-    """Judge the files of one kind as one log.
-
-    Args:
-        kind: The kind.
-        files: The files.
-        reading: How their lines are read.
-        tell: Called with the name of the current file and the number of lines that were read.
+    """Judge the files of one kind as one log; `tell` gets the file's name and the number of lines that were read.
 
     Raises:
         LogPathError: A file cannot be read.

@@ -4,34 +4,28 @@ All texts may come from a hostile log: they are bounded, and every character tha
 """
 
 from collections.abc import Iterable
-from functools import cache
 from urllib.parse import quote
 
+from dbt_tangles.cli.messages import meaning_in
 from dbt_tangles.cli.page import escape_brackets, escape_line, escape_unprintable, truncate
 from dbt_tangles.lint.findings import Finding
 from dbt_tangles.lint.log_kinds import AUTOBASE, EVENTS, PZP, SSB
-from dbt_tangles.reasons import EventReason, meanings
+from dbt_tangles.reasons import EventReason
 
 MOST_DETAIL = 300
-#: Kind: the columns of reasons that its findings use, see `dbt_tangles.reasons`.
-_COLUMNS = {
-    SSB: (
+#: Kind: the meanings of the reasons that its findings use, by column, see `dbt_tangles.reasons`.
+_MEANINGS = {
+    SSB: meaning_in(
         "ssb_rejects.reason",
         "feed_messages.reason",
         "tangle_messages.set_aside_reason",
         "group_messages.set_aside_reason",
         "records.left_out",
     ),
-    PZP: ("pzp_rejects.reason",),
-    AUTOBASE: ("autobase_rejects.reason",),
-    EVENTS: ("timeline_rejects.reason",),
+    PZP: meaning_in("pzp_rejects.reason"),
+    AUTOBASE: meaning_in("autobase_rejects.reason"),
+    EVENTS: meaning_in("timeline_rejects.reason"),
 }
-_meanings = cache(meanings)
-
-
-def meaning(kind: str, reason: str) -> str:
-    """Return the meaning of a reason in the findings of a kind of log."""
-    return next((found[reason] for column in _COLUMNS[kind] if reason in (found := _meanings(column))), "")
 
 
 def detail(finding: Finding) -> str:
@@ -40,7 +34,7 @@ def detail(finding: Finding) -> str:
     without_detail = (EventReason.CONFLICT, EventReason.DUPLICATE, EventReason.CYCLE)
     is_repeated = finding.reason in without_detail and finding.kind == EVENTS
     own = f"({finding.detail})" if finding.detail and not is_repeated else ""
-    words = " ".join(filter(None, [meaning(finding.kind, finding.reason), own]))
+    words = " ".join(filter(None, [_MEANINGS[finding.kind](finding.reason), own]))
     many = f" [{finding.line_count:,} times]" if finding.line_count > 1 and finding.detail is None else ""
     return truncate(escape_line(words), MOST_DETAIL) + many
 
@@ -65,7 +59,7 @@ def as_sarif(findings: Iterable[Finding], version: str) -> dict:
     """Write findings as a SARIF log (OASIS, 2.1.0) with one run; the rules are the reasons that occur."""
     results, rules = [], {}
     for finding in findings:
-        rules[finding.reason] = meaning(finding.kind, finding.reason)
+        rules[finding.reason] = _MEANINGS[finding.kind](finding.reason)
         place = {"artifactLocation": {"uri": _uri(finding.file)}, "region": {"startLine": max(finding.line, 1)}}
         results.append(
             {

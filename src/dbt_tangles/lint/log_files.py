@@ -25,16 +25,10 @@ class LogPathError(Exception):
 
 
 class LogFile(NamedTuple):
-    """A file of a log.
+    """A file of a log; the fault of a dangling link, a pipe or a device is found when it is read."""
 
-    Attributes:
-        name: Its name in findings: relative if the user gave a relative path.
-        path: Its absolute path. A dangling link, a pipe and a device have one too; their fault is found when the file
-            is read.
-    """
-
-    name: str
-    path: str
+    name: str  # Its name in findings: relative if the user gave a relative path
+    path: str  # Its absolute path
 
 
 def find_logs(logs: Sequence[str]) -> dict[str, list[LogFile]]:

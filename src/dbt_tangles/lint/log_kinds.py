@@ -15,11 +15,7 @@ SAMPLE = 200
 
 
 def recognise(lines: Iterable[bytes]) -> str | None:
-    """Return the kind of most lines; None if all kinds are unknown.
-
-    Args:
-        lines: Lines or objects of a log, damaged ones included.
-    """
+    """Return the kind of most lines or objects, damaged ones included; None if all kinds are unknown."""
     counts = Counter(kind for line in lines if (kind := _kind_of(line)))
     return min(counts, key=lambda kind: (-counts[kind], KINDS.index(kind))) if counts else None
 

@@ -5,12 +5,14 @@ The queries in `rules.sql` apply the rules of the models to the lines of some fi
 and `autobase_rejects`; of `pzp_rejects` and `timeline_rejects`. Chains, walks and orders come from the models' kernels.
 """
 
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
+from dbt_tangles.lint.log_kinds import AUTOBASE, EVENTS, PZP, SSB
 from dbt_tangles.lint.records import append_malformed_fields
 from dbt_tangles.queries import sections
 
@@ -19,32 +21,18 @@ Batches = Iterator[pa.RecordBatch]
 
 
 def check_lines(database: duckdb.DuckDBPyConnection, kind: str, batches: Batches) -> int:
-    """Verify the lines of logs of a kind, and write the findings into the table `found`.
-
-    Args:
-        database: Holds the table `found`; see `findings`. The check adds tables of its own.
-        kind: One of `log_kinds.KINDS`.
-        batches: The lines, as `log_files.read_lines` streams them.
-
-    Returns:
-        The number of lines.
+    """Verify the lines of logs of a kind, write the findings into the table `found`, and return the number of lines.
 
     Raises:
         ValueError: The network key in the environment is not valid.
     """
-    verify, check = {
-        "ssb": (_verify_ssb, _check_ssb),
-        "pzp": (_verify_pzp, _check_pzp),
-        "autobase": (_verify_autobase, _check_autobase),
-        "events": (_verify_events, _check_events),
-    }[kind]
     count, kept = 0, _SQL[f"{kind}_lines"]
-    for batch in verify(batches):
+    for batch in _verify(kind, batches):
         database.register("batch", pa.Table.from_batches([batch]))
         database.execute(f"insert into lines {kept}" if count else f"create table lines as {kept}")
         count += len(batch)
     if count:
-        check(database)
+        _CHECKS[kind](database)
     return count
 
 
@@ -54,29 +42,13 @@ def _run(database: duckdb.DuckDBPyConnection, *names: str) -> None:
 
 
 # Verifiers and kernels are imported where they are needed, because numba loads slowly.
-def _verify_ssb(batches: Batches) -> Batches:
-    from dbt_tangles.formats.ssb.options import hmac_key
-    from dbt_tangles.formats.ssb.verify_lines import VerifyOptions, verify_batches
+def _verify(kind: str, batches: Batches) -> Batches:
+    module = importlib.import_module(f"dbt_tangles.formats.{kind}.verify_lines")
+    if kind == SSB:
+        from dbt_tangles.formats.ssb.options import hmac_key
 
-    return append_malformed_fields(verify_batches(batches, VerifyOptions(hmac_key=hmac_key())))
-
-
-def _verify_pzp(batches: Batches) -> Batches:
-    from dbt_tangles.formats.pzp.verify_lines import VerifyOptions, verify_batches
-
-    return verify_batches(batches, VerifyOptions())
-
-
-def _verify_autobase(batches: Batches) -> Batches:
-    from dbt_tangles.formats.autobase.verify_lines import verify_batches
-
-    return verify_batches(batches)
-
-
-def _verify_events(batches: Batches) -> Batches:
-    from dbt_tangles.formats.events.verify_lines import verify_batches
-
-    return verify_batches(batches)
+        return append_malformed_fields(module.verify_batches(batches, module.VerifyOptions(hmac_key=hmac_key())))
+    return module.verify_batches(batches, *([module.VerifyOptions()] if kind == PZP else []))
 
 
 def _check_ssb(database: duckdb.DuckDBPyConnection) -> None:
@@ -124,3 +96,6 @@ def _check_events(database: duckdb.DuckDBPyConnection) -> None:
         placed = pa.Table.from_batches(order_timelines(arrivals, batch_size=0))
         database.register("placed", placed.select(["source_file", "line", "event_id", "reason"]))
         _run(database, "events_placed")
+
+
+_CHECKS = {SSB: _check_ssb, PZP: _check_pzp, AUTOBASE: _check_autobase, EVENTS: _check_events}

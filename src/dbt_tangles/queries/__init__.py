@@ -47,8 +47,6 @@ def read(name: str) -> Query:
     """Read a query and its comment."""
     content = text_of(name)
     head = _HEAD.match(content)
-    if head is None:
-        raise ValueError(f"queries/{name}.sql: the first line must be `-- Report, PLACES: text.`")
     return Query(tuple(head[1].split(", ")), head[2], content[head.end() :])
 
 
@@ -74,7 +72,4 @@ def total_of(name: str) -> str:
 
 def verdict_of(table: str) -> str:
     """Return the SQL expression of the verdict on a row of a table, which `verdicts_of_TABLE` counts."""
-    found = _VERDICT.search(read(f"verdicts_of_{table}").sql)
-    if found is None:
-        raise ValueError(f"queries/verdicts_of_{table}.sql: the first column must be `verdict`, alone on its lines")
-    return found[1]
+    return _VERDICT.search(query(f"verdicts_of_{table}"))[1]

@@ -27,8 +27,27 @@ ranked as (
 )
 
 select
-    *,
-    case when trouble_rank <= $subjects then 'troubled' else 'large' end as chosen
+    total,
+    base_id,
+    {
+        'nodes': node_count,
+        'settled': confirmed_length,
+        'not settled': lag,
+        'indexing writers': indexer_count,
+        'majority': majority,
+        'heads': head_count,
+        'status': status
+    } as facts,
+    {
+        'key': base_id,
+        'title': base_id,
+        'name': 'base',
+        'id': status,
+        'size': node_count,
+        'trouble': if(is_broken, lag, 0),
+        'facts': format('{:,}', coalesce(node_count, 0)) || if(node_count = 1, ' node', ' nodes')
+            || ', ' || format('{:,}', coalesce(confirmed_length, 0)) || ' settled'
+    } as entry
 from ranked
 where size_rank <= $subjects or trouble_rank <= $subjects
 order by case when trouble_rank <= $subjects then trouble_rank else $subjects + size_rank end

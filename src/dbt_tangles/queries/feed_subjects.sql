@@ -20,8 +20,27 @@ with ranked as (
 )
 
 select
-    *,
-    case when trouble_rank <= $subjects then 'troubled' else 'large' end as chosen
+    total,
+    author,
+    status,
+    verified_length,
+    {
+        'status': status,
+        'messages': message_count,
+        'in the chain': verified_length,
+        'greatest sequence': max_sequence,
+        'missing from': gap_sequence,
+        'forked at': fork_sequence
+    } as facts,
+    {
+        'key': author,
+        'name': if(status = 'complete', 'feed', 'feed, ' || status),
+        'id': author,
+        'size': message_count,
+        'trouble': coalesce(message_count, 0) - coalesce(verified_length, 0),
+        'facts': format('{:,}', coalesce(message_count, 0)) || if(message_count = 1, ' message', ' messages')
+            || ', ' || format('{:,}', coalesce(verified_length, 0)) || ' in the chain'
+    } as entry
 from ranked
 where size_rank <= $subjects or trouble_rank <= $subjects
 order by case when trouble_rank <= $subjects then trouble_rank else $subjects + size_rank end

@@ -27,8 +27,29 @@ ranked as (
 )
 
 select
-    *,
-    case when trouble_rank <= $subjects then 'troubled' else 'large' end as chosen
+    total,
+    set_id,
+    domain,
+    item_count,
+    {
+        'messages': message_count,
+        'not valid': invalid_count,
+        'items': item_count,
+        'item roots': item_root_count,
+        'greatest depth': max_depth,
+        'tips': tip_count,
+        'root': root_status
+    } as facts,
+    {
+        'key': set_id,
+        'title': coalesce(nullif(domain, ''), 'domain not known'),
+        'name': 'set',
+        'id': set_id,
+        'size': message_count,
+        'trouble': coalesce(invalid_count, 0),
+        'facts': format('{:,}', coalesce(message_count, 0)) || if(message_count = 1, ' message', ' messages')
+            || ', ' || format('{:,}', coalesce(item_count, 0)) || if(item_count = 1, ' item', ' items')
+    } as entry
 from ranked
 where size_rank <= $subjects or trouble_rank <= $subjects
 order by case when trouble_rank <= $subjects then trouble_rank else $subjects + size_rank end

@@ -14,14 +14,26 @@ ranges as (
         case when number < 1 then 0 else (2 ** floor(log2(number)))::bigint end as low,
         trouble
     from counted
+    where number is not null
+),
+
+spans as (
+    select
+        chart,
+        min(low) as least,
+        max(low) as most,
+        unnest([0] || [(2 ** power)::bigint for power in range(62)]) as low
+    from ranges
+    group by chart
 )
 
 select
     chart,
     low,
-    case when low < 2 then low else 2 * low - 1 end as high,
+    greatest(low, 2 * low - 1) as high,
     count(*) filter (where trouble = 0) as well,
     count(*) filter (where trouble > 0) as troubled
-from ranges
+from spans left join ranges using (chart, low)
+where low between least and most
 group by chart, low
 order by chart, low

@@ -29,8 +29,30 @@ ranked as (
 )
 
 select
-    *,
-    case when trouble_rank <= $subjects then 'troubled' else 'large' end as chosen
+    total,
+    tangle_name,
+    root_id,
+    root_status,
+    {
+        'members': member_count,
+        'set aside': set_aside_count,
+        'malformed claims': invalid_claim_count,
+        'depth': depth,
+        'authors': author_count,
+        'tangle forks': fork_count,
+        'merges': merge_count,
+        'tips': tip_count,
+        'links back in time': misordered_pairs,
+        'root': root_status
+    } as facts,
+    {
+        'key': tangle_name || ':' || root_id,
+        'id': root_id,
+        'size': candidate_count,
+        'trouble': trouble,
+        'facts': format('{:,}', coalesce(member_count, 0)) || if(member_count = 1, ' member', ' members')
+            || ', depth ' || format('{:,}', coalesce(depth, 0))
+    } as entry
 from ranked
 where size_rank <= $subjects or trouble_rank <= $subjects
 order by case when trouble_rank <= $subjects then trouble_rank else $subjects + size_rank end

@@ -3,6 +3,7 @@ select
     event_id,
     position,
     rank,
+    latest_rank,
     is_tip,
     is_tie_broken,
     left_out_causes,

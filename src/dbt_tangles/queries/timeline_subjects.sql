@@ -18,8 +18,23 @@ with ranked as (
 )
 
 select
-    *,
-    case when trouble_rank <= $subjects then 'troubled' else 'large' end as chosen
+    total,
+    timeline_id,
+    event_count,
+    {
+        'events': event_count,
+        'authors': author_count,
+        'ranks': rank_count,
+        'steps': edit_count
+    } as facts,
+    {
+        'key': timeline_id,
+        'title': if(timeline_id = 'ssb:log', 'the whole SSB log', timeline_id),
+        'size': event_count,
+        'trouble': 0,
+        'facts': format('{:,}', coalesce(event_count, 0)) || if(event_count = 1, ' event', ' events')
+            || ', ' || format('{:,}', coalesce(edit_count, 0)) || if(edit_count = 1, ' step', ' steps')
+    } as entry
 from ranked
 where size_rank <= $subjects or trouble_rank <= $subjects
 order by case when trouble_rank <= $subjects then trouble_rank else $subjects + size_rank end

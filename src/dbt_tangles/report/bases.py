@@ -1,4 +1,4 @@
-"""Chooses and lays out bases: the largest, and those that are incomplete or have many nodes that are not settled."""
+"""Lays out a base: its nodes, their quorums, and the order of each observer."""
 
 from __future__ import annotations
 
@@ -7,27 +7,11 @@ from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import query
 from dbt_tangles.report.layout import lay_out
 from dbt_tangles.report.lists import add_lists, is_in, mark, one_by
-from dbt_tangles.report.parts import Kind, Limits, Part, number_of, total_of
-from dbt_tangles.report.tangles import queries
-
-_FACTS = {
-    "node_count": "nodes",
-    "confirmed_length": "settled",
-    "lag": "not settled",
-    "indexer_count": "indexing writers",
-    "majority": "majority",
-    "head_count": "heads",
-    "status": "status",
-}
+from dbt_tangles.report.parts import Part, queries
 
 
-def collect(tables: Tables, limits: Limits) -> Kind:
-    """Choose bases and lay them out for drawing."""
-    rows = tables.rows(query("base_subjects"), subjects=limits.subjects)
-    return Kind(total_of(rows), [_part(tables, row, limits.nodes) for row in rows])
-
-
-def _part(tables: Tables, row: dict, nodes: int) -> Part:
+def part(tables: Tables, row: dict, nodes: int) -> Part:
+    """Lay out a row of the query `base_subjects`."""
     base = row["base_id"]
     graph = graphs.base(tables, "", base, nodes)
     ids = [node.id for node in graph.nodes]
@@ -39,7 +23,7 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     for node in view["nodes"]:
         node["votes"] = rows.get(node["id"], {}).get("votes")
         node["degree"] = degree.get(node["id"], 0)
-    view["facts"] = {words: row[column] for column, words in _FACTS.items()}
+    view["facts"] = row["facts"]
     view["quorums"] = quorums
     add_lists(view, nodes=is_in, heads=mark("head"))
     view["observers"] = _observers(tables, base, {node["id"]: n for n, node in enumerate(view["nodes"])}, nodes)
@@ -49,42 +33,19 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     view["lists"] |= {"settled": settled, "not settled": others}
     indexing = [n for n in view["lists"]["nodes"] if view["nodes"][n]["words"].partition(",")[0] == "indexing"]
     view["lists"]["indexing writers"] = one_by(view["nodes"], indexing, "lane")
-    broken = row["status"] not in ("ok", "empty")
-    entry = {
-        "key": base,
-        "title": base,
-        "name": "base",
-        "id": row["status"],
-        "size": row["node_count"],
-        "trouble": row["lag"] if broken else 0,
-        "chosen": row["chosen"],
-        "facts": f"{number_of(row['node_count'], 'node')}, {row['confirmed_length'] or 0:,} settled",
-    }
-    return Part(entry, view, queries(view, "node", base))
+    return Part(row["entry"], view, queries(view, "node", base))
 
 
 def _observers(tables: Tables, base: str, number: dict[str, int], nodes: int) -> list[dict]:
     """Read the last nodes of each observer's order, and the length of its settled prefix."""
     observers = tables.rows(query("base_observers"), base=base)
     for observer in observers:
-        rows = tables.rows(
-            query("base_order"),
-            base=base,
-            observer=observer["observer"],
-            first=observer["total"] - nodes,
-        )
-        why = {
-            each["node_id"]: each
-            for each in tables.rows(
-                query("base_confirmations"),
-                base=base,
-                observer=observer["observer"],
-                ids=[each["node_id"] for each in rows],
-            )
-        }
-        waits = (
-            graphs.waits_of(tables, base, [each["node_id"] for each in rows]) if observer["observer"] == "all" else {}
-        )
+        name = observer["observer"]
+        rows = tables.rows(query("base_order"), base=base, observer=name, first=observer["total"] - nodes)
+        ids = [each["node_id"] for each in rows]
+        settled = tables.rows(query("base_confirmations"), base=base, observer=name, ids=ids)
+        why = {each["node_id"]: each for each in settled}
+        waits = graphs.waits_of(tables, base, ids) if name == "all" else {}
         observer["order"] = [
             {
                 "position": each["position"],

@@ -27,17 +27,17 @@ from dbt_tangles.report import (
 )
 from dbt_tangles.report.file_names import FileNames
 from dbt_tangles.report.folder import Folder
-from dbt_tangles.report.parts import Kind, Limits
+from dbt_tangles.report.parts import Kind, Limits, Part
 from dbt_tangles.report.people import People
 
-#: The drawn kinds: the function that chooses and lays out the subjects of each.
-KINDS: dict[str, Callable[[TablesOnce, Limits], Kind]] = {
-    "tangle": tangles.collect,
-    "feed": feeds.collect,
-    "set": sets.collect,
-    "base": bases.collect,
-    "group": groups.collect,
-    "timeline": timelines.collect,
+#: The drawn kinds: the function that lays out a subject, a row of the query `KIND_subjects`, with some nodes at most.
+KINDS: dict[str, Callable[[TablesOnce, dict, int], Part]] = {
+    "tangle": tangles.part,
+    "feed": feeds.part,
+    "set": sets.part,
+    "base": bases.part,
+    "group": groups.part,
+    "timeline": timelines.part,
 }
 #: Further pages: the function that collects the data of each, with its number of entries as `total`, or None without
 #: data; the page then has no tab. To add a page, add its function here, and its view to `PAGES` in assets/pages.js.
@@ -47,22 +47,10 @@ PAGES: dict[str, Callable[[Tables], dict | None]] = {
 }
 
 
-def build(
-    tables: Tables,
-    out: Path,
-    limits: Limits,
-    tell: Tell = lambda *_: None,
-) -> Folder:
+def build(tables: Tables, out: Path, limits: Limits, tell: Tell = lambda *_: None) -> Folder:
     """Write a report; if that fails, an older report in its place stays complete.
 
-    Args:
-        tables: The warehouse's tables.
-        out: The folder.
-        limits: The limits of the report.
-        tell: Called with the kind of the current drawing, the number of drawings written and their total.
-
-    Returns:
-        The folder.
+    `tell` is called with the kind of the current drawing, the number of drawings written and their total.
 
     Raises:
         CommandError: The folder holds other files or cannot be written, or a table cannot be read.
@@ -76,6 +64,12 @@ def build(
     return folder
 
 
+def _kind(tables: TablesOnce, name: str, limits: Limits) -> Kind:
+    """Choose the subjects of a kind, and lay them out."""
+    rows = tables.rows(queries.query(f"{name}_subjects"), subjects=limits.subjects)
+    return Kind(rows[0]["total"] if rows else 0, [KINDS[name](tables, row, limits.nodes) for row in rows])
+
+
 def _write(folder: Folder, tables: Tables, once: TablesOnce, people: People, limits: Limits, tell: Tell) -> None:
     glance_data, files = glance.collect(once), FileNames(tables)
     glance_data["look_at"] = links.add_links(glance_data["look_at"], files, people)
@@ -83,7 +77,7 @@ def _write(folder: Folder, tables: Tables, once: TablesOnce, people: People, lim
     pages = {name: data for name, collect in PAGES.items() if (data := collect(tables))}
     for name, data in pages.items():
         folder.write(name, data)
-    kinds = {name: collect(once, limits) for name, collect in KINDS.items()}
+    kinds = {name: _kind(once, name, limits) for name in KINDS}
     people.name_all(kinds)
     for number, thread in enumerate(reading.collect(tables, kinds["tangle"], limits.nodes, people)):
         folder.write(f"tangle-{number}-read", thread)

@@ -14,12 +14,7 @@ class ReplayError(Exception):
 
 
 def window(edits: Iterable[dict], total: int, most: int) -> tuple[list[dict], int]:
-    """Select the last whole batches that change only the last places.
-
-    Args:
-        edits: The commands in whole batches, the last first.
-        total: The number of events.
-        most: The number of places that are shown.
+    """Select the last whole batches of commands, given the last first, that change only the last places.
 
     Returns:
         The commands in their order, and the first place that they change; earlier places stay as they are.
@@ -37,12 +32,7 @@ def window(edits: Iterable[dict], total: int, most: int) -> tuple[list[dict], in
 
 
 def undo(order: list[str], edits: list[dict], low: int) -> list[str]:
-    """Return the order before some commands by reverting them.
-
-    Args:
-        order: The order after the commands, from place `low` on.
-        edits: The commands in their order.
-        low: The first place that the commands may change.
+    """Return the order before some commands, from the order after them; both begin at place `low`.
 
     Raises:
         ReplayError: The commands do not lead to `order`.

@@ -1,4 +1,4 @@
-"""Chooses and lays out feeds: the longest, and those whose chains end early, around the end of the chain."""
+"""Lays out a feed around the end of its chain."""
 
 from __future__ import annotations
 
@@ -6,26 +6,11 @@ from dbt_tangles.cli import graphs
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import query
 from dbt_tangles.report.layout import lay_out
-from dbt_tangles.report.parts import Kind, Limits, Part, number_of, total_of
-from dbt_tangles.report.tangles import queries
-
-_FACTS = {
-    "status": "status",
-    "message_count": "messages",
-    "verified_length": "in the chain",
-    "max_sequence": "greatest sequence",
-    "gap_sequence": "missing from",
-    "fork_sequence": "forked at",
-}
+from dbt_tangles.report.parts import Part, queries
 
 
-def collect(tables: Tables, limits: Limits) -> Kind:
-    """Choose feeds and lay them out for drawing."""
-    rows = tables.rows(query("feed_subjects"), subjects=limits.subjects)
-    return Kind(total_of(rows), [_part(tables, row, limits.nodes) for row in rows])
-
-
-def _part(tables: Tables, row: dict, nodes: int) -> Part:
+def part(tables: Tables, row: dict, nodes: int) -> Part:
+    """Lay out a row of the query `feed_subjects`."""
     graph = graphs.feed(tables, "", row["author"], nodes, _until(tables, row, nodes))
     view = lay_out(
         graph, {node.id: "not in the chain" if node.state == graphs.ASIDE else "chain" for node in graph.nodes}
@@ -33,17 +18,8 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
     view["holes"] = _holes([n for n in view["rows"] if n is not None], starts_early=not row["verified_length"])
     of_feed = {"table": "feed_messages", "author": row["author"]}
     view["lists"] = {"messages": of_feed, "in the chain": {**of_feed, "verdict": "in_chain"}}
-    view["facts"] = {words: row[column] for column, words in _FACTS.items() if row[column] is not None}
-    entry = {
-        "key": row["author"],
-        "name": "feed" if row["status"] == "complete" else f"feed, {row['status']}",
-        "id": row["author"],
-        "size": row["message_count"],
-        "trouble": (row["message_count"] or 0) - (row["verified_length"] or 0),
-        "chosen": row["chosen"],
-        "facts": f"{number_of(row['message_count'], 'message')}, {row['verified_length'] or 0:,} in the chain",
-    }
-    return Part(entry, view, queries(view, "message"))
+    view["facts"] = row["facts"]
+    return Part(row["entry"], view, queries(view, "message"))
 
 
 def _until(tables: Tables, row: dict, nodes: int) -> int | None:
@@ -55,12 +31,7 @@ def _until(tables: Tables, row: dict, nodes: int) -> int | None:
 
 
 def _holes(sequences: list[int], starts_early: bool) -> list[list]:
-    """List the gaps in the sequences: the row below each gap, and its label.
-
-    Args:
-        sequences: The sequences of the rows, ascending; the feed has no others between them.
-        starts_early: Whether the drawing begins at the start of the feed.
-    """
+    """List the gaps between the ascending sequences of the rows: the row below each gap, and its label."""
     before = [0 if starts_early else sequences[0] - 1, *sequences[:-1]] if sequences else []
     return [
         [n, f"{low + 1:,} is missing" if high - low == 2 else f"{low + 1:,} to {high - 1:,} are missing"]

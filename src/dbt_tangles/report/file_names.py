@@ -35,7 +35,7 @@ class FileNames:
         return self._folders.sub("", text)
 
     def shorten_lines(self, lines: list[list]) -> list[list]:
-        """Return the lines of an answer without the folders of log files, see `why_answers.Lines`."""
+        """Return the lines of an answer without the folders of log files."""
         return [
             [
                 indent,

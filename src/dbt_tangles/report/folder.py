@@ -54,12 +54,9 @@ def safe(value: Any) -> Any:
 
 
 def as_script(name: str, value: Any, is_clean: bool = False) -> str:
-    """Write a value as a script that passes it to `tangles.add`, in ASCII, with characters of HTML escaped.
+    """Write the value of a shard as a script that passes it to `tangles.add`, in ASCII, with HTML escaped.
 
-    Args:
-        name: The name of the shard.
-        value: The value.
-        is_clean: Whether its texts are cut and escaped already.
+    The texts of a value that `is_clean` are cut and escaped already.
     """
     text = json.dumps(value if is_clean else safe(value), separators=(",", ":"), allow_nan=False)
     for character, escape in _UNSAFE.items():
@@ -82,10 +79,7 @@ def _write_code(folder: Path) -> None:
 class Folder:
     """The folder of a report, a context manager: an older report stays complete until `publish` replaces it.
 
-    Attributes:
-        path: The folder's path.
-        bytes: The size of its data.
-        shards: The number of files of data.
+    `bytes` is the size of its data, and `shards` the number of its files of data.
 
     Raises:
         CommandError: The path has other files, or cannot be written.

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-
 from dbt_tangles.cli import problems, runs, verdict_counts
 from dbt_tangles.cli.duplicate_tangles import TablesOnce, count_alike, describe_alike
 from dbt_tangles.cli.tables import Tables
@@ -55,35 +52,14 @@ def over_time(tables: Tables) -> dict | None:
         The counts, if any message has a time. The spans cover the middle 99% of the times; earlier and later messages
         count in the first and last span.
     """
-    span = tables.row(query("over_time_span"))
-    if not span or not span["n"]:
-        return None
-    # Spans begin at whole seconds, because the search knows times in seconds.
-    first = span["first"] // 1000 * 1000.0
-    width = math.ceil(max(span["last"] - first, 1.0) / BINS / 1000) * 1000.0
-    rows = tables.rows(query("over_time"), first=first, width=width, bins=BINS)
-    by_bin = {row.pop("bin"): row for row in rows}
-    empty = {"members": 0, "forks": 0, "merges": 0, "set_aside": 0}
-    return {
-        "first": first,
-        "width": width,
-        "bins": [by_bin.get(bin_, empty) for bin_ in range(BINS)],
-        "without_time": span["without_time"],
-    }
+    bins = tables.rows(query("over_time"), bins=BINS)
+    found = [{name: row.pop(name) for name in ("first", "width", "without_time")} for row in bins]
+    return found[0] | {"bins": bins} if found else None
 
 
 def histograms(tables: Tables) -> dict[str, list[dict]]:
     """Count the tangles other than feeds by number of candidates (`sizes`) and by depth, in ranges 0, 1, 2 to 3, ..."""
-    charts: dict[str, dict[int, dict]] = {"sizes": {}, "depths": {}}
+    charts: dict[str, list[dict]] = {"sizes": [], "depths": []}
     for row in tables.rows(query("tangle_histograms")):
-        if row["low"] is not None:
-            charts[row.pop("chart")][row["low"]] = row
-    return {chart: [*_with_empty(rows)] for chart, rows in charts.items()}
-
-
-def _with_empty(rows: dict[int, dict]) -> Iterator[dict]:
-    """Return the ranges from the first to the last, also those without tangles."""
-    low = min(rows, default=0)
-    while low <= max(rows, default=-1):
-        yield rows.get(low, {"low": low, "high": max(low, 2 * low - 1), "well": 0, "troubled": 0})
-        low = max(1, 2 * low)
+        charts[row.pop("chart")].append(row)
+    return charts

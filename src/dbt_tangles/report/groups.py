@@ -1,56 +1,34 @@
-"""Chooses and lays out private groups: those with the most epochs, and those with the most findings."""
+"""Lays out a private group: its epochs, the feeds in them, and its findings."""
 
 from __future__ import annotations
 
 from dbt_tangles.cli import graphs
 from dbt_tangles.cli.graph import label
+from dbt_tangles.cli.page import quantity
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import query
 from dbt_tangles.report.layout import lay_out
 from dbt_tangles.report.lists import add_lists, is_in, mark
-from dbt_tangles.report.parts import Kind, Limits, Part, number_of, total_of
-from dbt_tangles.report.tangles import queries
+from dbt_tangles.report.parts import Part, queries
 
 _OF_EPOCHS = ("epoch_id", "author", "depth", "added_count", "excluded_count", "missing_count", "returned_count")
 
 
-def collect(tables: Tables, limits: Limits) -> Kind:
-    """Choose groups and lay them out for drawing."""
-    found = {row["group_id"]: row["n"] for row in tables.rows(query("group_finding_counts"), subjects=limits.subjects)}
-    rows = tables.rows(query("group_subjects"), subjects=limits.subjects, troubled=[*found])
-    rows.sort(key=lambda row: (-found.get(row["group_id"], 0), -row["epochs"], row["group_id"]))
-    return Kind(total_of(rows), [_part(tables, row, limits.nodes) for row in rows])
-
-
-def _part(tables: Tables, row: dict, nodes: int) -> Part:
+def part(tables: Tables, row: dict, nodes: int) -> Part:
+    """Lay out a row of the query `group_subjects`."""
     group = row["group_id"]
     graph = graphs.group(tables, "", group, nodes)
     rows = tables.rows(query("group_epochs"), group=group, nodes=nodes)
     epochs = [{name: each[name] for name in _OF_EPOCHS} for each in rows]
     epochs.sort(key=lambda epoch: (epoch["depth"] is None, epoch["depth"], epoch["epoch_id"]))
     view = lay_out(graph, {epoch["epoch_id"]: epoch["author"] for epoch in epochs})
-    view["facts"] = {
-        "epochs": row["epochs"],
-        "depth": row["depth"],
-        "tips": row["tips"],
-        "preference": row["preference"],
-        "decided by peers": "yes" if row["is_decided"] else "no",
-    }
+    view["facts"] = row["facts"]
     add_lists(view, epochs=is_in, tips=mark("tip"))
     view["epochs"] = [{**epoch, "label": label(epoch["epoch_id"])} for epoch in epochs]
     view["feeds"], view["feed_total"] = _feeds(tables, group, [epoch["epoch_id"] for epoch in epochs], nodes)
-    findings = tables.rows(query("group_findings"), group=group)
-    view["finding_total"] = findings[0]["n"] if findings else 0
-    view["findings"] = findings
-    entry = {
-        "key": group,
-        "name": "private group",
-        "id": group,
-        "size": row["epochs"],
-        "trouble": view["finding_total"],
-        "chosen": row["chosen"],
-        "facts": f"{number_of(row['epochs'], 'epoch')}, {number_of(view['feed_total'], 'feed')}",
-    }
+    view["finding_total"] = row["entry"]["trouble"]
+    view["findings"] = tables.rows(query("group_findings"), group=group)
+    entry = row["entry"] | {"facts": f"{row['entry']['facts']}, {quantity(view['feed_total'], 'feed{|s}')}"}
     return Part(entry, view, queries(view, "message"), group)
 
 

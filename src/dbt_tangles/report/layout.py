@@ -54,15 +54,9 @@ def rows_of(graph: Graph) -> dict[str, int]:
 
 
 def lay_out(graph: Graph, lane_of: dict[str, str], titles: dict[str, str] | None = None) -> dict:
-    """Lay out a graph.
+    """Lay out a graph: a lane for each author, with its first column and width; rows, nodes, and edges by number.
 
-    Args:
-        graph: The graph.
-        lane_of: The author of each node, if known.
-        titles: The content of each node's message, for its tooltip.
-
-    Returns:
-        The lanes with their first columns and widths, the labels of the rows, the nodes, and the edges by number.
+    `titles` has the contents of messages, for tooltips.
     """
     missing = [node for node in graph.nodes if node.state == MISSING]
     there = [node for node in graph.nodes if node.state != MISSING]
@@ -114,11 +108,7 @@ def lay_out(graph: Graph, lane_of: dict[str, str], titles: dict[str, str] | None
 
 
 def _collapse_lanes(lane: dict[str, str]) -> dict[str, str]:
-    """Return the lane that draws each author's nodes: its own, or beyond 12 authors a shared lane for those with few.
-
-    Args:
-        lane: The author of each node, or `NOT_HERE`.
-    """
+    """Return the lane that draws each author's nodes: its own, or beyond 12 authors one for those with few."""
     counts = Counter(name for name in lane.values() if name != NOT_HERE)
     own = {name: name for name in lane.values()}
     if len(counts) <= MOST_LANES:
@@ -128,12 +118,7 @@ def _collapse_lanes(lane: dict[str, str]) -> dict[str, str]:
 
 
 def _columns(nodes: list[Node], rows: dict[str, int], lane: dict[str, str]) -> tuple[list[dict], dict[str, int], int]:
-    """Assign columns: nodes of one lane and row stand side by side.
-
-    Args:
-        nodes: The nodes, sorted by row.
-        rows: The row of each node.
-        lane: The lane of each node.
+    """Assign columns to nodes, sorted by row: those of one lane and row stand side by side.
 
     Returns:
         The lanes, each with its first column `start` and its `width`; the column of each node; the number of columns.

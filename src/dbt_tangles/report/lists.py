@@ -30,12 +30,7 @@ def one_by(nodes: list[dict], numbers: Iterable[int], field: str) -> list[int]:
 
 
 def add_lists(view: dict, **is_listed: _IsListed) -> None:
-    """Give a drawing `lists`: for each fact, the numbers of the nodes that it counts.
-
-    Args:
-        view: The drawing.
-        is_listed: For each fact, whether it counts a node; `_` in a fact's name stands for a space.
-    """
+    """Give a drawing `lists`: for each fact, whose name has `_` for spaces, the numbers of the nodes that it counts."""
     view["lists"] = {
         fact.replace("_", " "): [n for n, node in enumerate(view["nodes"]) if counts(node)]
         for fact, counts in is_listed.items()

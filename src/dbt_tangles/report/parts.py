@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from dbt_tangles.cli.page import quantity
+from dbt_tangles.cli.graph import MISSING
 
 
 class Limits(NamedTuple):
@@ -20,7 +20,7 @@ class WhyQuery(NamedTuple):
 
     kind: str
     id: str
-    only: str | None
+    only: str | None = None
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Part:
 
     entry: dict
     view: dict
-    queries: dict[int, WhyQuery] = field(default_factory=dict)
+    queries: dict[int, WhyQuery]
     root: str | None = None
     root_status: str | None = None
 
@@ -50,11 +50,6 @@ class Kind:
     parts: list[Part]  # The subjects that are shown
 
 
-def number_of(count: int | None, what: str) -> str:
-    """Write a number and a noun that agrees with it."""
-    return quantity(count or 0, f"{what}{{|s}}")
-
-
-def total_of(rows: list[dict]) -> int:
-    """Return the number of all subjects of a kind, from the rows of those that are shown."""
-    return rows[0]["total"] if rows else 0
+def queries(view: dict, kind: str, only: str | None = None) -> dict[int, WhyQuery]:
+    """Return the arguments of `tangles why` for each node of a drawing that is not missing."""
+    return {n: WhyQuery(kind, node["id"], only) for n, node in enumerate(view["nodes"]) if node["state"] != MISSING}

@@ -16,11 +16,7 @@ _ID = re.compile(r"[@%&][A-Za-z0-9+/]{43}=\.\w+")
 
 
 class People:
-    """The names that authors gave to themselves.
-
-    Attributes:
-        names: The last name of each author that has one.
-    """
+    """The last `names` that authors gave to themselves."""
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables

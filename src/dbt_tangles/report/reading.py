@@ -14,13 +14,7 @@ _LONGEST, _MOST_LINES = 1000, 40
 
 
 def collect(tables: Tables, tangles: Kind, nodes: int, people: People) -> list[dict]:
-    """Collect the messages of tangles as people read them.
-
-    Args:
-        tables: The warehouse's tables.
-        tangles: The tangles that are drawn.
-        nodes: The most members of each: the root and the last ones.
-        people: The names of authors.
+    """Collect the messages of tangles as people read them: of each the root and the last members, `nodes` in all.
 
     Returns:
         For each tangle: `messages` in the order of `thread_position`; `left_out`, the number of members between the
@@ -29,11 +23,7 @@ def collect(tables: Tables, tangles: Kind, nodes: int, people: People) -> list[d
     threads = [_thread(tables, part.view["name"], part.view["id"], nodes) for part in tangles.parts]
     rows = [row for thread in threads for row in [*thread["messages"], *thread["aside"]]]
     contents = {
-        row["message_id"]: row
-        for row in tables.rows(
-            query("thread_contents"),
-            ids=sorted({row["id"] for row in rows}),
-        )
+        row["message_id"]: row for row in tables.rows(query("thread_contents"), ids=sorted({row["id"] for row in rows}))
     }
     for row in rows:
         row |= _text(contents.get(row["id"], {})) | {"by": people.name_of(row["author"])}
@@ -63,11 +53,7 @@ def _text(row: dict) -> dict:
 
 
 def text_lines(content: str) -> list[str]:
-    """Return the lines of a content's text, at most 40 lines and 1,000 characters.
-
-    Args:
-        content: The JSON of a content. Without a `text`, its other fields are the text.
-    """
+    """Return at most 40 lines and 1,000 characters of a content's text; without a `text`, of its other fields."""
     try:
         value = json.loads(content)
     except (ValueError, RecursionError):

@@ -2,8 +2,7 @@
 
 A browser searches the whole index in memory, so it is compact: ids are shortened to a unique beginning, numbers have a
 fixed width in base 64, texts are cut to the greatest length with which the index is within its bound, and chunks are
-compressed. Entries with a problem come first, then the latest. Locators, a hash table in shards, lead from an id to its
-chunk, so the page of an id loads one locator and one chunk.
+compressed. Entries with a problem come first, then the latest.
 """
 
 from __future__ import annotations
@@ -19,13 +18,13 @@ from dbt_tangles.cli.verdict_counts import verdict_of
 from dbt_tangles.report.chart_groups import EARLIEST, GROUPINGS, LATEST
 from dbt_tangles.report.folder import Folder
 from dbt_tangles.report.glance import WELL
-from dbt_tangles.report.search_locators import Locators, digits_of
 from dbt_tangles.report.search_sources import SOURCES, Source
 
 #: The most bytes of a report with the default limits, and the least number that its index may have.
 _MOST_BYTES, _LEAST_BYTES = 60_000_000, 20_000_000
 _LENGTHS = (400, 300, 250, 200, 160, 130, 100, 80, 60, 40, 20, 0)
 _CHUNK, _SAMPLE = 16_384, 20_000
+_DIGITS = np.frombuffer(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_", np.uint8)
 #: Separates the parts of a chunk; texts have it only as an escape.
 _PART = "\x1d"
 #: The widths of an entry's numbers: kind, author, seconds since 1970 and verdicts; 0 stands for an unknown time.
@@ -33,33 +32,22 @@ _WIDTHS = (1, 4, 6, 3)
 
 
 def write(tables: Tables, folder: Folder, names_of: dict[str, str]) -> None:
-    """Write the index: the shards `search-0`, `search-1`, ..., and `search` with the names that their numbers mean.
-
-    Args:
-        tables: The warehouse's tables.
-        folder: The report.
-        names_of: The names of authors.
-    """
+    """Write the index: the shards `search-0`, `search-1`, ..., and `search` with the names that their numbers mean."""
     names = _create_entries(tables)
     total = tables.rows("select count(*) as n from search_entries")[0]["n"] if names else 0
-    locators = Locators(total, -(-total // _CHUNK))
-    most = max(_LEAST_BYTES, _MOST_BYTES - folder.bytes) - locators.most_bytes
+    most = max(_LEAST_BYTES, _MOST_BYTES - folder.bytes)
     length = _fit(tables, total, most) if total else 0
     chunks = count = 0
     while count < total:
         rows = _read(tables, "n > $first and n <= $last", first=count, last=count + _CHUNK)
-        ids = shortened_ids(rows)
-        packed = pack(rows, ids, length)
+        packed = pack(rows, length)
         if len(packed) > most:
             break
         folder.write(f"search-{chunks}", packed, is_clean=True)
-        locators.add(ids)
         most -= len(packed)
         count += len(rows)
         chunks += 1
-    for number, fingerprints in enumerate(locators.by_number):
-        folder.write(f"locator-{number}", fingerprints, is_clean=True)
-    about = {"total": total, "count": count, "length": length, "chunks": chunks, "locators": locators.number}
+    about = {"total": total, "count": count, "length": length, "chunks": chunks}
     found = _names(tables, names)
     folder.write("search", found | {"people": [names_of.get(author) for author in found["authors"]]} | about)
 
@@ -138,30 +126,27 @@ def _verdict_of(name: str) -> tuple[str, str]:
 def _select(tables: Tables, number: int, source: Source) -> str:
     """Select the entries of a source, with the verdicts of all its tables as `table:code`."""
     own = ", ".join(f"'{name}:' || {_verdict_of(name)[1]}" for name in (source.table, *source.own))
-    own = f"[{own}]"
     columns = f"""{number} as kind, {source.id} as id, {source.author} as author,
         {source.written} / 1000 as written, {source.text} as text"""
     if not all([tables.has(name) for name in tables_of(columns)]):
         columns = f"{number} as kind, {source.id} as id, null as author, null as written, null as text"
-    where = f"where {source.where}" if source.where else ""
     also = _also(tables, source)
     if not also:
-        return f"select {columns}, {own} as verdicts from {source.table} {where}"
+        return f"select {columns}, [{own}] as verdicts from {source.table} where {source.where}"
     others = " union all ".join(
         f"select {column} as of_id, '{name}:' || {_verdict_of(name)[1]} as verdict from {_verdict_of(name)[0]}"
         for name, column in also.items()
     )
-    return f"""select {columns}, list_concat({own}, coalesce(others.verdicts, [])) as verdicts from {source.table}
+    return f"""select {columns}, list_concat([{own}], coalesce(others.verdicts, [])) as verdicts from {source.table}
         left join (select of_id, list(verdict) as verdicts from ({others}) as each_row group by of_id) as others
-        on others.of_id = {source.id} {where}"""
+        on others.of_id = {source.id} where {source.where}"""
 
 
 def _fit(tables: Tables, total: int, most: int) -> int:
     """Choose the greatest length of texts with which the index is within its bound, by the size of a sample."""
     sample = _read(tables, "n % $step = 0", step=max(1, total // _SAMPLE))
-    ids = shortened_ids(sample)
     for length in _LENGTHS:
-        if len(pack(sample, ids, length)) * total <= 0.95 * most * len(sample):
+        if len(pack(sample, length)) * total <= 0.95 * most * len(sample):
             return length
     return 0
 
@@ -171,22 +156,12 @@ def _read(tables: Tables, where: str, **values: int) -> list[dict]:
     return tables.rows(f"select {columns} from search_entries where {where} order by n", **values)
 
 
-def shortened_ids(rows: list[dict]) -> list[str]:
-    """Return the ids of rows of `search_entries` as the index has them."""
-    return [escape_unprintable(SOURCES[row["kind"]].shorten(row["id"])) for row in rows]
-
-
-def pack(rows: list[dict], ids: list[str], length: int) -> str:
-    """Pack entries: their numbers, ids and texts, compressed, in base64.
-
-    Args:
-        rows: Rows of `search_entries`.
-        ids: Their ids in the index.
-        length: The most characters of a text.
-    """
+def pack(rows: list[dict], length: int) -> str:
+    """Pack rows of `search_entries`: their numbers, ids and first characters of texts, compressed, in base64."""
     numbers = encode([(row["kind"], row["author"], _seconds(row["written"]), row["verdicts"]) for row in rows])
+    ids = "\n".join(escape_unprintable(SOURCES[row["kind"]].shorten(row["id"])) for row in rows)
     texts = "\n".join(escape_unprintable((row["text"] or "")[:length]) for row in rows)
-    return base64.b64encode(gzip.compress(_PART.join((numbers, "\n".join(ids), texts)).encode(), 6, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(_PART.join((numbers, ids, texts)).encode(), 6, mtime=0)).decode()
 
 
 def _seconds(written: float | None) -> int:
@@ -197,4 +172,6 @@ def _seconds(written: float | None) -> int:
 def encode(entries: list[tuple[int, int, int, int]]) -> str:
     """Encode the numbers of entries, each in base 64 with its width of `_WIDTHS`, the most significant digit first."""
     numbers = np.array(entries, np.int64).reshape(-1, len(_WIDTHS))
-    return np.hstack([digits_of(numbers[:, at], width) for at, width in enumerate(_WIDTHS)]).tobytes().decode("ascii")
+    shifts = [6 * np.arange(width - 1, -1, -1) for width in _WIDTHS]
+    digits = [_DIGITS[(numbers[:, at, None] >> shift) & 63] for at, shift in enumerate(shifts)]
+    return np.hstack(digits).tobytes().decode("ascii")

@@ -26,31 +26,18 @@ def _whole(id_: str) -> str:
 
 
 class Source(NamedTuple):
-    """A table whose rows are entries.
+    """A table whose rows are entries, with the SQL expressions of their columns."""
 
-    Attributes:
-        kind: The kind of the entries: its page in the report.
-        table: The table.
-        id: The SQL expression of the id.
-        author: The SQL expression of the author.
-        text: The SQL expression of the text.
-        written: The SQL expression of the time in milliseconds since 1970.
-        also: Further tables and groupings with verdicts about the same ids, and their columns of ids.
-        own: Groupings of the table itself.
-        where: A condition on the rows.
-        shorten: Shortens an id for the index.
-    """
-
-    kind: str
+    kind: str  # The kind of the entries: its page in the report
     table: str
     id: str
     author: str = "null::varchar"
     text: str = "null::varchar"
-    written: str = "null::double"
-    also: MappingProxyType[str, str] = _NO_IDS
-    own: tuple[str, ...] = ()
-    where: str = ""
-    shorten: Callable[[str], str] = shorten
+    written: str = "null::double"  # In milliseconds since 1970
+    also: MappingProxyType[str, str] = _NO_IDS  # Other tables and groupings with the same ids: their columns of these
+    own: tuple[str, ...] = ()  # Groupings of the table itself
+    where: str = "true"  # A condition on the rows
+    shorten: Callable[[str], str] = shorten  # Shortens an id for the index
 
 
 def _of_root(root: str) -> tuple[str, str]:

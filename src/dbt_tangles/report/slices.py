@@ -1,48 +1,55 @@
-"""Caches the rows that a report's answers need in memory, and runs each query once for many answers."""
+"""Keeps the rows that the answers of `tangles why` in a report need in memory, and runs each query once for many.
+
+`why_KIND.sql` has a query of the rows of each table that the answers about ids of a kind need. It reads the ids from
+`asked`, and the sets, bases or timelines from `within`; `expected` has the values of the answers' own queries.
+"""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-from dbt_tangles.cli.tables import Tables
+from dbt_tangles.cli.tables import Tables, tables_of
+from dbt_tangles.queries import sections
 
 _VALUE = re.compile(r"\$(\w+)")
 _ORDER = re.compile(r"\border by (?P<keys>[^()]+?)(?:\s+limit \d+)?\s*$")
+_EXPECTED = "expected"
 
 
 class Slice(Tables):
-    """Tables, some of them kept in part; results are kept, too."""
+    """The rows of tables for some answers; results of queries are kept, too."""
 
-    def __init__(self, tables: Tables) -> None:
+    def __init__(self, tables: Tables, kind: str, ids: list[str], within: list[str]) -> None:
+        """Keep the rows about ids of a kind in some sets, bases or timelines; tables that are not built stay away."""
         vars(self).update(vars(tables.copy()))
         self._known: dict[tuple, list[dict]] = {}
-        self._expected: frozenset[str] = frozenset()
+        self._columns: frozenset[str] = frozenset()  # The columns of `expected`
         self._joined: set[str] = set()
+        self.keep("asked", "select unnest($ids::varchar[]) as id", ids=ids)
+        self.keep("within", "select unnest($within::varchar[]) as id", within=within)
+        self._queries = sections(Path(__file__).with_name(f"why_{kind}.sql"))
+        for name, sql in self._queries.items():
+            if name != _EXPECTED and self._has_all(sql):
+                self.keep(name, sql)
 
-    def keep(self, name: str, sql: str, **values: object) -> bool:
-        """Keep the rows of a query; see `Tables.keep`."""
+    def _has_all(self, sql: str) -> bool:
+        return all(name in self._kept or self.files(name) for name in tables_of(sql))
+
+    def expect(self, ids: list[str]) -> None:
+        """Announce the ids of the next answers: a query with values of `expected` runs once, for all rows."""
         self._known.clear()
-        return super().keep(name, sql, **values)
-
-    def keep_some(self, name: str, where: str, **values: object) -> None:
-        """Keep the rows of a table that meet a condition; further queries see these rows only."""
-        self.keep(name, f"select * from {name} where {where}", **values)
-
-    def expect(self, names: str, sql: str, **values: object) -> None:
-        """Announce the values of the next queries: a query with some of these names runs once, for all rows.
-
-        Args:
-            names: The names of the values, with commas.
-            sql: The query of the values, a column for each name.
-            values: The values of this query.
-        """
         self._joined.clear()
-        self._expected = frozenset(names.split(", ") if self.keep("expected", sql, **values) else ())
+        self._columns = frozenset()
+        if self._has_all(self._queries[_EXPECTED]):
+            self.keep(_EXPECTED, self._queries[_EXPECTED], ids=ids)
+            found = self._connection.execute(f"from {_EXPECTED} limit 0").description
+            self._columns = frozenset(name for name, *_ in found)
 
     def rows(self, sql: str, **values: object) -> list[dict]:
         """Run a query on the kept rows."""
         asked = _key(sql, values)
-        if values and asked not in self._known and sql not in self._joined and self._expected >= values.keys():
+        if values and asked not in self._known and sql not in self._joined and self._columns >= values.keys():
             self._join(sql, sorted(values))
         if asked not in self._known:
             self._known[asked] = super().rows(sql, **values)

@@ -1,4 +1,4 @@
-"""Chooses timelines and their edits to play: the largest, and those with the most edit commands for each event."""
+"""Chooses the last events of a timeline, and its edits to play."""
 
 from __future__ import annotations
 
@@ -11,20 +11,14 @@ from dbt_tangles.queries import query
 from dbt_tangles.report.edit_playback import COMMANDS, ReplayError, undo, window
 from dbt_tangles.report.file_names import file_name
 from dbt_tangles.report.lists import one_by
-from dbt_tangles.report.parts import Kind, Limits, Part, WhyQuery, number_of, total_of
+from dbt_tangles.report.parts import Part, WhyQuery
 
-_FACTS = {"event_count": "events", "author_count": "authors", "rank_count": "ranks", "edit_count": "steps"}
 #: The root in the id of the timeline of a tangle.
 _TANGLE = re.compile(r":(%[A-Za-z0-9+/]{43}=\.sha256)$")
 
 
-def collect(tables: Tables, limits: Limits) -> Kind:
-    """Choose timelines, and the edits of each that are played."""
-    rows = tables.rows(query("timeline_subjects"), subjects=limits.subjects)
-    return Kind(total_of(rows), [_part(tables, row, limits.nodes) for row in rows])
-
-
-def _part(tables: Tables, row: dict, nodes: int) -> Part:
+def part(tables: Tables, row: dict, nodes: int) -> Part:
+    """Lay out a row of the query `timeline_subjects`."""
     timeline, total = row["timeline_id"], row["event_count"]
     root = found[1] if (found := _TANGLE.search(timeline)) else None
     edits, low = window(_edits(tables, timeline, nodes * COMMANDS), total, nodes)
@@ -39,12 +33,11 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
         start = undo(order, edits, low)
     except ReplayError:
         start, edits, agrees = order, [], False
-    facts = {words: row[column] for column, words in _FACTS.items()}
     boxes = [_node(event) for event in events]
     view = {
         "kind": "timeline",
         "id": timeline,
-        "facts": facts,
+        "facts": row["facts"],
         "total": total,
         "left_out": total - len(events),
         "low": low,
@@ -63,18 +56,9 @@ def _part(tables: Tables, row: dict, nodes: int) -> Part:
             "steps": "steps",
         },
     }
-    entry = {
-        "key": timeline,
-        "title": "the whole SSB log" if timeline == "ssb:log" else timeline,
-        "name": timeline.removesuffix(f":{root}") if root else "timeline",
-        "id": root or "",
-        "size": total,
-        "trouble": 0,
-        "chosen": row["chosen"],
-        "facts": f"{number_of(total, 'event')}, {number_of(row['edit_count'], 'step')}",
-    }
+    entry = row["entry"] | {"name": timeline.removesuffix(f":{root}") if root else "timeline", "id": root or ""}
     queries = {
-        n: WhyQuery("message", event["message_id"], None)
+        n: WhyQuery("message", event["message_id"])
         if event["message_id"]
         else WhyQuery("event", event["event_id"], timeline)
         for n, event in enumerate(events)
@@ -90,6 +74,7 @@ def _node(event: dict) -> dict:
         "author": event["author"],
         "position": event["position"],
         "rank": event["rank"],
+        "latest_rank": event["latest_rank"],
         "words": ", ".join([*(["tip"] if event["is_tip"] else []), *order_marks(event)]),
         "title": None if event["source_file"] is None else f"{file_name(event['source_file'])}:{event['line']}",
     }

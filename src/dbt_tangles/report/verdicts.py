@@ -46,12 +46,7 @@ _SYSTEMS = (
 
 
 def collect(tables: Tables, counts: list[dict], well: frozenset[str]) -> list[dict]:
-    """Judge each system that has rows.
-
-    Args:
-        tables: The warehouse's tables.
-        counts: The rows of each table by verdict.
-        well: The verdicts that are no problem.
+    """Judge each system that has rows, by the rows of each table by verdict; verdicts of `well` are no problem.
 
     Returns:
         For each system its `log`, the `sentence` and the `numbers`: each `n` with its `words`, `table` and most

@@ -13,10 +13,7 @@ def shortest_paths(links: Iterable[tuple[str, str]], start: str, ends: Iterable[
     Args:
         links: Pairs of a node and a node that it follows.
         start: The first node of every path.
-        ends: The last nodes of the paths.
-
-    Returns:
-        For each end that can be reached: the nodes of the path, both ends included.
+        ends: The last nodes; the result has the paths to those that can be reached, both ends included.
     """
     follows: dict[str, list[str]] = {}
     for node, other in links:
@@ -46,16 +43,13 @@ def _path_to(came_from: dict[str, str | None], end: str) -> list[str]:
 def find_root_causes(
     links: Iterable[tuple[str, str]], through: set[str], ends: set[str], start: str
 ) -> dict[str, list[str]]:
-    """Find the root causes of a node.
+    """Find the root causes of a node, and shortest paths to them.
 
     Args:
         links: Pairs of a node and a node that it follows.
         through: The nodes that are set aside because of a node that they follow.
         ends: The nodes that are missing or bad by themselves; the search ends at them.
         start: A node of `through`.
-
-    Returns:
-        For each end that the start reaches through nodes of `through`: a shortest path to it.
     """
     within = ((node, other) for node, other in links if node in through and (other in through or other in ends))
     return shortest_paths(within, start, ends)

@@ -16,12 +16,7 @@ _MEANINGS = {"message": messages.ssb, "pzp": messages.pzp}
 
 
 def claims_of(tables: Tables, ids: Iterable[str], kinds: Iterable[str] = tuple(_CLAIMS)) -> dict[str, list[dict]]:
-    """List the lines and messages that claim some ids although their computed id is another.
-
-    Args:
-        tables: The warehouse's tables.
-        ids: The claimed ids.
-        kinds: The kinds of ids to look for, `message` or `pzp`.
+    """List the lines and messages that claim some ids of the kinds although their computed id is another.
 
     Returns:
         By id, at most 10 dicts: `kind`; `message_id`, the computed id, if any; `source_file`, `line`, `reason` and

@@ -9,12 +9,7 @@ from dbt_tangles.cli.tables import Tables
 
 
 def explain(tables: Tables, given: str) -> dict:
-    """Look a line up, and explain the id that it gave.
-
-    Args:
-        tables: The warehouse's tables.
-        given: `FILE:N`: the file by its path in the tables or the end of that path, and the line's number from 1.
-    """
+    """Look up `FILE:N`, a file by the end of its path in the tables and a line from 1, and explain the id it gave."""
     file, _, number = given.rpartition(":")
     line = int(number)
     lines, named, others = [], [], []

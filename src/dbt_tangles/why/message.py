@@ -14,16 +14,9 @@ _SQL = sections(Path(__file__).with_name("message.sql"))
 
 
 def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:
-    """Collect the rows about a message.
+    """Collect the rows about a message of `ssb_messages`; of its tangles only those that `only` names.
 
-    Args:
-        tables: The warehouse's tables.
-        message_id: The id of a row of `ssb_messages`.
-        only: Keep only tangles with this name, or whose root begins with this text.
-
-    Returns:
-        The answer. `is_well` is true if the message is verified, in its feed's chain, and a member of every tangle that
-        it claims.
+    `is_well` is true if the message is verified, in its feed's chain, and a member of every tangle that it claims.
     """
     message = tables.row(_SQL["message"], id=message_id)
     if message is None:  # A build replaced the table after the id was found.

@@ -14,13 +14,7 @@ _INHERITED = {"hole", "unknown_writer", "missing_head", "previous_set_aside"}
 
 
 def explain(tables: Tables, node_id: str, only: str | None = None) -> dict:
-    """Collect the rows about a node, in every base that has a node of this id.
-
-    Args:
-        tables: The warehouse's tables.
-        node_id: `<writer>:<length>`.
-        only: Keep only this base.
-    """
+    """Collect the rows about a node `<writer>:<length>`, in every base that has it, or in the base `only`."""
     bases = {row["base_id"]: {**row, "is_used": True, "rejects": []} for row in tables.rows(_SQL["nodes"], id=node_id)}
     rejects = tables.rows(_SQL["rejects"], id=node_id)
     for row in [*rejects, *tables.rows(_SQL["bases"], id=node_id)]:

@@ -17,15 +17,9 @@ _SET_DOMAIN = "set_v1__"
 
 
 def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:
-    """Collect the rows about a pzp message.
+    """Collect the rows about a message of `pzp_messages`; of its sets only those whose id begins with `only`.
 
-    Args:
-        tables: The warehouse's tables.
-        message_id: The id of a row of `pzp_messages`.
-        only: Keep only sets whose id begins with this text.
-
-    Returns:
-        The answer. `is_well` is true if the message is usable and valid in all its sets.
+    `is_well` is true if the message is usable and valid in all its sets.
     """
     message = tables.row(_SQL["message"], id=message_id) or {}
     rows = tables.rows(_SQL["sets"], id=message_id)

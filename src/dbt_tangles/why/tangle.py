@@ -15,13 +15,7 @@ _MOST = 100
 
 
 def explain_tangles(tables: Tables, message_id: str, only: str | None = None) -> list[dict]:
-    """Collect the rows about a message in each tangle that it claims.
-
-    Args:
-        tables: The warehouse's tables.
-        message_id: The message's id.
-        only: Keep only tangles with this name, whose root begins with this text, or both as `NAME:ROOT`.
-    """
+    """Collect the rows about a message in each tangle that it claims, or in those of a name or root `only`."""
     rows = tables.rows(_SQL["tangles"], id=message_id)
     rows = sorted(rows, key=lambda row: (row["tangle_name"] or "", row["root_id"] or ""))[:_MOST]
     if only is not None:

@@ -12,10 +12,10 @@ import autobase_oracle as oracle
 from autobase_oracle import Base, Id, Node
 from base_results import NO_LIMIT, plain_results, results, views
 from base_tables import chain_table, drawing, named_bases, node_id, rows_of, table_of
-from dbt_tangles.algorithms.autobase import design, quorums, result_rows
+from dbt_tangles.algorithms.autobase import design, quorums, unsettled
 from dbt_tangles.algorithms.autobase import results as kernel
-from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
 from dbt_tangles.algorithms.autobase.results import results_of_bases
+from dbt_tangles.kernel_runtime import output
 from rule_search import simulate
 from unsettled_oracle import heads_of
 
@@ -31,12 +31,12 @@ def test_results_agree_with_the_oracles_in_any_order_of_rows(named, rng, degree,
     assert results(table, NO_LIMIT, degree, rule) == expected
     # The result does not depend on batches, or on how much is handled together.
     with pytest.MonkeyPatch.context() as patch:
-        for module, name in ((kernel, "TOGETHER"), (quorums, "VOTERS")):
+        for module, name in ((kernel, "TOGETHER"), (unsettled, "TOGETHER"), (quorums, "VOTERS")):
             patch.setattr(module, name, rng.randint(1, 200))
-        patch.setattr(result_rows, "ROWS_PER_BATCH", rng.randint(1, 20))
+        patch.setattr(output, "ROWS_PER_BATCH", rng.randint(1, 20))
         assert results(table, NO_LIMIT, degree, rule) == expected
     parts = pa.Table.from_batches(table.to_batches(max_chunksize=5), table.schema)
-    found = pa.Table.from_batches(results_of_bases(parts, NO_LIMIT, degree, rule), result_rows.RESULT_SCHEMA)
+    found = pa.Table.from_batches(results_of_bases(parts, NO_LIMIT, degree, rule), results_of_bases.writes)
     assert found.num_rows == sum(map(len, expected.values()))
 
 
@@ -80,7 +80,7 @@ def test_a_relayed_writer_observes_but_unsettled_nodes_of_it_have_no_position():
     r, a = Id(b"r", 1), Id(b"a", 1)
     base = Base((b"a",), {r: Node(r, is_relayed=True), a: Node(a)})
     found = results(table_of(rows_of("b", base)))["view"]
-    assert found == [("b", b"a".hex(), 0, node_id(a), True), ("b", "all", 0, node_id(a), True)]
+    assert found == [("b", b"a".hex(), 0, node_id(a), True, 0), ("b", "all", 0, node_id(a), True, 0)]
 
 
 def test_a_large_base_has_one_observer_and_no_changes():
@@ -120,7 +120,7 @@ def test_inconsistent_tables_are_refused():
     base = simulate(random.Random(7), 2, steps=20)
     rows = rows_of("b", base)
     for name in ("base_id", "node_id", "writer", "length", "batch", "is_relayed"):
-        with pytest.raises(ValueError, match=f"a {name} of the nodes is null"):
+        with pytest.raises(ValueError, match=f"a {name} is null or absent"):
             results(table_of([{**rows[0], name: None}, *rows[1:]]))
     with pytest.raises(ValueError, match="is in base b twice"):
         results(table_of([*rows, rows[3]]))
@@ -140,7 +140,7 @@ def test_inconsistent_tables_are_refused():
 
 
 def test_an_empty_table_gives_no_rows():
-    assert list(results_of_bases(INPUT_SCHEMA.empty_table(), NO_LIMIT, 3)) == []
+    assert list(results_of_bases(results_of_bases.reads.empty_table(), NO_LIMIT, 3)) == []
 
 
 def counted(table: pa.Table, row_limit: int = NO_LIMIT) -> tuple[dict[str, int], float]:
@@ -180,3 +180,18 @@ def test_200_writers_in_a_random_chain():
     assert (found["view"], found["confirmed"]) == (762_956, 704_240)
     assert found["change"] > 3_000
     assert seconds < 240
+
+
+def test_the_document_always_orders_a0_before_b0():
+    """Consistent Ordering, with keys that put b0 first: a may have settled a0 unseen, so b and c begin with it."""
+    a, b, c = b"z", b"x", b"y"
+    a0, c0, b0, a1, c1, b1 = (Id(key, length) for key, length in ((a, 1), (c, 1), (b, 1), (a, 2), (c, 2), (b, 2)))
+    heads = {a0: (), b0: (), c0: (a0,), a1: (c0,), c1: (b0,), b1: (c1,)}
+    base = Base((a, b, c), {node: Node(node, of) for node, of in heads.items()})
+    found = results(table_of(rows_of("base", base)))["view"]
+    for observer in (b, c):
+        rows = {row[3]: row for row in found if row[1] == observer.hex()}
+        assert rows[node_id(b0)][2] < rows[node_id(a0)][2], "the peers go by key"
+        assert rows[node_id(a0)][5] < rows[node_id(b0)][5]
+    for observer, ids in (("all", heads), (a.hex(), (a0, c0, a1))):
+        assert {row[3] for row in found if row[1] == observer} == {*map(node_id, ids)}

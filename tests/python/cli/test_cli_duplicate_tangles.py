@@ -109,7 +109,11 @@ def test_diff(warehouse, tmp_path):
     names = ("thread", "ssb:legacy_thread")
     for name in names:
         change(other, "tangles", name, tips=[A1], member_count=2)
-        change(other, "tangle_messages", name, depth=4, position=5)
+        change(other, "tangle_messages", name, depth=4)
+    rows = pq.read_table(other.folder / "tangle_messages").to_pylist()
+    other.write(
+        "tangle_messages", *({**row, "position": 2 - row["position"] if row["is_member"] else None} for row in rows)
+    )
     for each, id_ in ((warehouse, A1), (other, A2)):
         event = {"position": 0, "event_id": id_, "message_id": id_}
         each.write("timeline_events", *({**event, "timeline_id": f"{name}:{story.ROOT}"} for name in names))

@@ -20,6 +20,7 @@ def warehouse(tmp_path, monkeypatch):
     return warehouse.write("runs", *runs)
 
 
+#: Condition: the number of its rows, and the first of them.
 COUNTS = {"rejects": 3, "forks": 1, "gaps": 1, "set_aside": 2, "failed_run": 2}
 FIRST = {
     "rejects": "file:/log:3 bad_signature",
@@ -37,14 +38,8 @@ def test_conditions(warehouse, name):
     assert found["first"][0] == FIRST[name]
     text = warehouse.ask("status", "--fail-on", name).stdout
     assert f"{name}: {COUNTS[name]}, 0 allowed" in text and FIRST[name].removeprefix("file:/") in text
-
-
-@pytest.mark.parametrize("name", [*COUNTS])
-def test_allowed_numbers(warehouse, name):
-    codes = [
-        warehouse.ask("status", "--fail-on", f"failed_run=2,{name}={COUNTS[name] - less}").exit_code for less in (0, 1)
-    ]
-    assert codes == [0, 1]
+    limits = [f"failed_run=2,{name}={COUNTS[name] - less}" for less in (0, 1)]
+    assert [warehouse.ask("status", "--fail-on", limit).exit_code for limit in limits] == [0, 1]
 
 
 def test_a_failed_run_is_allowed_only_by_name(warehouse):
@@ -60,19 +55,17 @@ def test_tangles_that_are_equal_count_once(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("values", "said"),
     [
-        ("rejects,other", "'other' is not a condition"),
-        ("", "'' is not a condition"),
-        ("rejects=", None),
-        ("rejects=-1", "not a whole number"),
-        ("rejects=1.5", "not a whole number"),
-        ("rejects=٣", "not a whole number"),
+        (["rejects,other"], "'other' is not a condition"),
+        ([""], "'' is not a condition"),
+        (["rejects=", "rejects=-1", "rejects=1.5", "rejects=٣"], "not a whole number"),
     ],
 )
-def test_wrong_conditions(warehouse, value, said):
-    result = warehouse.ask("status", "--fail-on", value)
-    assert result.exit_code == 2 and (said or "not a whole number") in result.stderr
+def test_wrong_conditions(warehouse, values, said):
+    for value in values:
+        result = warehouse.ask("status", "--fail-on", value)
+        assert result.exit_code == 2 and said in result.stderr
 
 
 def test_a_condition_needs_a_table(tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ from cli_kit import HOSTILE, assert_harmless
 from dbt_tangles.cli.pasted_ids import candidates
 
 MESSAGE = "%AbnN51gyEVmNZ/fs+KtC+z/oLmfsNhVvFhRijNJRH5k=.sha256"
-OTHER = "%25bSnN1gyEVmNZ/fs+KtC+z/oLmfsNhVvFhRijNJRH5k=.sha256"
+OTHER = "%25bSN1gyEVmNZ/fs+KtC+z/oLmfsNhVvFhRijNJRH5k=.sha256"
 FEED = "@P9+oVjR1xUerXF57obxs5G8/uERSdj0Xk/gU9AK8QS0=.ed25519"
 PZP = "7GjpEA9WBFQ7mT62XUpgqJqsA2kh3NECfDh1fnaXimfw"
 NODE = f"{'ab' * 32}:12"
@@ -23,34 +23,28 @@ def digest_of(sigil: str) -> str:
     return sigil[1:45].replace("+", "-").replace("/", "_")
 
 
-#: Texts around an id, and encodings.
-WRAPPERS = {
-    "as it is": "{}",
-    "spaces": "  {}\n",
-    "no-break space": "\u00a0{}\u200b",
-    "quotes": '"{}"',
-    "typographic quotes": "“{}”",
-    "backticks": "`{}`",
-    "angle brackets": "<{}>",
-    "parentheses": "({}),",
-    "Markdown": "[it]({})",
-}
-ENCODED = {
-    "encoded": "{}",
-    "encoded in quotes": " '{}' ",
-    "viewer": "https://viewer.scuttlebot.io/{}",
-    "local viewer": "<http://localhost:7777/#/msg/{}>",
-    "query": "https://example.org/show?id={}&page=2",
-    "fragment": "https://example.org/log.html#{}",
-}
+#: Texts around an id, and texts that contain a whole id.
+AROUND = ["{}", "  {}\n", "\u00a0{}\u200b", '"{}"', "“{}”", "`{}`", "<{}>", "({}),"]
+WITHIN = [
+    "[it]({})",
+    "https://viewer.scuttlebot.io/{}",
+    "<http://localhost:7777/#/msg/{}>",
+    "https://example.org/show?id={}&page=2",
+    "https://example.org/log.html#{}",
+]
+
+
+def around(id_: str) -> list[str]:
+    encoded = quote(id_, safe="")
+    return [*(text.format(id_) for text in AROUND), encoded, f" '{encoded}' "]
 
 
 def pasted(id_: str) -> list[str]:
-    twice = quote(quote(id_, safe=""), safe="")
+    encoded = quote(id_, safe="")
     return [
-        *(text.format(id_) for name, text in WRAPPERS.items() if name != "Markdown" or " " not in id_),
-        *(text.format(quote(id_, safe="")) for text in ENCODED.values()),
-        f"https://example.org/login?next={twice}",
+        *around(id_),
+        *(text.format(encoded) for text in WITHIN),
+        f"https://example.org/login?next={quote(encoded, safe='')}",
     ]
 
 
@@ -87,15 +81,8 @@ def warehouse(tmp_path_factory):
     warehouse.write("autobase_links")
     warehouse.write("autobase_rejects")
     warehouse.write("autobase_bases", {"base_id": BASE})
-    place = {
-        "source_file": "f",
-        "line": 1,
-        "rank": 0,
-        "position": 0,
-        "arrival": 0,
-        "missing_causes": [],
-        "cyclic_causes": [],
-    }
+    place = dict.fromkeys(("line", "rank", "position", "arrival"), 0)
+    place |= {"source_file": "f", "missing_causes": [], "cyclic_causes": []}
     warehouse.write("timeline_events", {"timeline_id": TIMELINE, "event_id": EVENT, **place})
     warehouse.write("timeline_rejects")
     warehouse.write("timeline_stats", {"timeline_id": TIMELINE, "event_count": 1})
@@ -109,27 +96,36 @@ def of_ssb(tmp_path_factory):
     return story.write(tmp_path_factory.mktemp("ssb") / "wh")
 
 
-@pytest.mark.parametrize("text", [*pasted(MESSAGE), *MESSAGES])
-def test_messages(warehouse, text):
-    answer = warehouse.json("why", text)
-    assert (answer["kind"], answer["id"]) == ("message", MESSAGE)
-
-
-@pytest.mark.parametrize(("kind", "id_"), [("message", OTHER), ("pzp", PZP), ("node", NODE), ("event", EVENT)])
-def test_other_ids(warehouse, kind, id_):
-    for text in pasted(id_):
+@pytest.mark.parametrize(
+    ("kind", "id_", "texts"),
+    [
+        ("message", MESSAGE, [*pasted(MESSAGE), *MESSAGES]),
+        ("message", OTHER, pasted(OTHER)),
+        ("pzp", PZP, pasted(PZP)),
+        ("node", NODE, pasted(NODE)),
+        ("event", EVENT, around(EVENT)),
+    ],
+)
+def test_ids(warehouse, kind, id_, texts):
+    for text in texts:
         answer = warehouse.json("why", text)
         assert (answer["kind"], answer["id"]) == (kind, id_), text
 
 
 @pytest.mark.parametrize(
-    ("kind", "id_"),
-    [("tangle", f"thread:{story.ROOT}"), ("feed", FEED), ("base", BASE), ("timeline", TIMELINE), ("set", PZP)],
+    ("kind", "texts"),
+    [
+        ("tangle", around(f"thread:{story.ROOT}")),
+        ("feed", pasted(FEED)),
+        ("base", around(BASE)),
+        ("timeline", around(TIMELINE)),
+        ("set", pasted(PZP)),
+    ],
 )
-def test_shown_kinds_of_pasted_ids(warehouse, kind, id_):
-    for text in pasted(id_):
+def test_shown_kinds_of_pasted_ids(warehouse, kind, texts):
+    for text in texts:
         answer = warehouse.json("show", text, "--kind", kind)
-        assert answer["id"] == id_.removeprefix("thread:"), text
+        assert answer["id"] == texts[0].removeprefix("thread:"), text
     assert warehouse.ask("show", "--kind", "feed", f"ssb:feed/classic/{digest_of(FEED)}").exit_code == 0
 
 

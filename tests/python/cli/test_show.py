@@ -121,7 +121,7 @@ def test_a_base(tmp_path):
 def test_a_timeline(tmp_path):
     warehouse = Warehouse(tmp_path / "wh")
     warehouse.write("timeline_stats", {"timeline_id": "t", "event_count": 3})
-    event = {"timeline_id": "t", "is_tip": False, "is_tie_broken": False}
+    event = {"timeline_id": "t", "is_tip": False, "is_tie_broken": False, "latest_rank": 1}
     warehouse.write(
         "timeline_events",
         {**event, "event_id": "one", "rank": 0, "position": 0},
@@ -138,7 +138,7 @@ def test_a_timeline(tmp_path):
     assert links(answer) == {("two", "one"), ("two", "lost")} and states(answer)["lost"] == "missing"
     words = {node["id"]: node["words"] for node in answer["nodes"] if node["state"] == "in"}
     assert words == {
-        "one": "position 0",
+        "one": "position 0, free from rank 0 to 1",
         "two": "position 1, by x",
         "three": "position 2, tie with position 1, 1 cause left out",
     }

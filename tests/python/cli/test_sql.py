@@ -19,7 +19,6 @@ from cli_kit import HOSTILE, Warehouse, assert_harmless
 from conftest import ROOT
 from dbt_tangles.cli import public_tables, row_files
 from dbt_tangles.cli.cli import main
-from dbt_tangles.cli.tables import CommandError, Tables
 
 
 @pytest.fixture
@@ -108,52 +107,42 @@ def test_tables_of_other_models(warehouse):
         assert result.exit_code == 2 and "\nTables of other models: my_feeds, shop.orders\n" in result.stderr
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "select * from read_text('secret.txt')",
-        "select * from read_csv('secret.txt', header = false)",
-        "select * from 'secret.txt'",
-        "select * from glob('*')",
-        "select * from read_blob('http://127.0.0.1:9/x')",
-        "select * from sniff_csv('secret.txt')",
-        "select * from query('select * from read_text(''secret.txt'')')",
-        "select * from tables",
-        "select * from files",
-    ],
-)
-def test_a_query_cannot_read_other_files(warehouse, tmp_path, query):
+FILES = """
+    select * from read_text('secret.txt')
+    select * from read_csv('secret.txt', header = false)
+    select * from 'secret.txt'
+    select * from glob('*')
+    select * from read_blob('http://127.0.0.1:9/x')
+    select * from sniff_csv('secret.txt')
+    select * from query('select * from read_text(''secret.txt'')')
+    select * from tables
+    select * from files
+"""
+STATEMENTS = """
+    copy feeds to 'out.csv'
+    copy (select 1) to 'out.csv'
+    export database 'out'
+    attach 'out.db'
+    install httpfs
+    load httpfs
+    set threads = 1
+    pragma enable_external_access
+    create table x as select 1
+    insert into feeds values (1)
+    drop view feeds
+    call pragma_version()
+    select 1; select 2
+    select 1; copy feeds to 'out.csv'
+    selec 1
+"""
+
+
+@pytest.mark.parametrize("query", [*FILES.strip().splitlines(), *STATEMENTS.strip().splitlines(), "", "\ud800"])
+def test_a_query_is_one_select_and_cannot_read_other_files(warehouse, tmp_path, query):
     (tmp_path / "secret.txt").write_text("hidden words")
     result = warehouse.ask("sql", query)
-    assert result.exit_code == 2 and "hidden" not in result.output and "secret.txt" not in result.stdout
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "copy feeds to 'out.csv'",
-        "copy (select 1) to 'out.csv'",
-        "export database 'out'",
-        "attach 'out.db'",
-        "install httpfs",
-        "load httpfs",
-        "set threads = 1",
-        "pragma enable_external_access",
-        "create table x as select 1",
-        "insert into feeds values (1)",
-        "drop view feeds",
-        "call pragma_version()",
-        "select 1; select 2",
-        "select 1; copy feeds to 'out.csv'",
-        "",
-        "selec 1",
-        "\ud800",
-    ],
-)
-def test_one_select_only(warehouse, tmp_path, query):
-    result = warehouse.ask("sql", query)
-    assert result.exit_code == 2 and result.stdout == ""
-    assert {path.name for path in tmp_path.iterdir()} == {"w'h"}
+    assert result.exit_code == 2 and result.stdout == "" and "hidden" not in result.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"w'h", "secret.txt"}
 
 
 def test_the_configuration_is_locked(warehouse):
@@ -211,12 +200,6 @@ def test_hostile_texts(tmp_path):
     assert warehouse.json("sql", "select author from feeds")["rows"] == [[HOSTILE]]
 
 
-def test_a_query_that_fails_is_named(tmp_path):
-    tables = Tables(story.write(tmp_path / "wh").root, "tangles")
-    with pytest.raises(CommandError, match="nope"):
-        public_tables.ask(tables, "select nope from feeds", lambda connection: connection.execute("select nope"))
-
-
 AUTHORS = "select author from feeds order by 1"
 WRITTEN = f"author\n{story.ALICE}\n{story.BOB}\n"
 
@@ -238,19 +221,15 @@ def test_csv_and_json_lines(warehouse):
     by_id = {row["message_id"]: row for row in rows}
     assert json.loads(by_id[story.B1]["blocked_by"]) == [story.GONE] and by_id[story.B1]["depth"] == ""
     lines = [*map(json.loads, rows_of(warehouse, "from tangle_messages", "--format", "jsonl").splitlines())]
-    assert {row["message_id"]: row["depth"] for row in lines} == {
-        **{story.ROOT: 0, story.A1: 1, story.A2: 2},
-        **{story.B1: None, story.B2: None},
-    }
+    depths = {story.ROOT: 0, story.A1: 1, story.A2: 2, story.B1: None, story.B2: None}
+    assert {row["message_id"]: row["depth"] for row in lines} == depths
 
 
 def test_parquet(warehouse, tmp_path):
     out = tmp_path / "out.parquet"
     out.write_text("old")
     assert rows_of(warehouse, "from tangle_messages", "--out", str(out)) == b""
-    expected = pq.read_table(warehouse.folder / "tangle_messages")
-    assert pq.read_table(out).to_pylist() == expected.to_pylist()
-    assert pq.read_table(out).column_names == expected.column_names
+    assert pq.read_table(out).to_pylist() == pq.read_table(warehouse.folder / "tangle_messages").to_pylist()
     query = ["select * from feeds where author = $a", "--value", f"a={story.BOB}", "--format", "parquet"]
     assert pq.read_table(io.BytesIO(rows_of(warehouse, *query))).num_rows == 1
     assert {path.name for path in tmp_path.iterdir()} == {"w'h", "out.parquet"}
@@ -282,9 +261,10 @@ def test_texts_of_logs_are_kept(tmp_path):
         (["from feeds", "--out", ".", "--format", "csv"], "cannot be written: Is a directory"),
         (["from feeds", "--out", "x.xlsx"], "end it in .csv, .jsonl or .parquet, or give --format"),
         (["from feeds", "--out", "x"], "the suffix names no format"),
-        (["select 1 as a, 2 as a", "--out", "x.csv"], "two columns of the query have the name 'a'"),
-        (["select 1 as a, 2 as a", "--out", "x.jsonl"], "two columns of the query have the name 'a'"),
-        (["select 1 as a, 2 as a", "--out", "x.parquet"], "two columns of the query have the name 'a'"),
+        *(
+            (["select 1 as a, 2 as a", "--out", f"x.{form}"], "two columns of the query have the name 'a'")
+            for form in row_files.FORMATS
+        ),
         (["select interval 1 day as i", "--out", "x.parquet"], "parquet cannot hold a column"),
         (["select author from nowhere", "--out", "x.parquet"], "The tables are: "),
         (["from feeds", "--out", "x.csv", "--json"], "without --json and --limit"),
@@ -306,38 +286,17 @@ def test_a_pipe_is_written_in_place(warehouse, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"w'h", "rows.csv"}
 
 
-@pytest.mark.parametrize(
-    "place",
-    ["/dev/stdout", *(pytest.param(place, marks=pytest.mark.long) for place in ("/dev/fd/1", "/proc/self/fd/1"))],
-)
-def test_the_standard_output(warehouse, tmp_path, place):
-    """A pipe or a file behind the standard output gets the rows after its earlier content, and stays the same file."""
-    before = os.lstat(place)
-    command = command_of(warehouse, AUTHORS, "--out", place, "--format", "csv")
-    assert subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout == WRITTEN
-    for mode in ("w", "a"):
-        with (tmp_path / mode).open(mode) as out:
-            out.write("head\n")
-            out.flush()
-            subprocess.run(command, stdout=out, check=True)
-        assert (tmp_path / mode).read_text() == f"head\n{WRITTEN}"
-    assert stat.S_IFMT(os.lstat(place).st_mode) == stat.S_IFMT(before.st_mode)
-
-
-@pytest.mark.parametrize("place", ["stdout", pytest.param("/dev/stdout", marks=pytest.mark.long), "tty"])
-def test_a_terminal_shows_escaped_texts(tmp_path, place):
+def test_a_terminal_shows_escaped_texts(tmp_path):
     warehouse = Warehouse(tmp_path / "wh").write("feeds", story.feed(HOSTILE, 1, HOSTILE))
     main_end, terminal = pty.openpty()
-    named = [] if place == "stdout" else ["--out", os.ttyname(terminal) if place == "tty" else place]
-    pipes = {"stdout": subprocess.PIPE if place == "tty" else terminal, "stderr": subprocess.PIPE}
-    command = command_of(warehouse, "select author from feeds", *named)
-    refused = subprocess.run([*command, "--format", "parquet"], **pipes, check=False)
-    assert refused.returncode == 2 and b"parquet is binary" in refused.stderr
-    subprocess.run([*command, "--format", "csv"], **pipes, check=True)
-    os.close(terminal)
-    shown = os.read(main_end, 65_536).decode()
-    os.close(main_end)
-    assert shown.startswith("author\r\n") and shown.replace("\r\n", "").isprintable()
+    for named, stdout in (([], terminal), (["--out", os.ttyname(terminal)], subprocess.PIPE)):
+        command = command_of(warehouse, "select author from feeds", *named)
+        pipes = {"stdout": stdout, "stderr": subprocess.PIPE}
+        refused = subprocess.run([*command, "--format", "parquet"], **pipes, check=False)
+        assert refused.returncode == 2 and b"parquet is binary" in refused.stderr
+        subprocess.run([*command, "--format", "csv"], **pipes, check=True)
+        shown = os.read(main_end, 65_536).decode()
+        assert shown.startswith("author\r\n") and shown.replace("\r\n", "").isprintable()
 
 
 def test_links(warehouse, tmp_path):
@@ -351,13 +310,7 @@ def test_links(warehouse, tmp_path):
 
 
 def test_the_partial_file_cannot_be_foreseen(warehouse, tmp_path, monkeypatch):
-    """Each run takes another name; a link of that name is refused and not followed."""
-    names = []
-    found = row_files.os.replace
-    monkeypatch.setattr(row_files.os, "replace", lambda old, new: (names.append(old.name), found(old, new)))
-    for _ in range(2):
-        rows_of(warehouse, AUTHORS, "--out", "x.csv")
-    assert len(set(names)) == 2 and not [name for name in names if "x.csv" in name]
+    """A link of that name is refused and not followed."""
     monkeypatch.setattr(row_files.secrets, "token_hex", lambda _: "foreseen")
     (tmp_path / "other").write_text("other")
     (tmp_path / ".foreseen.partial").symlink_to(tmp_path / "other")

@@ -134,6 +134,7 @@ def event(id_: str, timeline: str = "t", **columns) -> dict:
         "timeline_id": timeline,
         "event_id": id_,
         "rank": 0,
+        "latest_rank": 0,
         "position": 0,
         "is_tip": False,
         "is_tie_broken": False,

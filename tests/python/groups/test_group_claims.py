@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from dbt_tangles.formats.ssb.group_claims import (
     ADD,
+    DOCUMENT,
     EPOCH_INIT,
     EXCLUDE,
+    PEERS,
     ROOT_INIT,
     GroupReason,
     epoch_key,
@@ -340,3 +342,46 @@ def test_converted_strings_stay_apart_from_codes():
     assert len(message.feeds) == 2
     converted = message.with_strings(lambda string: "x")
     assert converted == message._replace(group_uri="x", group_root="x", epoch_id="x", feeds=("x",))
+
+
+SIGIL, OTHER = "%" + "A" * 43 + "=.sha256", "%" + "B" * 42 + "A=.sha256"
+URI_OF_SIGIL = "ssb:message/classic/" + "A" * 43 + "="
+NULL_TANGLE = {"root": None, "previous": None}
+FOLLOWS = {"root": SIGIL, "previous": [OTHER]}
+OF_DOCUMENT = {
+    ROOT_INIT: {"type": "group/init", "tangles": {"group": NULL_TANGLE, "epoch": NULL_TANGLE, "members": NULL_TANGLE}},
+    EPOCH_INIT: {"type": "group/init", "tangles": {"group": FOLLOWS, "epoch": FOLLOWS, "members": NULL_TANGLE}},
+    ADD: {"type": "group/add-member", "add": ["@a", "@b", "@a"], "tangles": {"group": FOLLOWS, "members": FOLLOWS}},
+    EXCLUDE: {"type": "group/exclude-member", "exclude": "@c", "tangles": {"group": FOLLOWS, "members": FOLLOWS}},
+}
+
+
+@pytest.mark.parametrize("kind", OF_DOCUMENT)
+def test_contents_of_the_document(kind):
+    """Without version, key and recipients, the recipes of the document judge a content. Seed 000."""
+    claim = group_claim(OF_DOCUMENT[kind])
+    assert (claim.kind, claim.form, claim.invalid_reason, claim.key_fingerprint) == (kind, DOCUMENT, None, None)
+    assert claim.feeds == {ADD: ("@a", "@b"), EXCLUDE: ("@c",)}.get(kind, ())
+    assert claim.group_root == (None if kind == ROOT_INIT else SIGIL)
+    assert claim.epoch_id == (SIGIL if kind in (ADD, EXCLUDE) else None)
+    assert claim.previous_epochs == ([OTHER] if kind == EPOCH_INIT else None)
+    assert epoch_key(OF_DOCUMENT[kind], claim) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        (ROOT_INIT, {"version": "v2"}),
+        (ROOT_INIT, {"secret": "short"}),
+        (ADD, {"recps": []}),
+        (ADD, {"tangles": {"group": FOLLOWS}}),
+        (ADD, {"tangles": {"group": FOLLOWS, "members": {"root": SIGIL, "previous": []}}}),
+        (EXCLUDE, {"tangles": {"group": FOLLOWS, "members": {"root": SIGIL, "previous": [OTHER, 7]}}}),
+        (EXCLUDE, {"tangles": {"group": FOLLOWS, "members": {"root": URI_OF_SIGIL, "previous": [OTHER]}}}),
+        (EPOCH_INIT, {"tangles": {"group": FOLLOWS, "epoch": NULL_TANGLE, "members": NULL_TANGLE}}),
+    ],
+)
+def test_contents_that_mix_both_forms_are_judged_as_peers_do(kind, change):
+    claim = group_claim(OF_DOCUMENT[kind] | change)
+    assert claim.form == PEERS
+    assert claim.invalid_reason is not None

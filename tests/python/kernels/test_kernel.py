@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.kernel_runtime import output, rows_on_disk
+from dbt_tangles.kernel_runtime import output, row_schema, rows_on_disk
 from dbt_tangles.kernel_runtime.kernel import kernel
 from dbt_tangles.kernel_runtime.output import Nested, Texts
 from dbt_tangles.kernel_runtime.row_schema import Int32, Int64
@@ -62,14 +62,12 @@ def totals(table: pa.Table, factor: int = 1):
         yield {"shop": shops.at(row), "sold": price[rows].sum(keepdims=True) * factor, "parts": parts}
 
 
-@kernel(keys=["shop"], reads=Sale, writes=Total)
-def totals_by_row(table: pa.Table):
-    """Sum up in one named tuple for each shop."""
-    for shop in dict.fromkeys(table["shop"].to_pylist()):
-        prices = [row["price"] or 0 for row in table.to_pylist() if row["shop"] == shop]
-        yield Total(
-            shop, sum(prices), None, [price if price != 3 else None for price in prices] if sum(prices) >= 0 else None
-        )
+@kernel(keys=["shop"], reads=Sale, writes=Total, order=["item"])
+def totals_by_row(sales: list[Sale]):
+    """Sum up in one named tuple for each shop; the parts are by item."""
+    prices = [sale.price or 0 for sale in sales]
+    parts = None if sum(prices) < 0 else [price if price != 3 else None for price in prices]
+    yield Total(sales[0].shop, sum(prices), None, parts)
 
 
 @kernel(
@@ -133,9 +131,13 @@ def test_groups_within_the_limit_are_summed(rows, piece, in_memory, limit, room)
         options = {"group_limit": limit, "rows_in_memory": in_memory}
         made = list(totals(batches, factor=2, **options))
         assert rows_of(made) == expected
-        assert rows_of(totals_by_row(iter(batches), **options)) == [
-            row | {"sold": row["sold"] // 2} for row in expected
-        ]
+        by_item = [*rows_of(totals_by_row(iter(batches), **options))]
+    assert [row["shop"] for row in by_item] == sorted((row["shop"] for row in expected), key=lambda shop: shop or "c")
+    for row in by_item:
+        sales = sorted((sale for sale in rows if sale.shop == row["shop"]), key=lambda sale: sale.item)
+        prices = [sale.price or 0 for sale in sales]
+        parts = None if sum(prices) < 0 else [price if price != 3 else None for price in prices]
+        assert row == {"shop": row["shop"], "sold": sum(prices), "reason": None, "parts": parts}
     assert all(batch.schema == totals.writes for batch in made)
 
 
@@ -181,6 +183,16 @@ def test_batches_are_bounded():
     assert sizes(8, 2**30) == [2] * 5
     assert sizes(3, 2**30) == [1] * 10
     assert sizes(100, 12 * 2**20) == [3, 3, 3, 1]
+
+
+def test_batches_of_python_rows_are_bounded(monkeypatch):
+    """By rows and by bytes; a larger row ends its batch."""
+    monkeypatch.setattr(row_schema, "ROWS_PER_BATCH", 4)
+    monkeypatch.setattr(row_schema, "BYTES_PER_BATCH", 1000)
+    rows = [Total("x" * size, 1, None, [3]) for size in (1, 1, 1, 1, 1, 2000, 500, 500, 1)]
+    made = list(row_schema.batches_of_rows(Total, rows))
+    assert list(map(len, made)) == [4, 2, 2, 1]
+    assert [row["shop"] for row in rows_of(made)] == [row.shop for row in rows]
 
 
 def test_optional_columns_may_be_absent():

@@ -6,14 +6,13 @@ import changes_oracle
 from autobase_oracle import Base, Id
 from base_tables import node_id
 from changes_oracle import RULES
-from dbt_tangles.algorithms.autobase.result_rows import RESULT_SCHEMA
 from dbt_tangles.algorithms.autobase.results import results_of_bases
 from quorums_oracle import plain_quorums
 from unsettled_oracle import heads_of, reason_of
 
 NO_LIMIT = 10**9
 COLUMNS = {
-    "view": ("observer", "position", "node_id", "is_confirmed"),
+    "view": ("observer", "position", "node_id", "is_confirmed", "design_position"),
     "head": ("node_id",),
     "quorum": ("node_id", "degree", "reached_by", "writers"),
     "change": ("observer", "node_id", "old_length", "kept", "undone", "appended", "settled", "left_out"),
@@ -29,7 +28,7 @@ def results(
     """Return the rows of each kind, sorted: the base, and the columns of the kind."""
     found: Results = {kind: [] for kind in columns}
     for batch in results_of_bases(table, row_limit, max_degree, rule):
-        assert batch.schema == RESULT_SCHEMA
+        assert batch.schema == results_of_bases.writes
         for row in batch.to_pylist():
             if row["row_kind"] in columns:
                 found[row["row_kind"]].append((row["base_id"], *(row[name] for name in columns[row["row_kind"]])))
@@ -52,7 +51,10 @@ def plain_results(named: dict[str, Base], max_degree: int = 3, rule: str = "auto
     for name, base in named.items():
         for who, known in views(base).items():
             order, confirmed = RULES[rule](known)
-            found["view"] += [(name, who, at, node_id(i), at < confirmed) for at, i in enumerate(order)]
+            designed = {i: at for at, i in enumerate(RULES["design"](known)[0])}
+            found["view"] += [
+                (name, who, at, node_id(i), at < confirmed, designed.get(i)) for at, i in enumerate(order)
+            ]
         found["head"] += [(name, node_id(i)) for i in heads_of(base)]
         for (x, degree), (y, voters) in plain_quorums(base, max_degree).items():
             found["quorum"].append((name, node_id(x), degree, node_id(y), [key.hex() for key in voters]))

@@ -6,7 +6,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from autobase_oracle import Base, Id, Node
-from dbt_tangles.algorithms.autobase.bases import INPUT_SCHEMA
+from dbt_tangles.algorithms.autobase.results import results_of_bases
 from rule_search import simulate
 
 
@@ -43,7 +43,7 @@ def rows_of(base_id: str, base: Base, start: dict[bytes, int] | None = None) -> 
 
 
 def table_of(rows: list[dict]) -> pa.Table:
-    return pa.Table.from_pylist(rows, INPUT_SCHEMA)
+    return pa.Table.from_pylist(rows, results_of_bases.reads)
 
 
 @st.composite
@@ -82,7 +82,7 @@ def chain_table(
             "batch": pa.repeat(pa.scalar(1, pa.int32()), nodes),
             "is_relayed": pa.repeat(False, nodes),
             "indexers": pa.array([keys[:indexers]] * nodes, pa.list_(pa.string())),
-            "start": pa.nulls(nodes, INPUT_SCHEMA.field("start").type),
+            "start": pa.nulls(nodes, results_of_bases.reads.field("start").type),
         },
-        schema=INPUT_SCHEMA,
+        schema=results_of_bases.reads,
     )

@@ -46,12 +46,18 @@ def admit(arrivals, refused):
 
 def rows_of(known, arrivals):
     """Return the expected rows of `timeline_events` for a timeline, from its accepted arrivals."""
-    rank, tips, ties = oracle.ranks(known), set(oracle.tips(known)), set(oracle.broken_ties(known))
+    rank, latest, tips, ties = (
+        oracle.ranks(known),
+        oracle.latest_ranks(known),
+        set(oracle.tips(known)),
+        set(oracle.broken_ties(known)),
+    )
     accepted = {a.event: a for a in arrivals}
     return [
         {
             "event_id": event,
             "rank": rank[event],
+            "latest_rank": latest[event],
             "position": position,
             "is_tip": event in tips,
             "is_tie_broken": event in ties,

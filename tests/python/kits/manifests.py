@@ -26,6 +26,7 @@ IN_META |= {
     "ssb_log_format",
     "count_changes",
     "incremental_from",
+    "design_position_limit",
 }
 #: Vars that also select the tests of documented examples, which are disabled when logs are given.
 IN_META_WITH_LOGS = {"verify_signatures", "consensus_rule", "quorum_degrees", "set_ghost_span", "edit_batch_size"}

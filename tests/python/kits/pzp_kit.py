@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow as pa
 
 from dbt_tangles.algorithms.set import INPUT_SCHEMA
+from dbt_tangles.algorithms.set.validity import validity
 from dbt_tangles.formats.json.framing import Framing
 from dbt_tangles.formats.pzp.rules import Reason
-from dbt_tangles.formats.pzp.validity import validity
 from dbt_tangles.formats.pzp.verify_lines import OUTPUT_SCHEMA, VerifyOptions, verify_batches
 from fixtures.pzp import author
 from log_lines import verified

@@ -215,6 +215,7 @@ def _timeline(warehouse: Warehouse) -> None:
                 "event_id": id_,
                 "position": n,
                 "rank": n,
+                "latest_rank": n,
                 "is_tip": n == 3,
                 "is_tie_broken": n == 2,
                 "arrival": n,

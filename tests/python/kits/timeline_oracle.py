@@ -63,6 +63,19 @@ def ranks(known: dict[str, set[str]]) -> dict[str, int]:
     return rank
 
 
+def latest_ranks(known: dict[str, set[str]]) -> dict[str, int]:
+    """Compute the greatest rank that each event can have below all its effects, where the last rank stays the last."""
+    rank = dict.fromkeys(known, max(ranks(known).values(), default=0))
+    changed = True
+    while changed:
+        changed = False
+        for name, causes in known.items():
+            for cause in causes & known.keys():
+                if rank[cause] >= rank[name]:
+                    rank[cause], changed = rank[name] - 1, True
+    return rank
+
+
 def converged(known: dict[str, set[str]]) -> list[str]:
     """Sort the events by rank, then name by code point."""
     rank = ranks(known)

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbt_tangles.columns.item_tokens import are_unique, item_of, item_texts
 from dbt_tangles.formats.json.printing import CANON, NoCanonicalFormError, print_json, sorted_bytes
-from dbt_tangles.formats.pzp.items import are_unique, item_of, item_texts, token_of
+from dbt_tangles.formats.pzp.items import token_of
 from dbt_tangles.formats.pzp.rules import Reason, read_tangle
 from pzp_kit import check, id_of, judge, keypair, line_of, message_of, moot_of
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_tangles.algorithms.set import INPUT_SCHEMA
-from dbt_tangles.formats.pzp.validity import validity
+from dbt_tangles.algorithms.set.validity import validity
 from pzp_kit import RANKS
 
 BLANK = {"account": "A", "domain": "D", "depth": None, "prev": None, "defect": None, "reject_reason": None}

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from dbt_tangles.formats.pzp.items import item_of
+from dbt_tangles.columns.item_tokens import item_of
 from pzp_kit import cases, check, judge, line_of, reason_of
 
 

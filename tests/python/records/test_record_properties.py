@@ -19,6 +19,7 @@ from dbt_tangles.algorithms.record.reduction import (
 )
 from dbt_tangles.algorithms.record.sets import present_entries, present_intervals
 from dbt_tangles.algorithms.record.strategies import MOST_NESTING, equality_key, is_valid, to_json
+from dbt_tangles.formats.ssb.contents import parse_content
 from dbt_tangles.reasons import RecordReason
 from record_oracle import IN_CONFLICT, Oracle, ids_left_out
 
@@ -119,7 +120,7 @@ def rows_of(members: list[Member], root: str) -> list[dict]:
 
 def reduced_rows(rows: list[dict]) -> list[dict]:
     batches = pa.Table.from_pylist(rows, reduce_records.reads).to_batches(3)
-    found = pa.Table.from_batches(reduce_records(iter(batches)), reduce_records.writes)
+    found = pa.Table.from_batches(reduce_records(iter(batches), parse=parse_content), reduce_records.writes)
     found.validate(full=True)
     return found.to_pylist()
 

@@ -13,14 +13,6 @@ from report_kit import make, shard
 SOURCE = ROOT / "src" / "dbt_tangles"
 
 
-@pytest.mark.parametrize("text", ["", "-- Report: no place.\n", "-- Report, tangles: open\n"])
-def test_a_file_without_its_comment_is_refused(text, tmp_path, monkeypatch):
-    (tmp_path / "lost.sql").write_text(f"{text}select 1\n")
-    monkeypatch.setattr(queries, "FOLDER", tmp_path)
-    with pytest.raises(ValueError, match=r"queries/lost\.sql: the first line must be"):
-        queries.read("lost")
-
-
 @pytest.fixture(scope="module")
 def out(tmp_path_factory) -> Path:
     return make(story.write_each_page(tmp_path_factory.mktemp("queries") / "wh"))

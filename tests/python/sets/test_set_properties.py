@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.formats.pzp.collation import collation_keys
+from dbt_tangles.columns.collation import collation_keys
 from set_oracle import NaiveSet, compare_ids
 from set_tables import expected, moot, reduced, row, table_of
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dbt_tangles.algorithms.set import reduce_sets, reduction
 from dbt_tangles.algorithms.set.backlinks import NO_BACKLINK, backlink_depths
-from dbt_tangles.formats.pzp.items import MARK
+from dbt_tangles.columns.item_tokens import MARK
 from faults_oracle import NaiveFaults, backlink_depth
 from pruning_oracle import DELETE, KEEP, SmallSet
 from set_oracle import NaiveSet

@@ -72,17 +72,17 @@ def check(log: list[oracle.Arrival], rows: list[dict], batch_size: int) -> None:
     assert [row["ordinal"] for row in rows] == list(range(1, len(log) + 1))
     assert [row["reason"] for row in rows] == verdicts
     assert in_order(rows) == oracle.converged(known)
-    rank, tips = oracle.ranks(known), oracle.tips(known)
+    rank, latest, tips = oracle.ranks(known), oracle.latest_ranks(known), oracle.tips(known)
     for row in rows:
         if row["reason"] is None:
             name = row["event_id"]
-            assert (row["rank"], row["is_tip"]) == (rank[name], name in tips)
+            assert (row["rank"], row["latest_rank"], row["is_tip"]) == (rank[name], latest[name], name in tips)
             assert row["is_tie_broken"] == (name in oracle.broken_ties(known))
             assert row["missing_causes"] == sorted(known[name] - known.keys())
             assert row["cyclic_causes"] == ([name] if name in row["causes"] else [])
         else:
             assert row["rank"] is row["position"] is row["is_tip"] is row["missing_causes"] is row["edits"] is None
-            assert row["is_tie_broken"] is None
+            assert row["is_tie_broken"] is row["latest_rank"] is None
     replica: list[str] = []
     for batch in range(1, -(-len(log) // batch_size) + 1 if batch_size else 0):
         wanted = oracle.converged(oracle.admit(log[: batch * batch_size], conflicts[: batch * batch_size])[0])
@@ -257,6 +257,7 @@ def test_messages_in_any_delivery(log, batch_size, data):
         for row in rows:
             name = row["event_id"]
             assert (row["reason"], row["rank"], row["is_tip"]) == (None, rank[name], name in tips)
+            assert row["latest_rank"] == oracle.latest_ranks(kept)[name]
             assert row["is_tie_broken"] == (name in oracle.broken_ties(kept))
             assert row["cyclic_causes"] == sorted(every[name] - kept[name])
             assert row["missing_causes"] == sorted(every[name] - log.keys())
@@ -356,3 +357,10 @@ def test_no_rows_and_nameless_rows():
     assert len(ordered(table_of([]), 1)) == 0
     with pytest.raises(ValueError, match="event_id"):
         ordered(table_of([{"timeline_id": "t", "causes": [], "arrival": 1}]), 1)
+
+
+def test_a_lone_event_has_the_ranks_of_a_whole_chain():
+    """A chain a, b, c and a lone x: x may have rank 0, 1 or 2, and the chain is tight. ScuttleSort 2.3."""
+    rows = ordered(table_of(rows_of("t", [("a", []), ("b", ["a"]), ("c", ["b"]), ("x", [])])), 0).to_pylist()
+    spans = {row["event_id"]: (row["rank"], row["latest_rank"]) for row in rows}
+    assert spans == {"a": (0, 0), "b": (1, 1), "c": (2, 2), "x": (0, 2)}

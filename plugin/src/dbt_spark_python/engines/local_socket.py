@@ -41,11 +41,7 @@ class GuardedSocket:
             self.listener.setblocking(False)
             self._try_out()
         except OSError as error:
-            self.listener.close()
             raise GuardError(f"the system refuses a socket filter ({error})") from error
-        except GuardError:
-            self.listener.close()
-            raise
 
     def connect(self) -> socket.socket:
         """Open a connection to the socket from this process.
@@ -54,18 +50,14 @@ class GuardedSocket:
             OSError: It cannot be opened.
         """
         own = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        try:
-            own.bind((HOST, 0))  # without SO_REUSEADDR, so that other processes cannot bind the same port
-            own.settimeout(_PATIENCE)
-            with self._turn:
-                admit(self.listener, own.getsockname()[1])
-                try:
-                    own.connect(self.listener.getsockname())
-                finally:
-                    admit(self.listener, _NO_PORT)
-        except OSError:
-            own.close()
-            raise
+        own.bind((HOST, 0))  # without SO_REUSEADDR, so that other processes cannot bind the same port
+        own.settimeout(_PATIENCE)
+        with self._turn:
+            admit(self.listener, own.getsockname()[1])
+            try:
+                own.connect(self.listener.getsockname())
+            finally:
+                admit(self.listener, _NO_PORT)
         own.settimeout(None)
         own.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return own
@@ -86,9 +78,8 @@ class GuardedSocket:
             with self.connect() as own:
                 asked = select.poll()
                 asked.register(stranger, select.POLLOUT)
-                if asked.poll(_PROBE):
-                    raise GuardError("the system does not heed the filter of a socket")
+                answered = asked.poll(_PROBE)
                 taken, source = self.listener.accept()
                 taken.close()
-                if source != own.getsockname():
+                if answered or source != own.getsockname():
                     raise GuardError("the system does not heed the filter of a socket")

@@ -5,7 +5,6 @@ client cannot choose its source port. The client therefore connects to a Unix so
 which process is at the other end; connections of other processes are closed at once.
 """
 
-import contextlib
 import os
 import secrets
 import socket
@@ -14,6 +13,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 
 _CHUNK = 1 << 18  # bytes
 _CREDENTIALS = "iII"  # `struct ucred`: process, user, group
@@ -24,30 +24,28 @@ class Relay:
 
     Args:
         connect: Opens a connection to the server.
+
+    Attributes:
+        target: The socket's address, as a gRPC client takes it.
     """
 
     def __init__(self, connect: Callable[[], socket.socket]) -> None:
         self._connect = connect
         # An abstract name instead of a file: its length is not limited by a folder path, and it ends with the process.
-        self._name = f"dbt-spark-python-{secrets.token_hex(16)}"
+        name = f"dbt-spark-python-{secrets.token_hex(16)}"
+        self.target = f"unix-abstract:{name}"
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.bind(f"\0{self._name}")
+        self._socket.bind(f"\0{name}")
         self._socket.listen(128)
         self._is_open = True
         self._clients: weakref.WeakSet[socket.socket] = weakref.WeakSet()
         threading.Thread(target=self._serve, name="relay", daemon=True).start()
 
-    @property
-    def target(self) -> str:
-        """The socket's address, as a gRPC client takes it."""
-        return f"unix-abstract:{self._name}"
-
     def close(self) -> None:
         """Stop accepting connections, and end the open ones."""
         self._is_open = False
         for each in (self._socket, *self._clients):
-            with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
+            _end(each)
         self._socket.close()
 
     def _serve(self) -> None:
@@ -57,19 +55,18 @@ class Relay:
             except OSError:  # the socket is closed, or this process has too many open files
                 time.sleep(0.05)
                 continue
-            self._pass_on(client)
+            if peer(client) != os.getpid():
+                client.close()
+                continue
+            self._clients.add(client)
+            threading.Thread(target=self._converse, args=(client,), name="relay", daemon=True).start()
 
-    def _pass_on(self, client: socket.socket) -> None:
-        if peer(client) != os.getpid():
-            client.close()
-            return
-        try:
-            server = self._connect()
-        except OSError:
-            client.close()
-            return
-        self._clients.add(client)
-        threading.Thread(target=_converse, args=(client, server), name="relay", daemon=True).start()
+    def _converse(self, client: socket.socket) -> None:
+        with client, suppress(OSError), self._connect() as server:
+            back = threading.Thread(target=_copy, args=(server, client), name="relay", daemon=True)
+            back.start()
+            _copy(client, server)
+            back.join()
 
 
 def peer(connection: socket.socket) -> int:
@@ -78,20 +75,16 @@ def peer(connection: socket.socket) -> int:
     return struct.unpack(_CREDENTIALS, connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))[0]
 
 
-def _converse(client: socket.socket, server: socket.socket) -> None:
-    with client, server:
-        back = threading.Thread(target=_copy, args=(server, client), name="relay", daemon=True)
-        back.start()
-        _copy(client, server)
-        back.join()
-
-
 def _copy(source: socket.socket, target: socket.socket) -> None:
     """Copy bytes until one side ends, then end both."""
     buffer = bytearray(_CHUNK)
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         while count := source.recv_into(buffer):
             target.sendall(memoryview(buffer)[:count])
-    for end in (source, target):
-        with contextlib.suppress(OSError):
-            end.shutdown(socket.SHUT_RDWR)
+    for each in (source, target):
+        _end(each)
+
+
+def _end(connection: socket.socket) -> None:
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)

@@ -9,21 +9,19 @@ import os
 import re
 from collections.abc import Callable
 from functools import cache, partial, reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dbt.adapters.spark.session import SessionConnectionWrapper
 from dbt_common.exceptions import DbtRuntimeError
 from pyspark import cloudpickle
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, StructType
 
 from dbt_spark_python.fences import single_query
 from dbt_spark_python.python_model.columns import nullable as nullable_columns
-from dbt_spark_python.session import error_translation
 
 if TYPE_CHECKING:
-    from dbt_spark_python.python_model.null_lists import Batches
+    from dbt_spark_python.python_model.worker_rows import Batches
 
 # Blanks and comments, which dbt puts before a statement.
 _BEFORE = r"(\s|/\*.*?\*/|--[^\n]*\n)*"
@@ -41,38 +39,26 @@ _PARTITIONS = re.compile(_BEFORE + r"set\s+spark[.]sql[.]sources[.]partitionOver
 _BITS = 62  # bits of a bigint that are used as markers
 
 
-class SailCursor(error_translation.OpenCursor):
-    """A cursor on Sail."""
+def execute(session: SparkSession, sql: str) -> tuple[DataFrame | None, list[Row] | None]:
+    """Execute a statement on Sail, and return its rows: to be collected, or also as collected.
 
-    def execute(self, sql: str, *parameters: Any) -> None:
-        """Execute a statement.
-
-        Raises:
-            DbtRuntimeError: Sail refuses it, or it fails.
-        """
-        if _PARTITIONS.match(sql):
-            raise DbtRuntimeError(
-                "on Sail `insert_overwrite` replaces whole tables: remove `partition_by`, or build with Spark"
-            )
-        counts = _COUNTING.match(sql)
-        if not counts and not parameters and _QUERY.match(sql):
-            self._df = query_once(self.session, sql)
-            with error_translation.raise_as_dbt_errors():
-                self._rows = self._df.collect()
-            return
-        super().execute(sql, *parameters)
-        if counts:
-            self._df, self._rows = None, []
+    Raises:
+        DbtRuntimeError: It replaces single partitions.
+    """
+    if _PARTITIONS.match(sql):
+        raise DbtRuntimeError(
+            "on Sail `insert_overwrite` replaces whole tables: remove `partition_by`, or build with Spark"
+        )
+    if not _COUNTING.match(sql) and _QUERY.match(sql):
+        rows = query_once(session, sql)
+        return rows, rows.collect()
+    rows = session.sql(sql)
+    return (None, []) if _COUNTING.match(sql) else (rows, None)
 
 
 def query_once(session: SparkSession, query: str) -> DataFrame:
     """Return the rows of a query, which Sail gets once."""
     return single_query.query_once(session, query) if is_sail(session) else session.sql(query)
-
-
-def handle(session: SparkSession) -> SessionConnectionWrapper:
-    """Wrap a Sail session as dbt-spark's connection."""
-    return error_translation.handle(session, SailCursor)
 
 
 @cache
@@ -93,28 +79,24 @@ def gather(rows: DataFrame, *keys: Column | str) -> DataFrame:
     return rows.repartition(sf.xxhash64(*keys))
 
 
-def map_in_arrow(rows: DataFrame, function: Callable[[Batches], Batches], schema: StructType) -> DataFrame:
+def map_in_arrow(rows: DataFrame, function: Callable[[Batches], Batches], schema: StructType | str) -> DataFrame:
     """Pass rows to a Python function like `mapInArrow`; on Spark, null lists are encoded so that they are fast."""
+    from dbt_spark_python.python_model import worker_rows
+
+    # The module is sent to the workers by value: importing this package there would require dbt.
+    cloudpickle.register_pickle_by_value(worker_rows)
     lists = [field for field in rows.schema.fields if isinstance(field.dataType, ArrayType)][:_BITS]
     if is_sail(rows.sparkSession) or not lists:
         return rows.mapInArrow(function, schema)
-    from dbt_spark_python.python_model import null_lists
-
-    # The module is sent to the workers by value: importing this package there would require dbt.
-    cloudpickle.register_pickle_by_value(null_lists)
     names = [field.name for field in lists]
     bits = (sf.when(sf.col(name).isNull(), 1 << number).otherwise(0) for number, name in enumerate(names))
-    rows = rows.withColumns(
-        {
-            null_lists.NULL_LISTS: reduce(Column.__add__, bits).cast("bigint"),
-            **{f.name: sf.coalesce(f.name, sf.array().cast(f.dataType)) for f in lists},
-        }
-    )
-    return rows.mapInArrow(partial(null_lists.call, function=function, lists=names), schema)
+    filled = {field.name: sf.coalesce(field.name, sf.array().cast(field.dataType)) for field in lists}
+    rows = rows.withColumns({worker_rows.NULL_LISTS: reduce(Column.__add__, bits).cast("bigint"), **filled})
+    return rows.mapInArrow(partial(worker_rows.with_null_lists, function=function, lists=names), schema)
 
 
 def leading_bytes(session: SparkSession, column: str, count: int) -> Column:
-    """Cut a binary column to its first bytes; on Sail it stays whole, because Sail before 0.7 cut strings only.
+    """Cut a binary column to its first bytes; on Sail it stays whole, because Sail (0.7.2) cuts valid text only.
 
     Readers on Sail cut lines themselves.
     """

@@ -20,7 +20,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 import pyspark
 from pyspark.sql import SparkSession
@@ -31,7 +30,6 @@ from dbt_spark_python.fences.replaced_listener import UNREACHABLE, check_unreach
 from dbt_spark_python.fences.socket_filter import HOST
 from dbt_spark_python.fences.stopped_functions import stop_functions
 from dbt_spark_python.fences.unix_channel import open_session
-from dbt_spark_python.session.memory import machine_memory
 
 #: In a profile's `server_side_parameters`: the engine of an embedded session; Spark by default.
 ENGINE = "spark.dbt.engine"
@@ -42,12 +40,13 @@ PREFIX = "sail."
 
 #: The version of Sail that this module supports, and the first version of pyspark that it refuses.
 VERSIONS, PYSPARK = "0.7", (4, 3)
-#: The share of the machine's memory that queries may use before they spill to disk or fail. The rest is for memory that
-#: Sail does not count, and for Python.
+#: The share of the memory that queries may use before they spill to disk or fail. The rest is for memory that Sail does
+#: not count, and for Python.
 _SHARE = 0.6
 _REMEDY = "pip install 'dbt-spark-python[sail]'"
 _PATIENCE = 10.0  # seconds
-_relays: list[Relay] = []  # the ways to embedded servers of this process
+#: The file in which Linux states a container's memory limit: "max", or bytes.
+_CONTAINER = Path("/sys/fs/cgroup/memory.max")
 
 # Defaults for Sail's settings; the environment and the profile override them.
 _SETTINGS = {
@@ -61,7 +60,7 @@ _SETTINGS = {
     "sail.spark.session_timeout_secs": "31536000",
 }
 
-_servers: list[Any] = []  # a server ends once it is unreferenced
+_relays: list[Relay] = []  # the ways to embedded servers of this process
 
 
 class SailError(RuntimeError):
@@ -86,30 +85,19 @@ def connect(settings: dict[str, str], scratch: str) -> SparkSession:
         session = SparkSession.builder.remote(remote).getOrCreate()
     else:
         session = open_session(start(own, scratch, settings.get(OPEN_PORT, "").lower() == "true"))
-        _let_interrupts_pass(session)
+        # The server takes SIGINT too, and ends. Its handler calls Python's handler, but restarts the system call in
+        # which the main thread waits, so Python would not notice Ctrl-C. And the client would repeat its requests to
+        # the ended server for ten minutes.
+        signal.siginterrupt(signal.SIGINT, True)
+        session.client.set_retry_policies([])
     for key, value in settings.items():
         if not key.startswith(PREFIX) and key != OPEN_PORT:
             session.conf.set(key, value)
     return session
 
 
-def _let_interrupts_pass(session: SparkSession) -> None:
-    """Let Ctrl-C end a command on the embedded server at once.
-
-    The server takes SIGINT too, and ends. Its handler calls Python's handler, but restarts the system call in which the
-    main thread waits, so Python would not notice the interrupt. And the client would repeat its requests to the ended
-    server for ten minutes.
-    """
-    signal.siginterrupt(signal.SIGINT, True)
-    session.client.set_retry_policies([])
-
-
 def check_installed() -> None:
-    """Refuse an environment in which Sail cannot run.
-
-    Raises:
-        SailError: It is not installed, or its version is unsupported.
-    """
+    """Raise a SailError if Sail is not installed, or if its version is unsupported."""
     try:
         found = version("pysail")
     except PackageNotFoundError:
@@ -123,28 +111,24 @@ def check_installed() -> None:
 
 
 def start(settings: dict[str, str], scratch: str, accepts_open_port: bool = False) -> str:
-    """Start the embedded server.
+    """Start the embedded server, and return its gRPC address.
 
     Args:
         settings: Sail's settings, with the prefix `sail.`.
         scratch: A folder for data that does not fit into memory.
         accepts_open_port: Start it even if other users of this machine can then run code as this user.
 
-    Returns:
-        The server's gRPC address.
-
     Raises:
         SailError: It does not start, or other users could connect to it.
     """
-    most = str(int(_SHARE * machine_memory()))
     settings = {
         **_SETTINGS,
+        "sail.mode": "local",
         # Sail's default is unlimited, until the system kills this process or others. The pool `fair`, in which each
         # part of a query has its own share, spills shuffled rows early, and two tasks that spill at once may block the
         # query for ever (until DataFusion 54; apache/datafusion#24883).
         "sail.runtime.memory_pool.type": "greedy",
-        "sail.runtime.memory_pool.greedy.max_size": most,
-        "sail.runtime.memory_pool.fair.max_size": most,  # for profiles that choose that type all the same
+        "sail.runtime.memory_pool.greedy.max_size": str(int(_SHARE * machine_memory())),
         "sail.runtime.temporary_files.paths": json.dumps([scratch], ensure_ascii=False),
         "sail.execution.checkpoint.path": Path(scratch).as_uri(),
         **settings,
@@ -152,39 +136,36 @@ def start(settings: dict[str, str], scratch: str, accepts_open_port: bool = Fals
     variables = {key.upper().replace(".", "__").replace("SAIL__", "SAIL_", 1): value for key, value in settings.items()}
     with _unless_set({**variables, "RUST_LOG": "error"}):
         try:
-            _check_mode(variables)
-            return _start_guarded()
+            return _start_guarded(os.environ["SAIL_MODE"])
         except GuardError as error:
             if accepts_open_port:
-                return "{}:{}".format(*_serve(HOST).listening_address)
+                return "{}:{}".format(*_serve(HOST))
             raise SailError(
                 f"other users of this machine could connect to Sail and run code as you: {error}. Build with Spark, or "
                 f'if you trust all of them, set {OPEN_PORT}: "true" in the profile\'s server_side_parameters'
             ) from error
 
 
-def _check_mode(variables: dict[str, str]) -> None:
-    """Refuse the modes in which Sail opens ports for its workers.
-
-    Raises:
-        GuardError: Sail is set to such a mode.
-    """
-    mode = os.environ.get("SAIL_MODE", variables.get("SAIL_MODE", "local"))
-    if mode != "local":
-        raise GuardError(f"in the mode {mode!r} Sail opens ports for its workers, and every user can connect to them")
+def machine_memory() -> int:
+    """Return the memory of this machine, or the limit of this container, in bytes."""
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        return min(machine, int(_CONTAINER.read_text()))
+    except (OSError, ValueError):
+        return machine
 
 
-def _start_guarded() -> str:
+def _start_guarded(mode: str) -> str:
     """Start a server that accepts connections of this process only, and return its gRPC address.
 
     Raises:
-        GuardError: The system cannot enforce that.
-        SailError: The server does not start.
+        GuardError: The system cannot enforce that, or Sail opens ports for its workers in this mode.
     """
+    if mode != "local":
+        raise GuardError(f"in the mode {mode!r} Sail opens ports for its workers, and every user can connect to them")
     guarded = GuardedSocket()
     check_unreachable()
-    server = _serve(UNREACHABLE)
-    replace_listener(server.listening_address, guarded.listener)
+    replace_listener(_serve(UNREACHABLE), guarded.listener)
     relay = Relay(guarded.connect)
     _relays.append(relay)
     atexit.register(relay.close)
@@ -198,12 +179,8 @@ def refuse_requests() -> None:
         relay.close()
 
 
-def _serve(host: str) -> Any:
-    """Start a server on a free port; it ends with the process.
-
-    Raises:
-        SailError: It does not start.
-    """
+def _serve(host: str) -> tuple[str, int]:
+    """Start a server on a free port, and return its address; it ends with the process."""
     from pysail.spark import SparkConnectServer
 
     try:
@@ -213,9 +190,9 @@ def _serve(host: str) -> Any:
         raise SailError(
             f"Sail does not start on {host}: {error}. Let this process listen on that address, or build with Spark"
         ) from error
-    _servers.append(server)
-    atexit.register(_stop, server)
-    return server
+    atexit.register(server.stop)  # this also keeps the server, which ends once it is unreferenced
+    atexit.register(stop_functions, _PATIENCE)  # called first: functions still run if a command was interrupted
+    return server.listening_address
 
 
 @contextmanager
@@ -231,9 +208,3 @@ def _unless_set(variables: dict[str, str]) -> Iterator[None]:
     finally:
         for name in mine:
             del os.environ[name]
-
-
-def _stop(server: Any) -> None:
-    """Stop the server, after Python functions that still run in it when a command was interrupted."""
-    stop_functions(_PATIENCE)
-    server.stop()

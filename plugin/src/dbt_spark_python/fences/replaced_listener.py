@@ -67,35 +67,27 @@ def replace_listener(address: tuple[str, int], listener: socket.socket) -> None:
 
 def _find_listening(address: tuple[str, int]) -> int:
     for number, target in _open_files():
-        if not target.startswith("socket:"):
-            continue
-        try:
-            with socket.socket(fileno=os.dup(number)) as found:
-                is_it = found.family == socket.AF_INET and found.getsockname() == address
-                if is_it and found.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-                    return number
-        except OSError:  # closed by another thread
-            continue
+        with contextlib.suppress(OSError):  # closed by another thread
+            if target.startswith("socket:"):
+                with socket.socket(fileno=os.dup(number)) as found:
+                    is_it = found.family == socket.AF_INET and found.getsockname() == address
+                    if is_it and found.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                        return number
     raise GuardError(f"the server's socket is not found: no file of this process listens on {address}")
 
 
 def _registrations(number: int) -> Iterator[tuple[int, tuple[int, int]]]:
     """Yield each epoll of this process that waits for a file, with the events and data registered for the file."""
     for loop, target in _open_files():
-        if target != "anon_inode:[eventpoll]":
-            continue
-        with contextlib.suppress(OSError):  # closed by another thread
-            for waited, events, data in _REGISTERED.findall(Path(f"/proc/self/fdinfo/{loop}").read_text()):
-                if int(waited) == number:
-                    yield loop, (int(events, 16), int(data, 16))
+        if target == "anon_inode:[eventpoll]":
+            with contextlib.suppress(OSError):  # closed by another thread
+                for waited, events, data in _REGISTERED.findall(Path(f"/proc/self/fdinfo/{loop}").read_text()):
+                    if int(waited) == number:
+                        yield loop, (int(events, 16), int(data, 16))
 
 
 def _open_files() -> Iterator[tuple[int, str]]:
     """Yield this process's open file descriptors, with their names from /proc."""
-    try:
-        names = os.listdir("/proc/self/fd")
-    except OSError as error:
-        raise GuardError(f"the open files of this process cannot be listed ({error})") from error
-    for name in names:
+    for name in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):  # closed by another thread meanwhile
             yield int(name), os.readlink(f"/proc/self/fd/{name}")

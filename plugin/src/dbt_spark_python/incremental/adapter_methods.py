@@ -27,7 +27,7 @@ from dbt_spark_python.incremental.snapshot_tables import SnapshotTables
 from dbt_spark_python.incremental.table_formats import FORMATS
 from dbt_spark_python.input_files import Tail, digest_input, find_tails
 from dbt_spark_python.session import connection
-from dbt_spark_python.session.local_disk import reads_this_disk
+from dbt_spark_python.session.found_input import reads_this_disk
 from dbt_spark_python.session.progress import logger
 from dbt_spark_python.table_store.catalog import FolderCatalog, full_name
 from dbt_spark_python.table_store.public_folders import Publication

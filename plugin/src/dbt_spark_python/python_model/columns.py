@@ -28,10 +28,8 @@ def arrow_schema(columns: StructType) -> pa.Schema:
 def write_no_rows(folder: Path, columns: StructType) -> None:
     """Write a parquet file without rows into a folder, which is created if needed.
 
-    Args:
-        folder: The folder of the file.
-        columns: Its columns, nullable as the reader declares them: Sail refuses a nullable list in a file if the table
-            declares the list as not null (until 0.7.2 at least).
+    The columns are nullable as the reader declares them: Sail refuses a nullable list in a file if the table declares
+    the list as not null (until 0.7.2 at least).
     """
     import pyarrow.parquet as pq
 

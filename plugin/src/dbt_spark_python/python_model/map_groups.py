@@ -4,17 +4,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import pyarrow as pa
-from pyspark import cloudpickle
 from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
 from dbt_spark_python.engines import sail
-from dbt_spark_python.python_model import kernel_rows
+from dbt_spark_python.python_model import worker_rows
 from dbt_spark_python.python_model.columns import arrow_schema
-
-# The module is sent to the workers by value: importing this package there would require dbt.
-cloudpickle.register_pickle_by_value(kernel_rows)
 
 
 def map_groups(
@@ -39,7 +35,7 @@ def map_groups(
     whole = sail.gather(rows, *keys)
     if order and sail.is_sail(rows.sparkSession):
         # Sail omits a sort before a Python function (until 0.7.2 at least).
-        kernel = partial(kernel_rows.sort_first, kernel=kernel, order=[*keys, *order])
+        kernel = partial(worker_rows.sort_first, kernel=kernel, order=[*keys, *order])
     elif order:
         whole = whole.sortWithinPartitions(*keys, *order)
-    return sail.map_in_arrow(whole, partial(kernel_rows.run, kernel=kernel, schema=arrow), from_arrow_schema(arrow))
+    return sail.map_in_arrow(whole, partial(worker_rows.run, kernel=kernel, schema=arrow), from_arrow_schema(arrow))

@@ -1,23 +1,22 @@
-"""The config `packages` of a model: the requirements of its environment."""
+"""The config `packages` of models: requirements that are checked before the first model, and never installed."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 from dbt_common.exceptions import DbtRuntimeError
 from packaging.requirements import InvalidRequirement, Requirement
 
 
-def check(packages: Iterable[str]) -> None:
-    """Refuse a model whose requirements are not installed; the plugin never installs packages itself.
-
-    Args:
-        packages: Requirements in pip's notation.
+def check(config: Mapping[str, Any]) -> None:
+    """Refuse a model whose config names packages that this environment lacks.
 
     Raises:
         DbtRuntimeError: Some are missing or have an unsuitable version; the message names them and the remedy.
     """
-    missing = {text: fault for text in packages if (fault := fault_of(text))}
-    if missing:
+    packages = config.get("packages") or []
+    faults = {text: _fault_of(text) for text in ([packages] if isinstance(packages, str) else packages)}
+    if missing := {text: fault for text, fault in faults.items() if fault}:
         listed = ", ".join(f"{text} ({fault})" for text, fault in missing.items())
         quoted = " ".join(f"'{text}'" for text in missing)
         raise DbtRuntimeError(
@@ -26,7 +25,7 @@ def check(packages: Iterable[str]) -> None:
         )
 
 
-def fault_of(text: str) -> str | None:
+def _fault_of(text: str) -> str | None:
     """Return why one requirement is not met; None if it is met or does not apply."""
     try:
         wanted = Requirement(text)

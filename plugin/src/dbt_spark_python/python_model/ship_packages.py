@@ -1,8 +1,8 @@
 """Sends importable packages to the workers of a cluster."""
 
 import importlib.util
+import shutil
 import tempfile
-import zipfile
 from pathlib import Path
 
 from dbt_common.exceptions import DbtRuntimeError
@@ -18,16 +18,11 @@ PACKED = "spark.dbt.packed"
 # The folder of the unpacked file on the workers, which is also on their module path.
 _UNPACKED = "dbt_spark_python_packed"
 
-_ARCHIVES, _PYTHONPATH = "spark.archives", "spark.executorEnv.PYTHONPATH"
-
-_SKIP = {"__pycache__"}
-
 
 def ship(spark: SparkSession, packages: list[str]) -> None:
-    """Make `packages` importable on the workers, once per session.
+    """Make `packages` importable on the workers, once per session: each goes there as a zip file.
 
-    Workers of local sessions use this interpreter's packages (PYSPARK_PYTHON). Other workers get each package as a zip
-    file.
+    Workers of local sessions use this interpreter's packages (PYSPARK_PYTHON).
 
     Raises:
         ModuleNotFoundError: A package cannot be imported here either.
@@ -51,11 +46,13 @@ def is_local(spark: SparkSession) -> bool:
     return not is_connect(spark) and is_local_master(spark.conf.get("spark.master", ""))
 
 
-def send_packed(parameters: dict[str, str]) -> None:
-    """Set the parameters by which Spark sends the packed file to the workers of a session that opens later.
+def is_local_master(master: str) -> bool:
+    """Whether a master's address means that Spark's driver and workers are one process on this machine."""
+    return master == "local" or master.startswith("local[")  # `local-cluster` starts separate workers
 
-    Args:
-        parameters: The session's parameters; the file's name is replaced by Spark's own settings.
+
+def send_packed(parameters: dict[str, str]) -> None:
+    """Replace the packed file in a session's parameters by the settings with which Spark sends it to the workers.
 
     Raises:
         DbtRuntimeError: The file does not exist.
@@ -70,9 +67,9 @@ def send_packed(parameters: dict[str, str]) -> None:
                 "make it with `python -m dbt_spark_python.pack`"
             )
         given = Path(given).absolute().as_uri()
-    added = {_ARCHIVES: (",", f"{given}#{_UNPACKED}"), _PYTHONPATH: (":", _UNPACKED)}
-    for name, (separator, value) in added.items():
-        parameters[name] = separator.join(filter(None, [value, parameters.get(name)]))
+    archives, path = parameters.get("spark.archives"), parameters.get("spark.executorEnv.PYTHONPATH")
+    parameters["spark.archives"] = ",".join(filter(None, [f"{given}#{_UNPACKED}", archives]))
+    parameters["spark.executorEnv.PYTHONPATH"] = ":".join(filter(None, [_UNPACKED, path]))
 
 
 def zip_package(name: str) -> Path:
@@ -86,15 +83,7 @@ def zip_package(name: str) -> Path:
         raise ModuleNotFoundError(
             f"ship_packages names {name!r}, which is not installed: install it with pip, or remove the name"
         )
-    root = Path(next(iter(spec.submodule_search_locations)))
-    target = Path(tempfile.mkdtemp(prefix="dbt_spark_python_")) / f"{name}.zip"
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in sorted(root.rglob("*")):
-            if file.is_file() and not _SKIP.intersection(file.parts):
-                archive.write(file, str(Path(name) / file.relative_to(root)))
-    return target
-
-
-def is_local_master(master: str) -> bool:
-    """Whether a master's address means that Spark's driver and workers are one process on this machine."""
-    return master == "local" or master.startswith("local[")  # `local-cluster` starts separate workers
+    folder = Path(tempfile.mkdtemp(prefix="dbt_spark_python_"))
+    root = next(iter(spec.submodule_search_locations))
+    shutil.copytree(root, folder / "packed" / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return Path(shutil.make_archive(str(folder / name), "zip", folder / "packed"))

@@ -1,6 +1,5 @@
 """The submission method `session`: runs a compiled Python model in the live Spark session."""
 
-import re
 import threading
 import traceback
 from types import CodeType
@@ -13,23 +12,17 @@ from pyspark.sql import SparkSession
 from dbt_spark_python.incremental.earlier import ExtendedTable, add_kept_rows
 from dbt_spark_python.incremental.table_formats import FORMATS
 from dbt_spark_python.python_model import requirements, write
-from dbt_spark_python.python_model.checkpoint_retry import retry_lost_rows
+from dbt_spark_python.python_model.retries import retry_lost_rows
 from dbt_spark_python.python_model.ship_packages import ship
-from dbt_spark_python.session.connection import catalog_of, damaged_tables, full_disk, python_session
-from dbt_spark_python.session.memory import short_memory
-from dbt_spark_python.session.object_stores import failed_request
-from dbt_spark_python.session.progress import NodeProgress
+from dbt_spark_python.session import connection
+from dbt_spark_python.session.error_causes import unread_file
+from dbt_spark_python.session.progress import node_progress
 
 _shipping = threading.Lock()
 
 
 class SessionPythonJob(PythonJobHelper):
-    """Runs one Python model.
-
-    The model may use all of dbt's Python API: `dbt.ref`, `dbt.source`, `dbt.config`, `dbt.this`, `dbt.is_incremental`.
-    Models in several threads share the session; each has its own Spark job group, named after its node. The README
-    lists the supported configs.
-    """
+    """Runs one Python model; models in several threads share the session."""
 
     def __init__(self, parsed_model: dict, credential: Any) -> None:
         self.model = parsed_model
@@ -44,13 +37,13 @@ class SessionPythonJob(PythonJobHelper):
         """
         config = self.model["config"]
         path, node = self.model["original_file_path"], self.model["unique_id"]
-        requirements.check(write.as_list(config.get("packages")))
-        spark = python_session(self.credential)
+        requirements.check(config)
+        spark = connection.python_session(self.credential)
         packages = config.get("meta", {}).get("ship_packages") or []
         try:
             with _shipping:
                 ship(spark, packages)
-            with NodeProgress(spark, node, packages):
+            with node_progress(spark, node, packages):
                 code, target = write.split(compiled_code)
                 names = {"spark": spark, "__name__": node}
                 exec(compile_model(code, self.model["raw_code"], path), names)
@@ -63,14 +56,14 @@ class SessionPythonJob(PythonJobHelper):
                         rows = write.to_frame(spark, result)
                         write.write(spark, add_kept_rows(spark, self._relation, rows), target, config)
 
-                retry_lost_rows(make, node)
+                retry_lost_rows(make, self.model["name"])
         except Exception as error:
-            damaged = damaged_tables(str(error), compiled_code)
+            damaged = connection.damaged_tables(str(error), compiled_code)
             raise DbtRuntimeError(damaged or explain(error, path, self.model["raw_code"])) from error
 
     def _write_grown(self, spark: SparkSession, result: ExtendedTable, target: str) -> None:
         """Write only the new rows, beside the files of the earlier table; write all rows if that is impossible."""
-        catalog, new = catalog_of(self.credential), write.name_of(target).lower()
+        catalog, new = connection.catalog_of(self.credential), write.name_of(target).lower()
         key, config = (self.model["schema"].lower(), self.model["alias"].lower()), self.model["config"]
         if catalog is None and new == key[1] and config.get("file_format") in FORMATS:
             result.added.select(*spark.table(target).columns).write.insertInto(target)
@@ -91,39 +84,11 @@ def compile_model(compiled_code: str, raw_code: str, path: str) -> CodeType:
 
 def explain(error: BaseException, path: str, raw_code: str) -> str:
     """Return the error's message, or a plainer one for known causes, and the lines of the model in its traceback."""
-    source = raw_code.splitlines()
-    causes = failed_request, unread_file, full_disk, missing_module, short_memory
-    said = next(filter(None, (cause(str(error)) for cause in causes)), None)
-    lines = [said or f"{type(error).__name__}: {error}"]
+    source, message = raw_code.splitlines(), str(error)
+    lines = [connection.explain(message) or unread_file(message) or f"{type(error).__name__}: {message}"]
     for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename == path and 0 < (frame.lineno or 0) <= len(source):  # later lines are dbt's own code
             lines.append(f"  {path}:{frame.lineno} in {frame.name}\n    {source[frame.lineno - 1].strip()}")
     if isinstance(error, SyntaxError):
         lines.append(f"  {path}:{error.lineno}")
     return "\n".join(lines)
-
-
-def missing_module(message: str) -> str | None:
-    """Explain an error message about a module missing on a worker."""
-    found = re.search(r"^(?:\w+\.)*(?:ModuleNotFound|Import)Error: No module named '([^']+)'", message, re.M)
-    if not found:
-        return None
-    return (
-        f"a worker's Python has no module {found[1]}. Install it there, or send it with the job "
-        "(`python -m dbt_spark_python.pack`); the config `packages` makes a run check for it before its first model"
-    )
-
-
-def unread_file(message: str) -> str | None:
-    """Explain an error message about a file that Spark could not read."""
-    found = re.search(
-        r"while reading file ([^\s{].*?)(?:: (.*))?\.?(?: +SQLSTATE.*| File does not exist.*)?$", message, re.M
-    )
-    if not found:
-        return None
-    causes = re.findall(r"^Caused by: (?:[\w.$]+Exception: )?(.+)$", message, re.M)
-    cause = found[2] or (causes or ["it no longer exists" if "FILE_NOT_EXIST" in message else "unknown cause"])[-1]
-    return (
-        f"{found[1]} could not be read: {cause}. Repair it, move it away or make it readable, and run again. "
-        "`gzip -dc FILE > FILE.txt` unpacks the readable part of a large damaged file"
-    )

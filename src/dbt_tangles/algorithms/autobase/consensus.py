@@ -12,11 +12,12 @@ log, these merges are among the first unsettled nodes.
 Source: autobase 7.28.1. Relayed writers: the design document, Writer Roles.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.autobase.base_graphs import Bases, base_of
+from dbt_tangles.algorithms.autobase.base_graphs import base_of
 from dbt_tangles.algorithms.autobase.confirmation import is_confirmed, is_merge, sees_no_more
 from dbt_tangles.algorithms.structures.kahn import Unplaced, place_first_ready
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
@@ -44,26 +45,6 @@ class View(NamedTuple):
     merge_at: np.ndarray  # int32[nodes], the place of each in `merge`
     level_merge: np.ndarray  # int32[levels], the merge under which each level searches; -1 on level 0
     level_at: np.ndarray  # int32[levels], the place in `merge` up to which each level has tested
-
-
-def order_views(bases: Bases, base: np.ndarray, top: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Order the nodes of views.
-
-    The confirmed part comes first, in the groups that were confirmed together. Each group, and the unconfirmed rest, is
-    in topological order; of the ready nodes the first by writer and length comes next. A node is confirmed together
-    with all its ancestors and with the known part of its batch. A relayed node is in the order only if it is confirmed;
-    other nodes still come after their ancestors through it.
-
-    Args:
-        bases: The bases, with clocks.
-        base: int64[views], the base of each view, ascending.
-        top: int64[views], a node of the base: the view is the node and its ancestors; or -1: all nodes.
-
-    Returns:
-        int64[views + 1], the start of each view in the order; int32[...], the order, nodes of the bases; int64[views],
-        the number of confirmed nodes.
-    """
-    return _order_views(bases, base, top)
 
 
 @compiled
@@ -309,24 +290,69 @@ def forget(view):
     view.removed[:] = 0
 
 
+def ordering(new_scratch: Callable, order_view: Callable) -> Callable:
+    """Make a function of kernels that orders views one by one, as `order_views`.
+
+    Args:
+        new_scratch: An inner function of a base.
+        order_view: An inner function of a view's number of nodes, this scratch, the view and its base. It puts the
+            order into the view, and returns the number of settled nodes, and of all nodes in the order.
+    """
+
+    @inner
+    def order_all(bases, chosen, top):
+        size = np.int64(0)
+        for b in chosen:
+            size += bases.base_start[b + 1] - bases.base_start[b]
+        order = np.empty(size, np.int32)
+        view_start, confirmed = np.zeros(len(chosen) + 1, np.int64), np.zeros(len(chosen), np.int64)
+        v = 0
+        while v < len(chosen):
+            b = chosen[v]
+            base = base_of(bases, b)
+            view, scratch = view_of(base), new_scratch(base)
+            while v < len(chosen) and chosen[v] == b:
+                forget(view)
+                count = add_known(np.int64(top[v]), 0, view, base)
+                confirmed[v], end = order_view(count, scratch, view, base)
+                order[view_start[v] : view_start[v] + end] = view.order[:end]
+                view_start[v + 1] = view_start[v] + end
+                v += 1
+        return view_start, order[: view_start[-1]].copy(), confirmed
+
+    return order_all
+
+
+@inner
+def _no_scratch(base):
+    return len(base.known)
+
+
+@inner
+def _order_view(count, _scratch, view, base):
+    settled = settle(count, view, base, np.int64(0))
+    return settled, place_rest(count, view, base, settled)[1]
+
+
+_order_views = ordering(_no_scratch, _order_view)
+
+
 @compiled
-def _order_views(bases, chosen, top):
-    size = np.int64(0)
-    for b in chosen:
-        size += bases.base_start[b + 1] - bases.base_start[b]
-    order = np.empty(size, np.int32)
-    view_start, confirmed = np.zeros(len(chosen) + 1, np.int64), np.zeros(len(chosen), np.int64)
-    v = 0
-    while v < len(chosen):
-        b = chosen[v]
-        base = base_of(bases, b)
-        view = view_of(base)
-        while v < len(chosen) and chosen[v] == b:
-            forget(view)
-            count = add_known(np.int64(top[v]), 0, view, base)
-            confirmed[v] = settle(count, view, base, np.int64(0))
-            _, end = place_rest(count, view, base, confirmed[v])
-            order[view_start[v] : view_start[v] + end] = view.order[:end]
-            view_start[v + 1] = view_start[v] + end
-            v += 1
-    return view_start, order[: view_start[-1]].copy(), confirmed
+def order_views(bases, base, top):
+    """Order the nodes of views.
+
+    The confirmed part comes first, in the groups that were confirmed together. Each group, and the unconfirmed rest, is
+    in topological order; of the ready nodes the first by writer and length comes next. A node is confirmed together
+    with all its ancestors and with the known part of its batch. A relayed node is in the order only if it is confirmed;
+    other nodes still come after their ancestors through it.
+
+    Args:
+        bases: `base_graphs.Bases`, with clocks.
+        base: int64[views], the base of each view, ascending.
+        top: int64[views], a node of the base: the view is the node and its ancestors; or -1: all nodes.
+
+    Returns:
+        int64[views + 1], the start of each view in the order; int32[...], the order, nodes of the bases; int64[views],
+        the number of confirmed nodes.
+    """
+    return _order_views(bases, base, top)

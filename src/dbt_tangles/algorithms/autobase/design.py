@@ -26,17 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dbt_tangles.algorithms.autobase.base_graphs import Bases, base_of
-from dbt_tangles.algorithms.autobase.consensus import (
-    KNOWN,
-    add_known,
-    forget,
-    list_tails,
-    place,
-    place_rest,
-    view_of,
-    with_ancestors,
-)
+from dbt_tangles.algorithms.autobase.consensus import KNOWN, list_tails, ordering, place, place_rest, with_ancestors
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 #: The most nodes of a base: the degrees take two bytes for each pair of nodes.
@@ -55,11 +45,7 @@ class _Leads(NamedTuple):
     lead: np.ndarray  # int32[nodes], the causal place of the first node at which each leads
     follow: np.ndarray  # int32[...], the nodes that an unseen node may follow
     clock: np.ndarray  # int32[indexers], the clock of an unseen node; scratch
-
-
-def order_views(bases: Bases, base: np.ndarray, top: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Order the nodes of views by the rule of the design document; as `consensus.order_views`."""
-    return _order_views(bases, base, top)
+    no_node: np.ndarray  # bool[nodes], all False
 
 
 @inner
@@ -243,13 +229,13 @@ def _next_unseen(leads, view, base):
 
 
 @inner
-def _order(count, leads, view, base, hidden):
+def _order(count, leads, view, base):
     """Order a view of `count` nodes; the number of settled nodes, and of all nodes in the order."""
     at = np.int64(0)
     leads.beside[:] = -2
     x, least = _next_lead(0, leads, view, base)
     while x >= 0:
-        at = _place_with(x, hidden, leads, view, base, at)
+        at = _place_with(x, leads.no_node, leads, view, base, at)
         x, least = _next_lead(least, leads, view, base)
     confirmed = at
     leads.beside[:] = -2
@@ -261,32 +247,23 @@ def _order(count, leads, view, base, hidden):
     return confirmed, place_rest(count, view, base, at)[1]
 
 
+@inner
+def _new_leads(base):
+    clock = np.empty(len(base.known), np.int32)
+    return _Leads(
+        _degrees(base, clock),
+        np.empty(base.clock.shape, np.int32),
+        np.empty(len(base.indexer), np.int32),
+        _followable(base),
+        clock,
+        np.zeros(len(base.indexer), np.bool_),
+    )
+
+
+_order_views = ordering(_new_leads, _order)
+
+
 @compiled
-def _order_views(bases, chosen, top):
-    size = np.int64(0)
-    for b in chosen:
-        size += bases.base_start[b + 1] - bases.base_start[b]
-    order = np.empty(size, np.int32)
-    view_start, confirmed = np.zeros(len(chosen) + 1, np.int64), np.zeros(len(chosen), np.int64)
-    v = 0
-    while v < len(chosen):
-        b = chosen[v]
-        base = base_of(bases, b)
-        view = view_of(base)
-        clock = np.empty(len(view.known), np.int32)
-        leads = _Leads(
-            _degrees(base, clock),
-            np.empty(base.clock.shape, np.int32),
-            np.empty(len(base.indexer), np.int32),
-            _followable(base),
-            clock,
-        )
-        hidden = np.zeros(len(base.indexer), np.bool_)
-        while v < len(chosen) and chosen[v] == b:
-            forget(view)
-            count = add_known(np.int64(top[v]), 0, view, base)
-            confirmed[v], end = _order(count, leads, view, base, hidden)
-            order[view_start[v] : view_start[v] + end] = view.order[:end]
-            view_start[v + 1] = view_start[v] + end
-            v += 1
-    return view_start, order[: view_start[-1]].copy(), confirmed
+def order_views(bases, base, top):
+    """Order the nodes of views by the rule of the design document; as `consensus.order_views`."""
+    return _order_views(bases, base, top)

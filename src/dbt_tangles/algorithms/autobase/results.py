@@ -2,7 +2,7 @@
 
 view       a place in an observer's order: `position` counts from 0 for each observer, `all` or a writer. The view of a
            writer is its last node and all ancestors of that node. Relayed nodes have a place only where they are
-           settled. The rows with `is_confirmed` come first.
+           settled. The rows with `is_confirmed` come first. `design_position` is the place by the other rule, `DESIGN`.
 head       a previous node of the next node of a writer that knows all nodes: it can be followed and has no descendant
            that can be followed. Relayed nodes cannot be followed, nor can the nodes of a batch but its last one.
 quorum     a quorum over a node: `reached_by`, the first node by depth, writer and length that knows it; `writers`, the
@@ -23,13 +23,16 @@ import pyarrow as pa
 
 from dbt_tangles.algorithms.autobase import design
 from dbt_tangles.algorithms.autobase.base_graphs import Bases, first_followers, index_graphs, with_clocks
-from dbt_tangles.algorithms.autobase.bases import number_bases
+from dbt_tangles.algorithms.autobase.bases import Member, number_bases
 from dbt_tangles.algorithms.autobase.quorums import quorums
-from dbt_tangles.algorithms.autobase.result_rows import ALL, SETTLED, Part, ids_of, lists, rows
+from dbt_tangles.algorithms.autobase.result_rows import ALL, Part, Result
 from dbt_tangles.algorithms.autobase.rules import AUTOBASE, DESIGN, RULES
-from dbt_tangles.algorithms.autobase.unsettled import unsettled_rows
+from dbt_tangles.algorithms.autobase.unsettled import unsettled_columns
 from dbt_tangles.algorithms.autobase.view_changes import Changes, Logs, follow, follow_by_design
+from dbt_tangles.columns.arrays import starts
 from dbt_tangles.kernel_runtime.compiled import compiled
+from dbt_tangles.kernel_runtime.kernel import kernel
+from dbt_tangles.kernel_runtime.output import Nested, Texts
 
 #: The most nodes times indexers of a base; its clocks and followers take eight bytes for each.
 ENTRY_LIMIT = 2**28
@@ -41,15 +44,14 @@ FOLLOW_LIMIT, DESIGN_FOLLOW_LIMIT = 2**23, 200
 TOGETHER = 4_000_000
 
 
-def results_of_partition(batches: Iterator[pa.RecordBatch], **options: Any) -> Iterator[pa.RecordBatch]:
-    """Find the results of a partition's bases, if it has rows; see `results_of_bases`."""
-    if found := list(filter(len, batches)):
-        yield from results_of_bases(pa.Table.from_batches(found), **options)
-
-
+@kernel(keys=["base_id"], reads=Member, writes=Result)
 def results_of_bases(
-    table: pa.Table, row_limit: int, max_degree: int, rule: str = AUTOBASE
-) -> Iterator[pa.RecordBatch]:
+    table: pa.Table,
+    row_limit: int,
+    max_degree: int,
+    rule: str = AUTOBASE,
+    design_position_limit: int = DESIGN_FOLLOW_LIMIT,
+) -> Iterator[dict[str, Any]]:
     """Find views, heads, quorums, changes and unsettled nodes of many bases.
 
     The order of the rows affects only the order of the result.
@@ -61,9 +63,8 @@ def results_of_bases(
             no views and unsettled nodes.
         max_degree: The highest degree of a quorum to find.
         rule: `AUTOBASE` (see `consensus`) or `DESIGN` (see `design`).
-
-    Yields:
-        Rows of `RESULT_SCHEMA`.
+        design_position_limit: Under the rule `AUTOBASE`, only nodes of bases with at most so many nodes have a
+            `design_position`: it costs several times as much as the view.
 
     Raises:
         ValueError: The rule is unknown, `max_degree` is less than 1, edges close a cycle, or as `bases.number_bases`.
@@ -71,8 +72,6 @@ def results_of_bases(
     """
     if rule not in RULES:
         raise ValueError(f"no rule is called {rule!r}; there are {', '.join(RULES)}")
-    if not len(table):
-        return
     numbered = number_bases(table)
     bases = index_graphs(numbered.graphs)
     nodes, entries = np.diff(bases.base_start), np.diff(bases.base_start) * np.diff(bases.indexer_start)
@@ -81,23 +80,26 @@ def results_of_bases(
     logs = _logs(bases)
     is_small = np.bincount(logs.base, minlength=len(nodes)) * nodes <= row_limit
     is_followed = is_small & (entries <= FOLLOW_LIMIT) & ((nodes <= DESIGN_FOLLOW_LIMIT) | (rule != DESIGN))
-    whole = Part(table, numbered, 0, bases, np.empty(0, np.int32))
-    head = np.sort(numbered.row[_find_heads(bases)])
-    yield from rows(whole, "head", len(head), lambda at: {"node_id": head[at]})
-    yield from _left_out_rows(whole, logs, np.where(is_followed[logs.base], 0, logs.end - logs.first))
+    names = pa.concat_arrays([numbered.names, pa.array([ALL], pa.large_string())])
+    texts = Texts(table["base_id"]), Texts(table["node_id"]), Texts(names)
+    whole = Part(*texts, numbered, 0, bases, np.empty(0, np.int32))
+    yield whole.results("head", np.sort(numbered.row[_find_heads(bases)]))
+    yield _left_out_columns(whole, logs, np.where(is_followed[logs.base], 0, logs.end - logs.first))
     chunk = np.where(has_clocks, (np.cumsum(entries) - entries) // TOGETHER, -1)
     bounds = np.flatnonzero(np.diff(chunk, prepend=-2, append=-2))
     for begin, end in pairwise(bounds):
         if not has_clocks[begin]:
             continue
         clocked = with_clocks(bases, begin, end)
-        part = Part(table, numbered, int(begin), clocked, first_followers(clocked))
+        part = whole._replace(begin=int(begin), bases=clocked, follower=first_followers(clocked))
         own = (logs.base >= begin) & (logs.base < end)
         chosen = Logs(logs.base[own] - begin, logs.first[own], logs.end[own])
-        yield from _view_rows(part, rule, chosen, is_ordered[begin:end], is_small[begin:end])
-        yield from _quorum_rows(part, max_degree)
-        yield from _change_rows(part, rule, Logs(*(each[is_followed[begin:end][chosen.base]] for each in chosen)))
-        yield from unsettled_rows(part, rule, np.flatnonzero(is_ordered[begin:end]))
+        yield from _view_columns(
+            part, rule, chosen, is_ordered[begin:end], is_small[begin:end], nodes[begin:end] <= design_position_limit
+        )
+        yield from _quorum_columns(part, max_degree)
+        yield from _change_columns(part, rule, Logs(*(each[is_followed[begin:end][chosen.base]] for each in chosen)))
+        yield from unsettled_columns(part, rule, np.flatnonzero(is_ordered[begin:end]))
 
 
 def _logs(bases: Bases) -> Logs:
@@ -126,10 +128,10 @@ def _find_heads(bases):
     return is_head
 
 
-def _view_rows(
-    part: Part, rule: str, logs: Logs, is_ordered: np.ndarray, is_small: np.ndarray
-) -> Iterator[pa.RecordBatch]:
-    """Make the rows of views, a bounded number at a time."""
+def _view_columns(
+    part: Part, rule: str, logs: Logs, is_ordered: np.ndarray, is_small: np.ndarray, is_compared: np.ndarray
+) -> Iterator[dict[str, Any]]:
+    """Make the columns of views, a bounded number at a time."""
     count = len(is_ordered)
     base = np.append(np.arange(count), logs.base)
     # A writer's view ends with its last node; the view of `ALL` comes first.
@@ -138,50 +140,68 @@ def _view_rows(
     by_base = np.lexsort((top, base))
     by_base = by_base[chosen[by_base]]
     base, top = base[by_base], top[by_base]
-    names = pa.concat_arrays([part.numbered.names, pa.array([ALL], pa.large_string())])
     sizes = np.diff(part.bases.base_start)[base]
     chunk = (np.cumsum(sizes) - sizes) // TOGETHER
     for some in np.split(np.arange(len(base)), np.flatnonzero(np.diff(chunk)) + 1):
         view_start, order, confirmed = RULES[rule](part.bases, base[some], top[some])
-        low = part.bases.base_start[base[some]]
-        writer = np.where(top[some] < 0, len(names) - 1, part.bases.writer[low + np.maximum(top[some], 0)])
+        last = part.bases.base_start[base[some]] + np.maximum(top[some], 0)
+        writer = np.where(top[some] < 0, len(part.numbered.names), part.bases.writer[last])
+        view = np.repeat(np.arange(len(some)), np.diff(view_start))
+        position = (np.arange(len(order)) - view_start[view]).astype(np.int32)
+        designed = np.full(len(order), np.int32(-1))
+        if rule != DESIGN:
+            is_in = is_compared[base[some]]
+            own = is_in[view]
+            designed[own] = _design_positions(
+                part.bases, base[some][is_in], top[some][is_in], np.cumsum(is_in)[view[own]] - 1, order[own]
+            )
+        yield part.results(
+            "view",
+            part.rows_of(base[some][view], order),
+            observer=part.writers.at(writer[view]),
+            position=position,
+            is_confirmed=position < confirmed[view],
+            design_position=position if rule == DESIGN else np.ma.array(designed, mask=designed < 0),
+        )
 
-        def make(at: np.ndarray, bounds=(view_start, order, confirmed, writer, base[some])) -> dict:
-            view_start, order, confirmed, writer, base = bounds
-            view = np.searchsorted(view_start, at, "right") - 1
-            position = (at - view_start[view]).astype(np.int32)
-            return {
-                "observer": names.take(pa.array(writer[view])),
-                "node_id": part.rows_of(base[view], order[at]),
-                "position": position,
-                "is_confirmed": position < confirmed[view],
-            }
 
-        yield from rows(part, "view", len(order), make)
+def _design_positions(
+    bases: Bases, base: np.ndarray, top: np.ndarray, view: np.ndarray, node: np.ndarray
+) -> np.ndarray:
+    """Find the places of nodes in views by the rule of the document: int32, -1 for nodes without a place there.
+
+    Args:
+        bases: The bases.
+        base: The base of each view.
+        top: Its last node, see `consensus.order_views`.
+        view: int64[n], the view that each node is looked up in.
+        node: int32[n].
+    """
+    start, designed, _ = RULES[DESIGN](bases, base, top)
+    first = starts(np.diff(bases.base_start)[base])
+    of = np.repeat(np.arange(len(base)), np.diff(start))
+    place = np.full(first[-1], np.int32(-1))
+    place[first[of] + designed] = np.arange(len(designed)) - start[of]
+    return place[first[view] + node]
 
 
-def _quorum_rows(part: Part, max_degree: int) -> Iterator[pa.RecordBatch]:
+def _quorum_columns(part: Part, max_degree: int) -> Iterator[dict[str, Any]]:
     numbered = part.numbered
-    low = part.numbered.graphs.base_start[part.begin]
+    low = numbered.graphs.base_start[part.begin]
     for found in quorums(part.bases, part.follower, max_degree):
-
-        def make(at: np.ndarray, found=found) -> dict:
-            base = np.searchsorted(part.bases.base_start, found.node[at], "right") - 1
-            voters = np.diff(found.voter_start)[at]
-            first = np.repeat(numbered.graphs.indexer_start[part.begin + base], voters)
-            name = numbered.indexer_name[first + found.voter[found.voter_start[at[0]] : found.voter_start[at[-1] + 1]]]
-            return {
-                "node_id": numbered.row[low + found.node[at]],
-                "degree": found.degree[at],
-                "reached_by": numbered.row[low + found.reached_by[at]],
-                "writers": lists(numbered.names.take(pa.array(name)).cast(pa.string()), found.voter_start, at),
-            }
-
-        yield from rows(part, "quorum", len(found.node), make)
+        base = np.searchsorted(part.bases.base_start, found.node, "right") - 1
+        first = np.repeat(numbered.graphs.indexer_start[part.begin + base], np.diff(found.voter_start))
+        yield part.results(
+            "quorum",
+            numbered.row[low + found.node],
+            degree=found.degree,
+            reached_by=part.node_ids.at(numbered.row[low + found.reached_by]),
+            writers=Nested(found.voter_start, part.writers.at(numbered.indexer_name[first + found.voter])),
+        )
 
 
-def _change_rows(part: Part, rule: str, logs: Logs) -> Iterator[pa.RecordBatch]:
-    """Make the rows of changes, for a bounded number of nodes at a time."""
+def _change_columns(part: Part, rule: str, logs: Logs) -> Iterator[dict[str, Any]]:
+    """Make the columns of changes, for a bounded number of nodes at a time."""
     sizes = np.diff(part.bases.base_start)[logs.base]
     # Views by the rule of the document are ordered together.
     chunk = np.cumsum(sizes * (logs.end - logs.first) if rule == DESIGN else sizes) // TOGETHER
@@ -189,47 +209,35 @@ def _change_rows(part: Part, rule: str, logs: Logs) -> Iterator[pa.RecordBatch]:
         if len(at):
             some = Logs(*(each[at] for each in logs))
             found = (follow_by_design if rule == DESIGN else follow)(part.bases, part.follower, some)
-            yield from _rows_of_changes(part, some, found)
-            yield from _left_out_rows(part, some, found.left_out)
+            yield _columns_of_changes(part, some.base[found.log], found)
+            yield _left_out_columns(part, some, found.left_out)
 
 
-def _rows_of_changes(part: Part, logs: Logs, found: Changes) -> Iterator[pa.RecordBatch]:
-    base = logs.base[found.log]
-
-    def make(at: np.ndarray) -> dict:
-        inside = slice(found.settled_start[at[0]], found.settled_start[at[-1] + 1])
-        of = np.repeat(base[at], np.diff(found.settled_start)[at])
-        both = [ids_of(part, part.rows_of(of, each[inside])) for each in (found.settled, found.contender)]
-        node, kept = found.node[at], found.kept[at]
-        return {
-            "observer": _writers(part, base[at], node),
-            "node_id": part.rows_of(base[at], node),
-            "old_length": found.old_length[at],
-            "kept": kept,
-            "undone": found.old_length[at] - kept,
-            "appended": found.length[at] - kept,
-            "settled": lists(pa.StructArray.from_arrays(both, ["node_id", "contender"]), found.settled_start, at),
-            "left_out": np.zeros(len(at), np.int32),
-        }
-
-    yield from rows(part, "change", len(found.node), make)
+def _columns_of_changes(part: Part, base: np.ndarray, found: Changes) -> dict[str, Any]:
+    of = np.repeat(base, np.diff(found.settled_start))
+    settled = {"node_id": part.ids_of(of, found.settled), "contender": part.ids_of(of, found.contender)}
+    return part.results(
+        "change",
+        part.rows_of(base, found.node),
+        observer=part.writers_of(base, found.node),
+        old_length=found.old_length,
+        kept=found.kept,
+        undone=found.old_length - found.kept,
+        appended=found.length - found.kept,
+        settled=Nested(found.settled_start, settled),
+        left_out=0,
+    )
 
 
-def _writers(part: Part, base: np.ndarray, node: np.ndarray) -> pa.Array:
-    return part.numbered.names.take(pa.array(part.bases.writer[part.bases.base_start[base] + node]))
-
-
-def _left_out_rows(part: Part, logs: Logs, left_out: np.ndarray) -> Iterator[pa.RecordBatch]:
+def _left_out_columns(part: Part, logs: Logs, left_out: np.ndarray) -> dict[str, Any]:
     """Make a row for each log that is not followed to its end."""
     cut = np.flatnonzero(left_out)
-
-    def make(at: np.ndarray) -> dict:
-        base, node = logs.base[cut[at]], (logs.end - left_out)[cut[at]]
-        return {
-            "observer": _writers(part, base, node),
-            "node_id": part.rows_of(base, node),
-            "settled": pa.array([[]] * len(at), SETTLED),
-            "left_out": left_out[cut[at]].astype(np.int32),
-        }
-
-    yield from rows(part, "change", len(cut), make)
+    base, node = logs.base[cut], (logs.end - left_out)[cut]
+    none = part.node_ids.at(np.empty(0, np.int64))
+    return part.results(
+        "change",
+        part.rows_of(base, node),
+        observer=part.writers_of(base, node),
+        settled=Nested(np.zeros(len(cut) + 1, np.int64), {"node_id": none, "contender": none}),
+        left_out=left_out[cut],
+    )

@@ -4,18 +4,22 @@ Source: autobase 7.28.1; the design document of Autobase, Quorums to Tails, Fork
 """
 
 from collections.abc import Iterator
-from itertools import chain, islice
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.algorithms.autobase.result_rows import ALL, RESULT_SCHEMA, Part
+from dbt_tangles.algorithms.autobase.result_rows import Part
 from dbt_tangles.algorithms.autobase.rules import RULES
-from dbt_tangles.algorithms.autobase.waiting import waiting
-from dbt_tangles.kernel_runtime.output import ROWS_PER_BATCH
+from dbt_tangles.algorithms.autobase.waiting import REASONS, waiting
+from dbt_tangles.columns.arrays import ranges, starts
+from dbt_tangles.kernel_runtime.output import Nested, Texts
+
+#: The most nodes and missing indexers of the results that are made together.
+TOGETHER = 1_000_000
 
 
-def unsettled_rows(part: Part, rule: str, base: np.ndarray) -> Iterator[pa.RecordBatch]:
+def unsettled_columns(part: Part, rule: str, base: np.ndarray) -> Iterator[dict[str, Any]]:
     """Make a row for each node that is not settled for an observer with all nodes.
 
     Args:
@@ -25,32 +29,34 @@ def unsettled_rows(part: Part, rule: str, base: np.ndarray) -> Iterator[pa.Recor
     """
     view_start, order, confirmed = RULES[rule](part.bases, base, np.full(len(base), -1))
     sizes = np.diff(part.bases.base_start)[base]
-    left = np.flatnonzero(confirmed < sizes)
-    settled = (order[view_start[v] : view_start[v] + confirmed[v]] for v in left)
-    found = chain.from_iterable(_rows_of_base(part, int(base[v]), each) for v, each in zip(left, settled, strict=True))
-    while some := list(islice(found, ROWS_PER_BATCH)):
-        yield pa.RecordBatch.from_pylist(some, RESULT_SCHEMA)
+    found, weight = [], 0
+    for v in np.flatnonzero(confirmed < sizes):
+        b = int(base[v])
+        is_settled = np.zeros(sizes[v], np.bool_)
+        is_settled[order[view_start[v] : view_start[v] + confirmed[v]]] = True
+        nodes = waiting(part.bases, b, part.follower, is_settled)
+        rows = np.stack([*(part.rows_of(b, each) for each in (nodes.node, nodes.contender, nodes.merge)), nodes.reason])
+        names = part.numbered.indexer_name[part.numbered.graphs.indexer_start[part.begin + b] :]
+        for begin, end in ranges(1 + nodes.is_missing.sum(axis=1), TOGETHER):
+            node, indexer = np.nonzero(nodes.is_missing[begin:end])
+            found.append((rows[:, begin:end], np.bincount(node, minlength=end - begin), names[indexer]))
+            weight += end - begin + len(node)
+            if weight >= TOGETHER:
+                yield _columns(part, found)
+                found, weight = [], 0
+    if found:
+        yield _columns(part, found)
 
 
-def _rows_of_base(part: Part, b: int, settled: np.ndarray) -> Iterator[dict]:
-    bases, numbered = part.bases, part.numbered
-    is_settled = np.zeros(bases.base_start[b + 1] - bases.base_start[b], np.bool_)
-    is_settled[settled] = True
-    found = waiting(bases, b, part.follower, is_settled)
-    indexers = slice(*numbered.graphs.indexer_start[part.begin + b : part.begin + b + 2])
-    names = numbered.names.take(pa.array(numbered.indexer_name[indexers])).to_pylist()
-    rows = [part.rows_of(b, each) for each in (found.node, found.contender, found.merge)]
-    base_id = part.table["base_id"][int(rows[0][0])].as_py()
-    ids = [part.table["node_id"].take(pa.array(each, mask=each < 0)).to_pylist() for each in rows]
-    for at, (node, contender, merge) in enumerate(zip(*ids, strict=True)):
-        yield {
-            "base_id": base_id,
-            "row_kind": "unsettled",
-            "observer": ALL,
-            "node_id": node,
-            "degree": 0,
-            "reason": found.reason(at),
-            "contender": contender,
-            "awaited_merge": merge,
-            "writers": [names[k] for k in np.flatnonzero(found.is_missing[at])],
-        }
+def _columns(part: Part, found: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> dict[str, Any]:
+    """Join the nodes of several bases: their input rows with reasons, the numbers of missing indexers, and these."""
+    rows, counts, missing = zip(*found, strict=True)
+    node, contender, merge, reason = np.concatenate(rows, axis=1)
+    return part.results(
+        "unsettled",
+        node,
+        reason=Texts(pa.array(REASONS)).at(reason),
+        contender=part.node_ids.at(contender),
+        awaited_merge=part.node_ids.at(merge),
+        writers=Nested(starts(np.concatenate(counts)), part.writers.at(np.concatenate(missing))),
+    )

@@ -20,7 +20,8 @@ from dbt_tangles.algorithms.autobase.base_graphs import NEVER, base_of
 from dbt_tangles.algorithms.autobase.votes import find_contender, find_next_votes
 from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
-REASONS = NEEDS_VOTES, CONTENDER, AWAITS_MERGE = "needs_votes", "contender", "awaits_merge"
+REASONS = "needs_votes", "contender", "awaits_merge"
+NEEDS_VOTES, CONTENDER, AWAITS_MERGE = range(3)
 
 
 class Waiting(NamedTuple):
@@ -31,11 +32,10 @@ class Waiting(NamedTuple):
     merge: np.ndarray  # int64[unsettled], the first node that sees the target and this contender, or -1
     is_missing: np.ndarray  # bool[unsettled, indexers]
 
-    def reason(self, at: int) -> str:
-        """Return the reason of a node."""
-        if self.merge[at] >= 0:
-            return AWAITS_MERGE
-        return CONTENDER if self.contender[at] >= 0 else NEEDS_VOTES
+    @property
+    def reason(self) -> np.ndarray:
+        """The reason of each node, as its place in `REASONS`: int64[unsettled]."""
+        return np.where(self.merge >= 0, AWAITS_MERGE, np.where(self.contender >= 0, CONTENDER, NEEDS_VOTES))
 
 
 @inner

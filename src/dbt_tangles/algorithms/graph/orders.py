@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.algorithms.structures.kahn import Unplaced, place_first_ready
-from dbt_tangles.columns.arrays import runs, starts
-from dbt_tangles.columns.dense_ids import counting_sort
+from dbt_tangles.columns.arrays import runs, starts, sums
 from dbt_tangles.kernel_runtime.compiled import compiled
 
 
@@ -56,11 +55,10 @@ def in_order(graph_start: np.ndarray, number: np.ndarray, chosen: np.ndarray) ->
     Returns:
         int64[graphs + 1], offsets; int32[chosen], the nodes.
     """
-    graphs = len(graph_start) - 1
-    nodes = np.flatnonzero(chosen).astype(np.int32)
-    graph = np.repeat(np.arange(graphs, dtype=np.int32), np.diff(graph_start))[nodes]
-    start, place = counting_sort(np.argsort(number[nodes], kind="stable"), graph, graphs)
-    return start, nodes[place]
+    nodes = np.flatnonzero(chosen)
+    graph = np.repeat(np.arange(len(graph_start) - 1), np.diff(graph_start))[nodes]
+    order = np.lexsort((number[nodes], graph))
+    return starts(sums(chosen, graph_start)), nodes[order].astype(np.int32)
 
 
 def time_keys(asserted: np.ndarray, received: np.ndarray) -> np.ndarray:

@@ -1,10 +1,9 @@
 """Marks broken ties of a topological order: neighbours without a path between them, ordered by convention only."""
 
-from dbt_tangles.kernel_runtime.compiled import compiled
+import numpy as np
 
 
-@compiled
-def broken_ties(start, previous, position):
+def broken_ties(start: np.ndarray, previous: np.ndarray, position: np.ndarray) -> np.ndarray:
     """Mark the nodes that do not follow the node directly before them in a topological order of their graph.
 
     The edges of the node suffice. Proof: let node y stand directly before node x. A path from x to y of two or more
@@ -24,8 +23,6 @@ def broken_ties(start, previous, position):
         bool[nodes]; false for the first node of each graph and for nodes without a place.
     """
     is_broken = position > 0
-    for node in range(len(position)):
-        for e in range(start[node], start[node + 1]):
-            if position[previous[e]] == position[node] - 1:
-                is_broken[node] = False
+    node = np.repeat(np.arange(len(position)), np.diff(start))
+    is_broken[node[position[previous] == position[node] - 1]] = False
     return is_broken

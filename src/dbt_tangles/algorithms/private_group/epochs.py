@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dbt_tangles.formats.ssb.group_claims import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT
+from dbt_tangles.columns.group_kinds import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT
 
 
 class Message(NamedTuple):
@@ -23,7 +23,7 @@ class Message(NamedTuple):
     previous_epochs: list[str | None] | None  # of an epoch init; a null within is an unknown epoch
     is_connected: bool | None  # whether an add is connected in the members tangle of its epoch; null is no
     feeds: list[str | None] | None  # that a statement names; a null within is ignored
-    epoch_key: bytes | None  # of an init, its secret
+    epoch_key: bytes | None  # of an init, its secret; null for an init of the document, which has none
 
 
 class Epoch(NamedTuple):
@@ -60,7 +60,7 @@ def build_group(messages: Sequence[Message]) -> Group:
             init = inits[epoch_id]
             previous = sorted({numbers[other] for other in init.previous_epochs or ()}) if depth else []
             numbers[epoch_id] = len(epochs)
-            epochs.append(Epoch(epoch_id, depth, previous, init.epoch_key, {}, {}, set()))
+            epochs.append(Epoch(epoch_id, depth, previous, init.epoch_key or b"", {}, {}, set()))
     feeds: dict[str, int] = {}
     for message in messages:
         if message.kind not in (ADD, EXCLUDE) or message.epoch_id not in numbers:

@@ -15,11 +15,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import pyarrow as pa
-
 from dbt_tangles.kernel_runtime.kernel import kernel
 from dbt_tangles.kernel_runtime.row_schema import Int32
-from dbt_tangles.kernel_runtime.sorted_groups import sorted_groups
 
 MAX_LISTED = 100
 #: The most steps of a group, of some nanoseconds each.
@@ -49,23 +46,17 @@ class ForeignExcludes(NamedTuple):
     message_count: Int32 | None
 
 
-@kernel(keys=["group_id"], reads=Link, writes=ForeignExcludes)
-def foreign_excludes(table: pa.Table, step_limit: int = STEP_LIMIT) -> Iterator[ForeignExcludes]:
-    """List, for each epoch, the excludes of its previous epochs that its init does not descend from.
+@kernel(keys=["group_id"], reads=Link, writes=ForeignExcludes, order=["depth", "message_id"])
+def foreign_excludes(links: Sequence[Link], step_limit: int = STEP_LIMIT) -> Iterator[ForeignExcludes]:
+    """List, for each epoch of a group, the excludes of its previous epochs that its init does not descend from.
 
     Only epochs with an init in the group tangle are searched; an exclude outside the group tangle is foreign to all of
-    them.
+    them. The kernel sweeps the group tangle, with the excludes as bits by id: those that a message follows, or is.
 
     Args:
-        table: Rows of `Link` in any order, whole groups only.
+        links: The messages of a group, by depth, then id.
         step_limit: A group that might take more steps is skipped: (excludes / 64) * (messages + links).
     """
-    for links in sorted_groups(table, Link, 1, ["depth", "message_id"]):
-        yield from _foreign_excludes(links, step_limit)
-
-
-def _foreign_excludes(links: Sequence[Link], step_limit: int) -> Iterator[ForeignExcludes]:
-    """Sweep the group tangle, with the excludes as bits by id: those that a message follows, or is."""
     epochs = {link.message_id: link.previous_epochs for link in links if link.previous_epochs is not None}
     members = [link for link in links if link.is_member and link.depth is not None]
     excludes = sorted((link for link in links if link.excluded_epoch in epochs), key=lambda link: link.message_id)

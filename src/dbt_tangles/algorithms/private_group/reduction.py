@@ -3,17 +3,14 @@
 Source: seed 000/001, "Members tangle", "Epoch tangle"; private group specification, 4; ssb-tribes2, `lib/epochs`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
-
-import pyarrow as pa
 
 from dbt_tangles.algorithms.private_group.epochs import Group, Message, build_group
 from dbt_tangles.algorithms.private_group.members import LIMITS, Limits, MemberChanges, find_changes
 from dbt_tangles.algorithms.private_group.preference import choose_preferred
 from dbt_tangles.kernel_runtime.kernel import kernel
 from dbt_tangles.kernel_runtime.row_schema import Int32
-from dbt_tangles.kernel_runtime.sorted_groups import sorted_groups
 
 EPOCH, MEMBER, DROPPED = "epoch", "member", "dropped"
 
@@ -51,19 +48,15 @@ class GroupRow(NamedTuple):
     is_returned: bool | None = None
 
 
-@kernel(keys=["group_id"], reads=Message, writes=GroupRow)
-def reduce_groups(table: pa.Table, limits: Limits = LIMITS) -> Iterator[GroupRow]:
-    """Compute the epochs and members of many groups.
+@kernel(keys=["group_id"], reads=Message, writes=GroupRow, order=["message_id"])
+def reduce_groups(messages: Sequence[Message], limits: Limits = LIMITS) -> Iterator[GroupRow]:
+    """Compute the epochs and members of a group.
 
     Args:
-        table: Rows of `epochs.Message` in any order, whole groups only.
-        limits: The bounds of each group.
+        messages: The messages of the group, by id.
+        limits: The bounds of a group.
     """
-    for messages in sorted_groups(table, Message, 1, ["message_id"]):
-        yield from _rows(build_group(messages), limits)
-
-
-def _rows(group: Group, limits: Limits) -> Iterator[GroupRow]:
+    group = build_group(messages)
     if group.epochs:
         changes = find_changes(group.epochs, limits)
         yield from _epoch_rows(group, changes)

@@ -6,19 +6,16 @@ Source: @tangle/reduce 5.0.5, @tangle/strategy 4.1.2, @tangle/graph 3.2.0 (conne
 filter of updates in ssb-crut 6.1.1.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
-import pyarrow as pa
 
 from dbt_tangles.algorithms.record.overwritten import Node, OverwrittenField
 from dbt_tangles.algorithms.record.sets import present_entries, present_intervals
 from dbt_tangles.algorithms.record.strategies import OVERWRITE, SIMPLE_SET, malformed_fields, to_json
-from dbt_tangles.formats.ssb.contents import parse_content
 from dbt_tangles.kernel_runtime.kernel import kernel
 from dbt_tangles.kernel_runtime.row_schema import Int32
-from dbt_tangles.kernel_runtime.sorted_groups import sorted_groups
 from dbt_tangles.reasons import RecordReason
 
 REDUCED, MALFORMED_ROOT, TOO_LARGE = "reduced", "malformed_root", "too_large"
@@ -101,12 +98,11 @@ class RecordRow(NamedTuple):
     left_out: list[LeftOut]
 
 
-@kernel(keys=["tangle_name", "root_id"], reads=RecordMessage, writes=RecordRow)
-def reduce_records(table: pa.Table) -> Iterator[RecordRow]:
-    """Reduce the records of whole tangles, in any order of their rows."""
-    for rows in sorted_groups(table, RecordMessage, 2, ["depth", "message_id"]):
-        members = [Member(row.message_id, row.previous or [], parse_content(row.content)) for row in rows]
-        yield RecordRow(rows[0].tangle_name, rows[0].root_id, *reduce_record(members, orjson.loads(rows[0].reducer)))
+@kernel(keys=["tangle_name", "root_id"], reads=RecordMessage, writes=RecordRow, order=["depth", "message_id"])
+def reduce_records(rows: Sequence[RecordMessage], parse: Callable) -> Iterator[RecordRow]:
+    """Reduce the record of a tangle, from its messages by depth, then id; `parse` makes `Member.content` of a text."""
+    members = [Member(row.message_id, row.previous or [], parse(row.content)) for row in rows]
+    yield RecordRow(rows[0].tangle_name, rows[0].root_id, *reduce_record(members, orjson.loads(rows[0].reducer)))
 
 
 def reduce_record(members: Sequence[Member], strategies: Mapping[str, str]) -> Record:

@@ -16,7 +16,7 @@ from dbt_tangles.kernel_runtime.compiled import compiled, inner
 
 
 @compiled
-def find_oldest_live(tangles, is_own, touches):
+def find_oldest_live(tangles, is_own, operations):
     """Find the oldest live message of each set.
 
     The last message on each item is live, so the earliest of them is an upper bound, and only items that were first
@@ -25,28 +25,28 @@ def find_oldest_live(tangles, is_own, touches):
 
     Args:
         tangles: A `set_messages.SetTangles`.
-        is_own: bool[messages], whether the touches of a message count; descent leads through these messages only.
-        touches: A `touches.Touches`.
+        is_own: bool[messages], whether the operations of a message count; descent leads through these messages only.
+        operations: A `operations.Operations`.
 
     Returns:
-        int32[sets], the message, or -1 if no message touches an item.
+        int32[sets], the message, or -1 if no message adds or deletes an item.
     """
     oldest = np.full(len(tangles.set_start) - 1, np.int32(-1))
     bits = np.zeros((2, len(is_own)), np.uint64)
     for s in range(len(oldest)):
-        first_item, end_item = touches.item_start[s], touches.item_start[s + 1]
+        first_item, end_item = operations.item_start[s], operations.item_start[s + 1]
         end = tangles.set_start[s + 1]
         bound = end
         for i in range(first_item, end_item):
-            t = touches.latest[i]
-            while t >= 0 and not is_own[touches.message[t]]:
-                t = touches.before[t]
+            t = operations.latest[i]
+            while t >= 0 and not is_own[operations.message[t]]:
+                t = operations.before[t]
             if t >= 0:
-                bound = min(bound, touches.message[t])
-        # Items ascend by their first touch.
-        while first_item < end_item and touches.message[touches.first[first_item]] < bound:
+                bound = min(bound, operations.message[t])
+        # Items ascend by their first operation.
+        while first_item < end_item and operations.message[operations.first[first_item]] < bound:
             items = first_item, min(first_item + 64, end_item)
-            bound = _sweep(items, (bound, end), tangles, is_own, touches, bits)
+            bound = _sweep(items, (bound, end), tangles, is_own, operations, bits)
             first_item += 64
         if bound < end:
             oldest[s] = bound
@@ -54,20 +54,20 @@ def find_oldest_live(tangles, is_own, touches):
 
 
 @inner
-def _sweep(items, bounds, tangles, is_own, touches, bits):
+def _sweep(items, bounds, tangles, is_own, operations, bits):
     """Return the earliest message that is live for one of up to 64 items, or the bound."""
     bound, end = bounds
     touched, followed = bits[0], bits[1]
     one = np.uint64(1)
     lowest = end
     for i in range(items[0], items[1]):
-        t = touches.latest[i]
+        t = operations.latest[i]
         while t >= 0:
-            m = touches.message[t]
+            m = operations.message[t]
             if is_own[m]:
                 touched[m] |= one << np.uint64(i - items[0])
                 lowest = min(lowest, m)
-            t = touches.before[t]
+            t = operations.before[t]
     for m in range(end - 1, lowest - 1, -1):
         on_item = touched[m] | followed[m]
         if on_item and is_own[m]:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from dbt_tangles.algorithms.set.backlinks import NO_BACKLINK, backlink_depths
 from dbt_tangles.algorithms.set.chain_clocks import CLOCK_ENTRIES_PER_SET
 from dbt_tangles.algorithms.set.oldest_live_message import find_oldest_live
+from dbt_tangles.algorithms.set.operations import Entries, Operations, insertions, list_operations, read_entries
 from dbt_tangles.algorithms.set.purposes import ACTIONS, PURPOSES, find_purposes, pruning_actions
 from dbt_tangles.algorithms.set.schemas import OUTPUT_SCHEMA
 from dbt_tangles.algorithms.set.set_columns import fault_column, item_column, make_output, next_column
@@ -24,15 +25,15 @@ from dbt_tangles.algorithms.set.set_messages import (
     number_messages,
 )
 from dbt_tangles.algorithms.set.set_search import Findings, both_ways, search_sets
-from dbt_tangles.algorithms.set.touches import Entries, Touches, insertions, list_touches, read_entries
 from dbt_tangles.algorithms.set.writer_rules import LATER, NO_ITEM
 from dbt_tangles.columns.arrays import flags
 from dbt_tangles.columns.dense_ids import group_rows
 from dbt_tangles.columns.strings import strings_of
-from dbt_tangles.formats.pzp.rules import SET_DOMAIN
 from dbt_tangles.kernel_runtime.output import batches_of
 
 GHOST_SPAN = 32
+#: The beginning of the domain of each message that changes a set.
+SET_DOMAIN = "set_v1__"
 
 
 def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN) -> pa.Table:
@@ -44,9 +45,8 @@ def reduce_sets(table: pa.Table, ghost_span: int = GHOST_SPAN) -> pa.Table:
 def reduce_rows(table: pa.Table, is_in: np.ndarray, ghost_span: int) -> dict[str, Any]:
     """Reduce many sets, each by its own messages.
 
-    The messages of a set are applied in reduction order. The order of the rows does not matter. Unknown ids in `prev`
-    and `supersedes` are ignored. A message with erased data stays in the order and in the tangle, but does not add,
-    delete or supersede.
+    The messages of a set are applied in reduction order. Unknown ids in `prev` and `supersedes` are ignored. A message
+    with erased data stays in the order and in the tangle, but does not add, delete or supersede.
 
     Args:
         table: Rows of `schemas.SetEntry` in any order, whole sets only.
@@ -65,25 +65,26 @@ def reduce_rows(table: pa.Table, is_in: np.ndarray, ghost_span: int) -> dict[str
     tangles, is_tip = link_messages(inside, messages)
     is_entry = _are_entries(inside)[messages.row]
     entries, tokens = read_entries(inside, messages.row, is_entry)
-    touches = list_touches(entries.where(is_rooted[entries.owner]), set_of, sets)
+    operations = list_operations(entries.where(is_rooted[entries.owner]), set_of, sets)
     has_data = flags(inside, "has_data")[messages.row] & is_rooted
     superseding = find_superseded(inside, messages, has_data)
     earlier = superseding.where(superseding.other < superseding.message)
     is_item_root = has_data & ~messages.flags_at(earlier.other)
     earlier = earlier.where(is_entry[earlier.message])
 
-    inserted = insertions(touches, is_entry)
-    decides = messages.flags_at(touches.message[touches.latest])
-    is_lost = (insertions(touches, is_item_root) < 0) != (inserted < 0)
+    inserted = insertions(operations, is_entry)
+    decides = messages.flags_at(operations.message[operations.latest])
+    is_lost = (insertions(operations, is_item_root) < 0) != (inserted < 0)
     is_safe = np.ones(sets, np.bool_)
-    is_safe[set_of[touches.message[touches.latest[is_lost]]]] = False
+    is_safe[set_of[operations.message[operations.latest[is_lost]]]] = False
     backlinks = np.stack([backlink_depths(messages.depth), backlink_depths(messages.depth + 1)])
-    found = search_sets(tangles, backlinks, touches, both_ways(earlier, tangles), inserted >= 0, CLOCK_ENTRIES_PER_SET)
+    pairs = both_ways(earlier, tangles)
+    found = search_sets(tangles, backlinks, operations, pairs, inserted >= 0, CLOCK_ENTRIES_PER_SET)
     is_kept = decides | messages.flags_at(messages.root) | ~is_rooted
     account = group_rows(strings_of(inside["account"]))[0][messages.row]
     is_own = is_entry & (account == account[messages.root[set_of]])
 
-    output = make_output(table, is_in, messages.row, tokens.take(pa.array(touches.token)))
+    output = make_output(table, is_in, messages.row, tokens.take(pa.array(operations.token)))
     values, names = output.values, output.names
     return {
         "position": values((np.arange(len(set_of)) - messages.start[set_of]).astype(np.int32), ~is_rooted),
@@ -91,15 +92,15 @@ def reduce_rows(table: pa.Table, is_in: np.ndarray, ghost_span: int) -> dict[str
         "is_item_root_by_document": values(has_data & ~messages.flags_at(superseding.other)),
         "purpose": names(find_purposes(messages, tangles, is_item_root, ghost_span), PURPOSES),
         "is_tip": values(is_tip),
-        "is_oldest_standing": values(messages.flags_at(_first_live(tangles, messages, is_own, touches, entries))),
-        "items": item_column(output, touches, inserted, insertions(touches, decides), found.holds),
+        "is_oldest_standing": values(messages.flags_at(_first_live(tangles, messages, is_own, operations, entries))),
+        "items": item_column(output, operations, inserted, insertions(operations, decides), found.holds),
         "writer_faults": fault_column(output, _with_later(found, superseding, is_item_root, set_of)),
         "are_writers_checked": values(found.is_checked[set_of]),
         "action": names(pruning_actions(is_kept, found.is_bridged, tangles.start, tangles.previous), ACTIONS),
         "is_pruning_safe": values(is_safe[set_of]),
         "backlink_depth": values(backlinks[0], (backlinks[0] == NO_BACKLINK) | ~is_rooted),
         "is_next_prev": values(is_tip | _is_next_backlink(messages)),
-        "next_items": next_column(output, touches, messages.depth, messages.flags_at(earlier.other)),
+        "next_items": next_column(output, operations, messages.depth, messages.flags_at(earlier.other)),
     }
 
 
@@ -110,10 +111,10 @@ def _are_entries(table: pa.Table) -> np.ndarray:
 
 
 def _first_live(
-    tangles: SetTangles, messages: SetMessages, is_own: np.ndarray, touches: Touches, entries: Entries
+    tangles: SetTangles, messages: SetMessages, is_own: np.ndarray, operations: Operations, entries: Entries
 ) -> np.ndarray:
     """Find the oldest live message of each set: int32[sets], or -1; in a set without root, the first with an item."""
-    oldest = find_oldest_live(tangles, is_own, touches)
+    oldest = find_oldest_live(tangles, is_own, operations)
     rootless = entries.owner[~messages.is_rooted[entries.owner]]
     sets, first = np.unique(messages.set_of[rootless], return_index=True)
     oldest[sets] = rootless[first]

@@ -23,7 +23,7 @@ class SetEntry(NamedTuple):
     awaited_ids: list[str] | None  # The awaited messages of the account
     has_data: bool | None
     is_set_shape: bool | None  # The data is an object with three arrays; otherwise `add` and `del` are ignored
-    add: list[str] | None  # Item tokens (`formats.pzp.items`)
+    add: list[str] | None  # Item tokens (`columns.item_tokens`)
     del_: list[str] | None
     supersedes: list[str] | None  # The iterable entries of that field, whatever the shape of the other fields
     has_root: bool | None  # Whether the log has the root of the set, a usable moot
@@ -68,7 +68,7 @@ class SetMessage(NamedTuple):
     awaited_ids: list[str] | None
     is_valid: bool  # Whether a peer with the known messages accepts the message
     reject_reason: str | None  # Null for a valid message
-    is_held: bool  # In the set without being valid, see `formats.pzp.validity`
+    is_held: bool  # In the set without being valid, see `validity`
     position: Int32 | None  # From 0; null in a set without root
     is_item_root: bool | None  # Whether all later messages leave the message standing
     is_item_root_by_document: bool | None  # Whether all other messages leave it standing

@@ -8,11 +8,10 @@ import pyarrow.compute as pc
 
 from dbt_tangles.algorithms.set.reduction import reduce_rows
 from dbt_tangles.algorithms.set.schemas import SetEntry, SetMessage
+from dbt_tangles.algorithms.set.validity import validity
 from dbt_tangles.columns.arrays import flags
-from dbt_tangles.formats.pzp.rules import Reason
-from dbt_tangles.formats.pzp.validity import validity
 from dbt_tangles.kernel_runtime.kernel import kernel
-from dbt_tangles.reasons import SetReason
+from dbt_tangles.reasons import PzpReason, SetReason
 
 _COPIED = ("set_id", "message_id", "account", "domain", "is_moot", "depth", "has_data", "awaited_ids")
 
@@ -42,9 +41,9 @@ def _accept_all_readable(table: pa.Table) -> pa.Table:
     """Accept every readable message; hold the messages of sets without their root."""
     reasons = pc.coalesce(table["reject_reason"], table["defect"])
     is_no_feed = pc.and_not(pc.equal(table["message_id"], table["set_id"]), table["is_moot"].fill_null(False))
-    reasons = pc.if_else(pc.and_(reasons.is_null(), is_no_feed), pa.scalar(Reason.NOT_A_FEED.value), reasons)
+    reasons = pc.if_else(pc.and_(reasons.is_null(), is_no_feed), pa.scalar(PzpReason.NOT_A_FEED.value), reasons)
     is_read = reasons.is_null()
     has_root = table["has_root"].fill_null(False)
-    reasons = pc.if_else(pc.and_not(is_read, has_root), pa.scalar(Reason.MISSING_ROOT.value), reasons)
+    reasons = pc.if_else(pc.and_not(is_read, has_root), pa.scalar(PzpReason.MISSING_ROOT.value), reasons)
     is_held = pc.and_not(is_read, has_root)
     return pa.table({"is_valid": pc.and_(is_read, has_root), "reject_reason": reasons, "is_held": is_held})

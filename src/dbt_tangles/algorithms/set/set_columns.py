@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.algorithms.set.touches import Touches, messages_by_item, positions
+from dbt_tangles.algorithms.set.operations import Operations, messages_by_item, positions
 from dbt_tangles.algorithms.set.writer_rules import RULES
 from dbt_tangles.columns.arrays import runs, starts
-from dbt_tangles.formats.pzp.items import are_strings, are_unique, item_texts
+from dbt_tangles.columns.item_tokens import are_strings, are_unique, item_texts
 from dbt_tangles.kernel_runtime.output import Nested, Taken, Texts
 
 
@@ -50,17 +50,19 @@ def make_output(table: pa.Table, is_in: np.ndarray, row: np.ndarray, tokens: pa.
     return Output(place, is_in, ids, items, are_strings(tokens), ~are_unique(tokens))
 
 
-def item_column(output: Output, touches: Touches, inserted: np.ndarray, left: np.ndarray, holds: np.ndarray) -> Nested:
-    """List the present items that each message inserted; `left` is `inserted` after pruning (`touches.insertions`)."""
-    present, position = positions(touches, inserted)
-    position_left = positions(touches, left)[1]
-    start, order = output.by_row(touches.message[inserted[present]])
+def item_column(
+    output: Output, operations: Operations, inserted: np.ndarray, left: np.ndarray, holds: np.ndarray
+) -> Nested:
+    """List the present items that each message inserted; `left` is `inserted` after pruning (see `insertions`)."""
+    present, position = positions(operations, inserted)
+    position_left = positions(operations, left)[1]
+    start, order = output.by_row(operations.message[inserted[present]])
     item = present[order]
     fields = {
         "item_position": position[item],
         "item": output.items.at(item),
         "position_left": np.ma.array(position_left[item], mask=position_left[item] < 0),
-        "kept_by": output.lists(*messages_by_item(touches, holds), item),
+        "kept_by": output.lists(*messages_by_item(operations, holds), item),
     }
     return Nested(start, fields, ~output.is_in)
 
@@ -78,18 +80,18 @@ def fault_column(output: Output, fault: np.ndarray) -> Nested:
     return Nested(start, fields | {"left_out_ids": left_out}, ~output.is_in)
 
 
-def next_column(output: Output, touches: Touches, depth: np.ndarray, is_superseded: np.ndarray) -> Nested:
+def next_column(output: Output, operations: Operations, depth: np.ndarray, is_superseded: np.ndarray) -> Nested:
     """List the messages that the next message on an item has to supersede, at the message that decides the item."""
     shared = np.flatnonzero(output.is_shared)
-    item = shared[np.argsort(touches.latest[shared])]
-    start, order = output.by_row(touches.message[touches.latest[item]])
+    item = shared[np.argsort(operations.latest[shared])]
+    start, order = output.by_row(operations.message[operations.latest[item]])
     item = item[order]
-    is_deepest = depth[touches.message] == depth[touches.message[touches.latest[touches.item]]]
-    is_open = is_deepest & touches.deletes & ~is_superseded[touches.message]
+    is_deepest = depth[operations.message] == depth[operations.message[operations.latest[operations.item]]]
+    is_open = is_deepest & operations.deletes & ~is_superseded[operations.message]
     fields = {
         "item": output.items.at(item),
         "is_string": output.is_string[item],
-        "deepest": output.lists(*messages_by_item(touches, is_deepest), item),
-        "open_deletions": output.lists(*messages_by_item(touches, is_open), item),
+        "deepest": output.lists(*messages_by_item(operations, is_deepest), item),
+        "open_deletions": output.lists(*messages_by_item(operations, is_open), item),
     }
     return Nested(start, fields, ~output.is_in)

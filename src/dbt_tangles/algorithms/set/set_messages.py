@@ -1,6 +1,6 @@
 """The messages of many pzp sets as arrays: their order, links, and the messages that they supersede.
 
-The messages of a set are applied in the order of declared depth, then collated id (`formats.pzp.collation`).
+The messages of a set are applied in the order of declared depth, then collated id (`columns.collation`).
 """
 
 from typing import NamedTuple
@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from dbt_tangles.algorithms.graph.orders import in_order
 from dbt_tangles.columns.arrays import flags, keep_entries, runs
+from dbt_tangles.columns.collation import collation_keys
 from dbt_tangles.columns.dense_ids import Nodes, group_rows, number_nodes
 from dbt_tangles.columns.links import link, look_up
 from dbt_tangles.columns.strings import lists_of, strings_of
-from dbt_tangles.formats.pzp.collation import collation_keys
 
 
 class SetMessages(NamedTuple):

@@ -34,16 +34,16 @@ class Findings(NamedTuple):
     """The result of `search_sets`."""
 
     is_bridged: np.ndarray  # bool[messages], whether followers have a backlink beyond it to a known message
-    holds: np.ndarray  # bool[touches], whether it adds a present item that no descendant adds or deletes
+    holds: np.ndarray  # bool[operations], whether it adds a present item that no descendant adds or deletes
     is_checked: np.ndarray  # bool[sets], whether the set is within its bounds
     fault: np.ndarray  # int32[rows * 4], the faults of the checked sets, see `writer_rules`
 
 
 @compiled
-def search_sets(tangles, backlinks, touches, supersedes, is_present, room):
+def search_sets(tangles, backlinks, operations, supersedes, is_present, room):
     """Search many sets.
 
-    Beyond the bounds of the first budget no message is bridged, and the last touch on an item holds it.
+    Beyond the bounds of the first budget no message is bridged, and the last operation on an item holds it.
 
     `backlinks` int64[2, messages] has the backlink depth of each message, and of a message that is one deeper; negative
     numbers are none. `is_present` bool[items] tells whether the item is in its set. `room` bounds the clock entries of
@@ -51,8 +51,8 @@ def search_sets(tangles, backlinks, touches, supersedes, is_present, room):
     by `_CELLS_PER_ENTRY` times as many.
     """
     messages = len(tangles.depth)
-    search = _allocate_search(tangles, touches, supersedes, room)
-    is_bridged, holds = np.zeros(messages, np.bool_), np.zeros(len(touches.message), np.bool_)
+    search = _allocate_search(tangles, operations, supersedes, room)
+    is_bridged, holds = np.zeros(messages, np.bool_), np.zeros(len(operations.message), np.bool_)
     is_checked = np.zeros(len(tangles.set_start) - 1, np.bool_)
     listed_by, reached = np.full(messages, np.int32(-1)), np.full((2, messages), np.int32(-1))
     fault, count = np.empty(0, np.int32), 0
@@ -66,14 +66,14 @@ def search_sets(tangles, backlinks, touches, supersedes, is_present, room):
             if search.budget[0] >= 0:
                 is_bridged[m] = _is_bridged(m, begin, backlinks[1, m], search)
                 _check_backlink(m, begin, backlinks[0, m], listed_by, search)
-        for i in range(touches.item_start[s], touches.item_start[s + 1]):
+        for i in range(operations.item_start[s], operations.item_start[s + 1]):
             if is_present[i]:
                 _mark_holders(i, holds, reached, search)
         if search.budget[0] < 0:
             is_bridged[begin:end] = False
-            holds[touches.start[begin] : touches.start[end]] = False
-            for i in range(touches.item_start[s], touches.item_start[s + 1]):
-                holds[touches.latest[i]] = is_present[i]
+            holds[operations.start[begin] : operations.start[end]] = False
+            for i in range(operations.item_start[s], operations.item_start[s + 1]):
+                holds[operations.latest[i]] = is_present[i]
             continue
         before = count
         fault, count = _append_faults(fault, count, search)
@@ -97,9 +97,9 @@ def both_ways(superseding: Superseding, tangles: SetTangles) -> Supersedes:
 
 
 @compiled
-def _allocate_search(tangles, touches, supersedes, room):
+def _allocate_search(tangles, operations, supersedes, room):
     """Allocate the state of a `SetSearch`."""
-    messages, count = len(tangles.depth), len(touches.message)
+    messages, count = len(tangles.depth), len(operations.message)
     pending = Pending(
         np.empty(messages, np.int32),
         np.empty(_CELLS_PER_ENTRY * room, np.int32),
@@ -110,11 +110,11 @@ def _allocate_search(tangles, touches, supersedes, room):
     )
     return SetSearch(
         tangles,
-        touches,
+        operations,
         supersedes,
         allocate_clocks(messages, room),
         pending,
-        np.full(len(touches.latest), np.int32(-1)),
+        np.full(len(operations.latest), np.int32(-1)),
         np.full(messages, np.int32(-1)),
         np.empty((room, _FIELDS), np.int32),
         np.zeros(1, np.int64),
@@ -165,17 +165,17 @@ def _check_backlink(m, begin, wanted, listed_by, search):
 
 @inner
 def _mark_holders(i, holds, reached, search):
-    """Mark the touches that add an item and have no descendant on it, from the latest backwards.
+    """Mark the operations that add an item and have no descendant on it, from the latest backwards.
 
-    `reached` int32[2, chains] has the latest message on each chain that such a touch reaches, and for which item.
+    `reached` int32[2, chains] has the latest message on each chain that such an operation reaches, and for which item.
     """
-    touches, clocks = search.touches, search.clocks
+    operations, clocks = search.operations, search.clocks
     latest, of_item = reached[0], reached[1]
-    t = touches.latest[i]
+    t = operations.latest[i]
     while t >= 0 and search.budget[0] >= 0:
-        x = touches.message[t]
+        x = operations.message[t]
         if of_item[clocks.chain[x]] != i or latest[clocks.chain[x]] < x:
-            holds[t] = not touches.deletes[t]
+            holds[t] = not operations.deletes[t]
             for c in range(clocks.width[x]):
                 known = clocks.entry[clocks.at[x] + c]
                 if of_item[c] != i or latest[c] < known:
@@ -183,6 +183,6 @@ def _mark_holders(i, holds, reached, search):
                     latest[c] = known
             of_item[clocks.chain[x]] = i
             latest[clocks.chain[x]] = x
-            # The first entry is free: it stands for reading the touch.
+            # The first entry is free: it stands for reading the operation.
             search.budget[0] -= max(clocks.width[x] - 1, 0)
-        t = touches.before[t]
+        t = operations.before[t]

@@ -23,8 +23,8 @@ from typing import NamedTuple
 import numpy as np
 
 from dbt_tangles.algorithms.set.chain_clocks import Clocks, reaches
+from dbt_tangles.algorithms.set.operations import Operations
 from dbt_tangles.algorithms.set.set_messages import SetTangles
-from dbt_tangles.algorithms.set.touches import Touches
 from dbt_tangles.kernel_runtime.compiled import inner
 
 RULES = ("must", "should", "supersedes_standing_item", "lipmaa_left_out", "supersedes_later_message")
@@ -33,7 +33,7 @@ NO_ITEM = -1
 
 
 class Supersedes(NamedTuple):
-    """The earlier messages that each message with touches supersedes, and the reverse; both ascend."""
+    """The earlier messages that each message with operations supersedes, and the reverse; both ascend."""
 
     start: np.ndarray  # int64[messages + 1], into `other`
     other: np.ndarray  # int32[pairs]
@@ -45,26 +45,26 @@ class Pending(NamedTuple):
     """The pending deletions of each message as linked lists, which share their ends.
 
     A deletion is pending at a message if the message makes it or descends from it, no ancestor supersedes it, and no
-    deeper ancestor touches its item. A deletion is the number of its touch.
+    deeper ancestor adds or deletes its item. A deletion is the number of its operation.
     """
 
     head: np.ndarray  # int32[messages], the first cell of each list, or -1
-    touch: np.ndarray  # int32[cells], the deletion in each cell
+    operation: np.ndarray  # int32[cells], the deletion in each cell
     next: np.ndarray  # int32[cells], the next cell, or -1
     used: np.ndarray  # int64[1], the number of used cells
-    listed_by: np.ndarray  # int32[touches], the last message that inherited each deletion
-    inherited: np.ndarray  # int32[touches], those pending before the current message
+    listed_by: np.ndarray  # int32[operations], the last message that inherited each deletion
+    inherited: np.ndarray  # int32[operations], those pending before the current message
 
 
 class SetSearch(NamedTuple):
     """The sets, and the state of the pass over one of them."""
 
     tangles: SetTangles
-    touches: Touches
+    operations: Operations
     supersedes: Supersedes
     clocks: Clocks
     pending: Pending
-    latest: np.ndarray  # int32[items], the last touch on each item up to the current message, or -1
+    latest: np.ndarray  # int32[items], the last operation on each item up to the current message, or -1
     superseded_by: np.ndarray  # int32[messages], the last message that superseded each message
     row: np.ndarray  # int32[room, 4], the faults of the set
     rows: np.ndarray  # int64[1], the number of rows in use
@@ -88,55 +88,55 @@ def add_fault(message, rule, item, left_out, search):
 @inner
 def check_message(m, search):
     """Check the rules on `supersedes` for the next message of a set."""
-    touches, supersedes, pending = search.touches, search.supersedes, search.pending
+    operations, supersedes, pending = search.operations, search.supersedes, search.pending
     inherited = _inherit(m, search)
     for k in range(supersedes.start[m], supersedes.start[m + 1]):
         search.superseded_by[supersedes.other[k]] = m
-    for t in range(touches.start[m], touches.start[m + 1]):
-        search.latest[touches.item[t]] = t
+    for t in range(operations.start[m], operations.start[m + 1]):
+        search.latest[operations.item[t]] = t
     _check_must(m, search)
-    if touches.adds[m]:
+    if operations.adds[m]:
         for q in pending.inherited[:inherited]:
-            if search.superseded_by[touches.message[q]] != m:
-                add_fault(m, SHOULD, touches.item[q], touches.message[q], search)
+            if search.superseded_by[operations.message[q]] != m:
+                add_fault(m, SHOULD, operations.item[q], operations.message[q], search)
     _check_standing(m, search)
     _store_pending(m, inherited, search)
 
 
 @inner
 def _check_must(m, search):
-    touches, depth, budget = search.touches, search.tangles.depth, search.budget
-    for q in range(touches.start[m], touches.start[m + 1]):
+    operations, depth, budget = search.operations, search.tangles.depth, search.budget
+    for q in range(operations.start[m], operations.start[m + 1]):
         rows = search.rows[0]
         deepest = -1
-        t = touches.before[q]
-        while t >= 0 and (deepest < 0 or depth[touches.message[t]] == depth[deepest]) and budget[0] >= 0:
-            x = touches.message[t]
+        t = operations.before[q]
+        while t >= 0 and (deepest < 0 or depth[operations.message[t]] == depth[deepest]) and budget[0] >= 0:
+            x = operations.message[t]
             if reaches(m, x, search.clocks):
                 if search.superseded_by[x] == m:
                     search.rows[0] = rows
                     break
                 deepest = x
-                add_fault(m, MUST, touches.item[q], x, search)
-            t = touches.before[t]
+                add_fault(m, MUST, operations.item[q], x, search)
+            t = operations.before[t]
             budget[0] -= 1
 
 
 @inner
 def _check_standing(m, search):
-    touches, supersedes, clocks = search.touches, search.supersedes, search.clocks
+    operations, supersedes, clocks = search.operations, search.supersedes, search.clocks
     for k in range(supersedes.start[m], supersedes.start[m + 1]):
         d = supersedes.other[k]
-        for q in range(touches.start[d], touches.start[d + 1]):
-            t = search.latest[touches.item[q]]
+        for q in range(operations.start[d], operations.start[d + 1]):
+            t = search.latest[operations.item[q]]
             search.budget[0] -= 1
-            if touches.deletes[q] or t >= touches.start[m] or search.budget[0] < 0:
+            if operations.deletes[q] or t >= operations.start[m] or search.budget[0] < 0:
                 continue
-            while t > q and not reaches(m, touches.message[t], clocks):
-                t = touches.before[t]
+            while t > q and not reaches(m, operations.message[t], clocks):
+                t = operations.before[t]
                 search.budget[0] -= 1
             if t == q and reaches(m, d, clocks):
-                add_fault(m, STANDING, touches.item[q], d, search)
+                add_fault(m, STANDING, operations.item[q], d, search)
 
 
 @inner
@@ -149,7 +149,7 @@ def _inherit(m, search):
         cell = pending.head[previous[e]]
         while cell >= 0 and search.budget[0] >= 0:
             search.budget[0] -= 1
-            q = pending.touch[cell]
+            q = pending.operation[cell]
             cell = pending.next[cell]
             if pending.listed_by[q] != m:
                 pending.listed_by[q] = m
@@ -161,20 +161,20 @@ def _inherit(m, search):
 
 @inner
 def _is_closed(m, q, search):
-    """Say whether an ancestor of a message supersedes a deletion, or is deeper and touches its item."""
-    touches, supersedes, depth = search.touches, search.supersedes, search.tangles.depth
-    d = touches.message[q]
+    """Say whether an ancestor of a message supersedes a deletion, or is deeper and adds or deletes its item."""
+    operations, supersedes, depth = search.operations, search.supersedes, search.tangles.depth
+    d = operations.message[q]
     for k in range(supersedes.by_start[d], supersedes.by_start[d + 1]):
         if supersedes.by[k] >= m:
             break
         if reaches(m, supersedes.by[k], search.clocks):
             return True
         search.budget[0] -= 1
-    t = search.latest[touches.item[q]]
-    while depth[touches.message[t]] > depth[d]:
-        if reaches(m, touches.message[t], search.clocks):
+    t = search.latest[operations.item[q]]
+    while depth[operations.message[t]] > depth[d]:
+        if reaches(m, operations.message[t], search.clocks):
             return True
-        t = touches.before[t]
+        t = operations.before[t]
         search.budget[0] -= 1
     return False
 
@@ -182,12 +182,12 @@ def _is_closed(m, q, search):
 @inner
 def _store_pending(m, inherited, search):
     """Store the deletions that are pending at a message: the inherited ones that it leaves, and its own."""
-    touches, pending, tangles = search.touches, search.pending, search.tangles
+    operations, pending, tangles = search.operations, search.pending, search.tangles
     start, depth = tangles.start, tangles.depth
     kept = 0
     for q in pending.inherited[:inherited]:
-        d = touches.message[q]
-        is_deeper = depth[m] > depth[d] and search.latest[touches.item[q]] >= touches.start[m]
+        d = operations.message[q]
+        is_deeper = depth[m] > depth[d] and search.latest[operations.item[q]] >= operations.start[m]
         if search.superseded_by[d] != m and not is_deeper:
             pending.inherited[kept] = q
             kept += 1
@@ -195,16 +195,16 @@ def _store_pending(m, inherited, search):
     if kept == inherited and start[m + 1] == start[m] + 1:
         head = pending.head[tangles.previous[start[m]]]
         kept = 0
-    for t in range(touches.start[m], touches.start[m + 1]):
-        if touches.deletes[t]:
+    for t in range(operations.start[m], operations.start[m + 1]):
+        if operations.deletes[t]:
             pending.inherited[kept] = t
             kept += 1
     used = pending.used[0]
-    if used + kept > len(pending.touch):
+    if used + kept > len(pending.operation):
         search.budget[0] = -1
         return
     for q in pending.inherited[:kept]:
-        pending.touch[used] = q
+        pending.operation[used] = q
         pending.next[used] = head
         head = used
         used += 1

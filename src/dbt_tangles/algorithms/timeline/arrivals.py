@@ -15,9 +15,8 @@ from dbt_tangles.algorithms.timeline.conflicts import conflicting
 from dbt_tangles.algorithms.timeline.schemas import SAID
 from dbt_tangles.columns.arrays import flags
 from dbt_tangles.columns.dense_ids import Nodes, number_ids, number_rows
-from dbt_tangles.columns.links import look_up
+from dbt_tangles.columns.links import distinct_items, look_up
 from dbt_tangles.columns.strings import Strings, lists_of
-from dbt_tangles.kernel_runtime.compiled import compiled
 
 
 class Names(NamedTuple):
@@ -86,27 +85,11 @@ def link_events(table: pa.Table, names: Names, is_event: np.ndarray) -> Links:
     """
     lists = lists_of(table["causes"])
     found = look_up(names.nodes, names.ids, lists, is_event, np.zeros(len(is_event), np.bool_))
-    return Links(lists.starts, found, *_link_events(is_event, names.nodes.row, lists.starts, found))
-
-
-@compiled
-def _link_events(is_event, row, list_start, found):
-    start = np.zeros(len(is_event) + 1, np.int64)
-    cause = np.empty(len(found), np.int32)
-    items = np.empty(len(found), np.int64)
-    seen_by = np.full(len(is_event), np.int32(-1))
-    count = 0
-    for x in range(len(is_event)):
-        if is_event[x]:
-            for item in range(list_start[row[x]], list_start[row[x] + 1]):
-                c = found[item]
-                if c >= 0 and c != x and seen_by[c] != x:
-                    seen_by[c] = x
-                    cause[count] = c
-                    items[count] = item
-                    count += 1
-        start[x + 1] = count
-    return start, cause[:count].copy(), items[:count].copy()
+    node = np.empty(len(is_event), np.int32)
+    node[names.nodes.row] = np.arange(len(is_event), dtype=np.int32)
+    is_own = found == np.repeat(node, np.diff(lists.starts))
+    start, item = distinct_items(names.nodes.row, lists.starts, is_event, np.where(is_own, np.int32(-1), found))
+    return Links(lists.starts, found, start, found[item], item)
 
 
 def _arrival_numbers(table: pa.Table) -> np.ndarray:

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from dbt_tangles.algorithms.graph.orders import positions
 from dbt_tangles.algorithms.graph.ties import broken_ties
+from dbt_tangles.algorithms.graph.topological_generations import Children, children, generations
 from dbt_tangles.algorithms.timeline.admission import Graph, break_cycles, ranks
 from dbt_tangles.algorithms.timeline.arrivals import Arrivals, Links, Names, link_events, number_names, sort_arrivals
 from dbt_tangles.algorithms.timeline.edits import Commands, Timelines, edit_stream
@@ -74,12 +75,12 @@ def order_timelines(
             `too_many_commands`; otherwise null;
             `ordinal` int64, its place among the timeline's arrivals, from 1;
             `reason` string, null for an accepted arrival, otherwise `conflict`, `duplicate`, `cycle` or the refusal.
-            Accepted arrivals alone have `rank` int32, `position` int32 from 0, `is_tip` (whether the event is the cause
-            of no other), `is_tie_broken` (whether it does not follow the event directly before it, see
-            `ties.broken_ties`), `missing_causes` (listed ids without an event, sorted), `cyclic_causes` (links left
-            out, and the event if it lists itself, sorted) and `edits`: the commands that concern this event,
-            `from_position` null for its insertion. All commands of a timeline, by batch and step, turn an empty list
-            into the order. They depend on the arrivals alone.
+            Accepted arrivals alone have `rank` and `latest_rank` int32 (see `latest_ranks`), `position` int32 from 0,
+            `is_tip` (whether the event is the cause of no other), `is_tie_broken` (whether it does not follow the event
+            directly before it, see `ties.broken_ties`), `missing_causes` (listed ids without an event, sorted),
+            `cyclic_causes` (links left out, and the event if it lists itself, sorted) and `edits`: the commands that
+            concern this event, `from_position` null for its insertion. All commands of a timeline, by batch and step,
+            turn an empty list into the order. They depend on the arrivals alone.
             `publication` string, a digest of the timeline's order, and `previous_publication`, the digest of the order
             that was published before; null for a new timeline, and where events have left it since. `update_step`,
             `update_from_position`, `update_to_position`: its command in the script from the earlier to the new order.
@@ -100,6 +101,7 @@ def order_timelines(
         "ordinal": target.of_arrivals(ordinal),
         "reason": _reasons(order),
         "rank": target.of_events(events.rank),
+        "latest_rank": target.of_events(latest_ranks(events)),
         "position": target.of_events(order.position),
         "is_tip": target.of_events(is_tip),
         "is_tie_broken": target.of_events(broken_ties(events.cause_start, events.cause, order.position)),
@@ -107,6 +109,25 @@ def order_timelines(
         **_scripts(order, ordinal, is_order_only, Limits(batch_size, edit_limit, edit_command_limit)),
         **_updates(order, is_order_only),
     }
+
+
+def latest_ranks(events: Timelines) -> np.ndarray:
+    """Compute the greatest rank that an event can have in its timeline, without a rank above the timeline's last.
+
+    Its effects need ranks above its own, so the longest path of effects decides. The events on the longest paths of a
+    timeline are tight: this rank is the least one, too.
+
+    Source: ScuttleSort 2022-05-09, section 2.3 and figure 6.
+
+    Returns:
+        int32[events].
+    """
+    effects = children(events.cause_start, events.cause)
+    above = generations(events.start, effects.start, Children(events.cause_start, events.cause))
+    timeline = np.repeat(np.arange(len(events.start) - 1), np.diff(events.start))
+    last = np.zeros(len(events.start) - 1, np.int32)
+    np.maximum.at(last, timeline, events.rank)
+    return last[timeline] - above
 
 
 def _without_links(table: pa.Table, is_marked: np.ndarray) -> dict[str, pa.ChunkedArray]:

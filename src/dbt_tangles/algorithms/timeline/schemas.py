@@ -62,6 +62,7 @@ class Place(NamedTuple):
     ordinal: Int64
     reason: str | None
     rank: Int32 | None
+    latest_rank: Int32 | None
     position: Int32 | None
     is_tip: bool | None
     is_tie_broken: bool | None

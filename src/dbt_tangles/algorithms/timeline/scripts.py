@@ -2,7 +2,7 @@
 
 The events of the subsequence stay, all others move (M. L. Fredman, On computing the length of longest increasing
 subsequences, 1975; here with Fenwick trees of maxima). Of a long order only the changed events are visited: see
-docs/explanation/convergence.md, section 4, where the other events are called a frame.
+docs/explanation/convergence.md, section 5.
 """
 
 from __future__ import annotations
@@ -47,25 +47,13 @@ class Script(NamedTuple):
 def new_script(events, largest):
     """Allocate scratch for orders of at most so many events."""
     size = largest + 1
+    narrow, wide = np.empty((11, size), np.int32), np.empty((5, size), np.int64)
     return Script(
         np.full(events, np.int32(-1)),
-        np.empty(size, np.int32),
-        np.empty(size, np.int32),
-        np.empty(size, np.int32),
-        np.empty(size, np.int32),
-        np.empty(size, np.int32),
-        np.empty(size, np.int32),
-        np.empty(size, np.int32),
-        np.empty(size, np.int32),
-        np.empty(size, np.int32),
-        np.empty(size, np.int32),
+        *(narrow[0], narrow[1], narrow[2], narrow[3], narrow[4]),
+        *(narrow[5], narrow[6], narrow[7], narrow[8], narrow[9]),
         np.empty(size, np.bool_),
-        np.empty(size, np.int64),
-        np.empty(size, np.int64),
-        np.empty(size, np.int64),
-        np.empty(size, np.int64),
-        np.empty(size, np.int64),
-        np.empty(size, np.int32),
+        *(wide[0], wide[1], wide[2], wide[3], wide[4], narrow[10]),
     )
 
 

@@ -6,7 +6,6 @@ from typing import Any
 from dbt_tangles.formats.json.numbers import safe_integer
 from dbt_tangles.reasons import PzpReason as Reason
 
-SET_DOMAIN = "set_v1__"
 SELF, ANY = "self", "any"
 URI_SCHEME = "pzp:"
 

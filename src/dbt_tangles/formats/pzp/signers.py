@@ -19,22 +19,18 @@ message may add or delete any key, so it leaves the question open: unknown diffe
 
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
 
-import pyarrow as pa
-
-from dbt_tangles.formats.pzp.collation import collation_key
+from dbt_tangles.columns.collation import collation_key
 from dbt_tangles.kernel_runtime.kernel import kernel
-from dbt_tangles.kernel_runtime.row_schema import Int64, rows_of
+from dbt_tangles.kernel_runtime.row_schema import Int64
 
 #: Maximum number of awaited ids per question among the ancestors of its tips; it keeps the list shorter than the
 #: message.
 MOST_GAPS = 16
 #: The questions at different tips that one replay answers. It bounds the memory: a bit for each of them and message.
 QUESTIONS_AT_ONCE = 4096
-_ROWS_AT_ONCE = 10_000
 
 
 class AccountRow(NamedTuple):
@@ -79,8 +75,8 @@ class _Account(NamedTuple):
     gaps: list[list[str]]  # The awaited parts of each message: listed ids, and its own id if it is erased
 
 
-@kernel(keys=["account_id"], reads=AccountRow, writes=KeyAuthority)
-def key_authority(table: pa.Table) -> Iterator[KeyAuthority]:
+@kernel(keys=["account_id"], reads=AccountRow, writes=KeyAuthority, order=[])
+def key_authority(rows: list[AccountRow]) -> Iterator[KeyAuthority]:
     """Decide whether keys signed for an account, as it was at given tips.
 
     An id listed in `prev` counts as a link only if its message is present and earlier in replay order. A question sees
@@ -101,13 +97,6 @@ def key_authority(table: pa.Table) -> Iterator[KeyAuthority]:
     Yields:
         One row per question.
     """
-    rows = rows_of(table.sort_by("account_id").to_batches(max_chunksize=_ROWS_AT_ONCE), AccountRow)
-    for _, of_account in groupby(rows, attrgetter("account_id")):
-        yield from _answer(list(of_account))
-
-
-def _answer(rows: list[AccountRow]) -> Iterator[KeyAuthority]:
-    """Answer the questions about one account."""
     foreign = {row.message_id for row in rows if row.is_foreign}
     account = _arrange([row for row in rows if row.message_id is not None and not row.is_foreign], foreign)
     has_root = any(message.is_root for message in account.messages)

@@ -5,8 +5,11 @@ first entry of ``excludes``, ``previous`` and ``oldSecrets`` has a pattern, and 
 entries of ``recps`` are checked. A pattern matches the whole string, as a JavaScript ``$`` does without flags; Python's
 ``$`` would also match before a trailing newline.
 
+The document of tangles in private groups writes these messages without keys and recipients, and with sigils. Such a
+content has the form `DOCUMENT`, and the recipes of the document alone judge it.
+
 Source: private group specification, JSON schemas of ``group/init`` (root and epoch), ``group/add-member`` and
-``group/exclude-member``.
+``group/exclude-member``; seed 000, "Members tangle", "Epoch tangle" and "Group tangle".
 """
 
 from __future__ import annotations
@@ -17,13 +20,14 @@ from binascii import a2b_base64
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from dbt_tangles.columns.group_kinds import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT
 from dbt_tangles.formats.ssb.envelope import opening_key
 from dbt_tangles.formats.ssb.ids import referenced_id
 from dbt_tangles.formats.ssb.redact import fingerprint
 from dbt_tangles.kernel_runtime.row_schema import Int32
 from dbt_tangles.reasons import GroupReason
 
-ROOT_INIT, EPOCH_INIT, ADD, EXCLUDE = "root_init", "epoch_init", "add", "exclude"
+PEERS, DOCUMENT = "peers", "document"
 VERSION = "v2"
 MIN_ADD_RECPS, MAX_ADD_RECPS = 2, 16
 
@@ -59,6 +63,8 @@ _SCHEMAS = {
         frozenset({"type", "excludes", "recps", "tangles"}), (1, 1), {"group": True, "members": True}, True
     ),
 }
+#: The keys of a content of the form `DOCUMENT` that name its feeds, one or a list; the first present counts.
+_DOCUMENT_FEEDS = {ADD: ("add", "feeds", "members"), EXCLUDE: ("exclude", "excludes", "remove")}
 _TANGLE_REASONS = {
     "group": GroupReason.BAD_GROUP_TANGLE,
     "epoch": GroupReason.BAD_EPOCH_TANGLE,
@@ -71,6 +77,7 @@ class GroupClaim(NamedTuple):
 
     kind: str  # `root_init`, `epoch_init`, `add` or `exclude`; for an invalid content, the nearest kind
     invalid_reason: GroupReason | None = None  # the first violated rule, if any; all later fields are then empty
+    form: str = PEERS  # `PEERS` or `DOCUMENT`
     group_uri: str | None = None  # the group id in the first recipient (an untrusted name); not of a root init
     group_root: str | None = None  # root of the group tangle; not of a root init, whose own id is the root
     epoch_root: str | None = None  # root of the epoch tangle; epoch inits only
@@ -108,6 +115,8 @@ def group_claim(content: Any) -> GroupClaim | None:
     kind = _kind(content)
     if kind is None:
         return None
+    if _is_of_document(content, kind):
+        return _document_claim(content, kind)
     reason = _violation(content, kind)
     if reason is not None:
         return GroupClaim(kind, reason)
@@ -140,7 +149,7 @@ def epoch_key(content: Any, claim: GroupClaim | None) -> bytes | None:
         content: Any JSON value, with its secrets.
         claim: The result of `group_claim`.
     """
-    is_init = claim is not None and claim.invalid_reason is None and claim.kind in (ROOT_INIT, EPOCH_INIT)
+    is_init = claim is not None and claim.key_fingerprint is not None and claim.kind in (ROOT_INIT, EPOCH_INIT)
     return a2b_base64(content["secret"]) if is_init else None
 
 
@@ -161,6 +170,45 @@ def sealed_with(content: dict[str, Any], envelope: Any, author: Any, previous: A
     secrets = (secret for secret in (content.get("secret"), *old) if _matches(_SECRET, secret))
     key = opening_key(envelope, author, previous, map(a2b_base64, secrets))
     return None if key is None else fingerprint(b64encode(key).decode())
+
+
+def _is_of_document(content: dict[str, Any], kind: str) -> bool:
+    """Whether a content has no version, key and recipients, and its tangles are as the document has them."""
+    tangles = content.get("tangles")
+    if content.keys() & {"version", "secret", "recps"} or type(tangles) is not dict:
+        return False
+    for name, follows in _SCHEMAS[kind].tangles.items():
+        fields = tangles.get(name)
+        if type(fields) is not dict:
+            return False
+        root, previous = fields.get("root", 0), fields.get("previous", 0)
+        if follows and type(previous) is list and previous:
+            if not all(type(entry) is str and entry[:1] == "%" and referenced_id(entry) for entry in [root, *previous]):
+                return False
+        elif follows or root is not None or previous is not None:
+            return False
+    return True
+
+
+def _document_claim(content: dict[str, Any], kind: str) -> GroupClaim:
+    """Read a content of the form `DOCUMENT`."""
+    roots = {
+        name: fields["root"] and referenced_id(fields["root"])
+        for name, fields in content["tangles"].items()
+        if name in _SCHEMAS[kind].tangles
+    }
+    named = next((content[key] for key in _DOCUMENT_FEEDS.get(kind, ()) if key in content), [])
+    feeds = named if type(named) is list else [named]
+    previous = content["tangles"]["epoch"]["previous"] if kind == EPOCH_INIT else None
+    return GroupClaim(
+        kind,
+        form=DOCUMENT,
+        group_root=roots["group"],
+        epoch_root=roots.get("epoch"),
+        previous_epochs=previous and [referenced_id(entry) for entry in previous],
+        epoch_id=roots["members"],
+        feeds=tuple(dict.fromkeys(feed for feed in feeds if type(feed) is str)),
+    )
 
 
 def _kind(content: Any) -> str | None:

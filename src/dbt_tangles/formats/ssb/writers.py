@@ -4,52 +4,52 @@ Source: SSB improvement proposal "Tangles": a type specifies its candidates. The
 """
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from dbt_tangles.formats.ssb.contents import parse_content
-from dbt_tangles.kernel_runtime.row_schema import array_of, columns_of, fields_of
+from dbt_tangles.kernel_runtime.row_schema import batches_of_rows, rows_of, schema_of
 
 #: A root that names this admits every author.
 ANYONE = "*"
 
 
-class WriterRow(NamedTuple):
-    """A row of the result: a permitted writer of a tangle."""
+class Root(NamedTuple):
+    """A root of a restricted type."""
+
+    tangle_name: str
+    root_id: str
+    author: str
+    writers_field: str | None  # Null if only the author may write
+    content: str | None
+
+
+class Writer(NamedTuple):
+    """A permitted writer of a tangle."""
 
     tangle_name: str
     root_id: str
     writer: str
 
 
-#: One row per root of a restricted type. `writers_field` is null if only the author may write.
-INPUT_SCHEMA = pa.schema(
-    [(name, pa.string()) for name in ("tangle_name", "root_id", "author", "writers_field", "content")]
-)
-OUTPUT_SCHEMA = pa.schema(fields_of(WriterRow))
+INPUT_SCHEMA, OUTPUT_SCHEMA = schema_of(Root), schema_of(Writer)
 
 
 def list_writers(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """List the permitted writers of each tangle.
+    """List the permitted writers of tangles: rows of `Writer`, from rows of `Root`.
 
-    Args:
-        batches: Rows of `INPUT_SCHEMA`.
-
-    Yields:
-        A row of `OUTPUT_SCHEMA` for each root and author. A root that admits every author has no rows.
+    A root that admits every author has no rows.
     """
-    for batch in batches:
-        rows = []
-        for root in batch.to_pylist():
-            named = named_feeds(parse_content(root["content"]), root["writers_field"])
-            if ANYONE not in named:
-                names = dict.fromkeys([root["author"], *named])
-                rows += [WriterRow(root["tangle_name"], root["root_id"], name) for name in names]
-        columns = columns_of(WriterRow, rows)
-        yield pa.RecordBatch.from_arrays(
-            [array_of(columns[field.name], field.type) for field in OUTPUT_SCHEMA], schema=OUTPUT_SCHEMA
-        )
+    return batches_of_rows(Writer, chain.from_iterable(map(_writers_of, rows_of(batches, Root))))
+
+
+def _writers_of(root: Root) -> Iterator[Writer]:
+    named = named_feeds(parse_content(root.content), root.writers_field)
+    if ANYONE not in named:
+        for name in dict.fromkeys([root.author, *named]):
+            yield Writer(root.tangle_name, root.root_id, name)
 
 
 def named_feeds(content: dict[str, Any] | None, field: str | None) -> list[str]:

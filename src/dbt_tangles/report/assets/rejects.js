@@ -13,8 +13,7 @@ function rejectedLine(row, isNamed) {
   return h("li", { class: isNamed ? "reject named" : "reject", "data-place": place },
     h("div", {}, link(addressOf("rejects", [place]), said(place, "id")), " ", h("b", {}, link(addressOf("rejects", [], { log: row.log, reason: row.reason }), said(row.reason))), ` ${row.log} log`,
       row.line_count > 1 ? `, ${count(row.line_count)} equal lines` : "", row.id ? [", its id would be ", link(addressOfId(row.id), said(row.id, "id"))] : null),
-    h("div", { class: "dim" }, said(row.meaning), row.detail ? [" ", said(row.detail)] : null),
-    row.excerpt === null || row.excerpt === undefined ? null : h("pre", { class: "excerpt", tabindex: 0, role: "region", "aria-label": `Text of ${place}` }, said(row.excerpt)));
+    h("div", { class: "dim" }, said(row.meaning), row.detail ? [" ", said(row.detail)] : null));
 }
 
 async function showRejects(page, parts, filters) {
@@ -23,8 +22,7 @@ async function showRejects(page, parts, filters) {
   const rows = data.rows.filter((row) => isWanted(row, "log", "reason")), named = place ? rows.filter((row) => `${row.file}:${row.line}` === place) : [];
   const tally = (name, others) => [...d3.rollup(data.rows.filter((row) => isWanted(row, ...others)), (found) => found.length, (row) => row[name])].map(([value, n]) => [value, `${value} ${count(n)}`]);
   page.append(h("section", { class: "card" }, h("h2", {}, "Rejected lines"),
-    h("p", { class: "note" }, `${count(data.total)} rejected lines. ${data.left_out ? `The first 100 of each log and reason are listed; ${count(data.left_out)} are left out. ` : ""}`
-      + "A line's text is shown if its file is on the machine of the report and has not changed since the build; unprintable characters are escaped, and possible secrets masked."),
+    h("p", { class: "note" }, `${count(data.total)} rejected lines. ${data.left_out ? `The first 100 of each log and reason are listed; ${count(data.left_out)} are left out.` : ""}`),
     choices("Log", "rejects", [], filters, "log", tally("log", [])), choices("Reason", "rejects", [], filters, "reason", tally("reason", ["log"])),
     place && !named.length ? h("p", {}, "The report does not list ", said(place, "id"), ". Ask the warehouse: ", command(await tangles.load("index"), "why", place)) : null,
     h("p", { id: "shown", role: "status" }, `${count(rows.length)} of ${count(data.rows.length)} entries`),

@@ -56,30 +56,10 @@ const search = (() => {
     for (let n = 0; n < names.chunks; n++) await chunkOf(n);  // One after the other, so that the page stays responsive.
   }
 
-  /** The CRC-32 of a text. */
-  function crc32(text) {
-    let sum = -1;
-    for (const byte of new TextEncoder().encode(text)) {
-      sum ^= byte;
-      for (let bit = 0; bit < 8; bit++) sum = (sum >>> 1) ^ (sum & 1 ? 0xedb88320 : 0);
-    }
-    return ~sum >>> 0;
-  }
-
-  /** The numbers of the chunks that may have an id, by its locator: see search_locators.py. */
-  async function chunksOf(id) {
-    const names = await tangles.load("search"), sum = crc32(id), mark = sum >>> 14;
-    if (!names.count) return [];
-    const locator = await tangles.load(`locator-${sum & (names.locators - 1)}`);
-    const digits = [mark >> 12, (mark >> 6) & 63, mark & 63].map((digit) => DIGITS[digit]).join("");
-    const has = (marks) => { for (let at = marks.indexOf(digits); at >= 0; at = marks.indexOf(digits, at + 1)) if (at % 3 === 0) return true; return false; };
-    return d3.range(locator.length).filter((n) => has(locator[n]));
-  }
-
-  /** The entries of an id: reads only the chunks that may have it. */
+  /** The entries of an id. */
   async function entriesOf(id) {
     const names = await tangles.load("search"), short = shorten(id), found = [];
-    for (const number of await chunksOf(short)) {
+    for (let number = 0; number < names.chunks; number++) {
       const chunk = await chunkOf(number), marks = new Uint8Array(chunk.count);
       mark(chunk.ids, short, marks);
       marks.forEach((is, n) => { if (is && line(chunk.ids, n) === short) found.push(entryOf(names, chunk, n)); });
@@ -110,8 +90,8 @@ const search = (() => {
   const weightsOf = (names, table, verdict) => names.combinations.map((combination) => combination.filter((n) => (!table || names.verdicts[n][0] === table) && (!verdict || names.verdicts[n][1] === verdict)).length);
 
   /**
-   * Find the entries that have all words of `q`, in an id, author, text or verdict, and satisfy the filters. The chunks that
-   * have `q` as an id come first. `tell` gets the entries found so far and the number of entries searched; if it returns false, the search ends.
+   * Find the entries that have all words of `q`, in an id, author, text or verdict, and satisfy the filters. `tell` gets the
+   * entries found so far and the number of entries searched; if it returns false, the search ends.
    */
   async function find({ q = "", table = "", verdict = "", author = "", from = "", to = "", time = "" }, tell = () => true) {
     const names = await tangles.load("search"), words = q.trim().split(/\s+/).filter(Boolean);
@@ -121,7 +101,6 @@ const search = (() => {
     const authors = author ? numbersOf(names.authors, (id, n) => id.includes(author) || names.people[n] === author) : null;
     const first = from ? Date.parse(from) / 1000 : 0, last = to ? Date.parse(to) / 1000 + (to.includes("T") ? 0 : 86400) : Infinity, isTimed = Boolean(from || to || time === "known");
     const entries = [], found = { count: 0, rows: 0, searched: 0, milliseconds: 0, entry: (k) => entryOf(names, entries[2 * k], entries[2 * k + 1]) };
-    const likely = terms.length === 1 ? await chunksOf(terms[0].id) : [];
 
     function searchChunk(chunk) {
       const [, by, written, verdicts] = chunk.columns;
@@ -143,7 +122,7 @@ const search = (() => {
       found.count = entries.length / 2;
       found.searched += chunk.count;
     }
-    for (const n of [...likely, ...d3.range(names.chunks).filter((n) => !likely.includes(n))]) {
+    for (let n = 0; n < names.chunks; n++) {
       const chunk = await chunkOf(n), started = performance.now();
       searchChunk(chunk);
       found.milliseconds += performance.now() - started;

@@ -7,8 +7,15 @@ function showTimeline(page, view, shard) {
   const shade = (node) => (authors.indexOf(node.author) < 7 ? `author${authors.indexOf(node.author)}` : "others");
   const nameOf = new Map(view.nodes.map((node) => [node.author, node.by || (node.author === null ? "author not known" : node.author.slice(0, 12))]));
   const why = panel(shard, view);
+  const lowest = Math.min(...view.nodes.map((node) => node.rank)), ranks = 1 + Math.max(...view.nodes.map((node) => node.latest_rank)) - lowest;
+  function span(node) {
+    const bar = h("i", { class: "span" });
+    bar.style.left = `${100 * (node.rank - lowest) / ranks}%`;
+    bar.style.width = `${100 * (node.latest_rank - node.rank + 1) / ranks}%`;
+    return bar;
+  }
   const boxes = view.nodes.map((node, n) => {
-    const box = h("button", { type: "button", class: `event ${shade(node)}`, "data-node": n, onclick: () => choose(n) }, h("b", {}, said(cut(node.label, 60))), h("small", {}, said(nameOf.get(node.author))));
+    const box = h("button", { type: "button", class: `event ${shade(node)}`, "data-node": n, onclick: () => choose(n) }, h("b", {}, said(cut(node.label, 60))), h("small", {}, said(nameOf.get(node.author))), span(node));
     tip.on(box, () => [node.id, `last position ${node.position}, rank ${node.rank}`, node.words || null, node.title]);
     return box;
   });
@@ -70,8 +77,9 @@ function showTimeline(page, view, shard) {
   page.append(h("div", { class: "canvas scrolled", tabindex: 0, role: "region", "aria-label": "The order of the events" }, stage), why.place);
   if (view.left_out > 0) page.append(h("p", { class: "note" }, `Shown: ${count(view.nodes.length)} of ${count(view.total)} events, from position ${count(view.low)} on`,
     last ? `, and the last ${count(last)} steps, which change only these events.` : "; the timeline has no steps of these events alone."));
+  page.append(h("p", { class: "note" }, "The line at the foot of an event spans the ranks that its causes and effects allow, from the first rank shown to the last."));
   page.append(factList(view) || "", facts(view),
-    behind("The order as a table", [["position", (node) => node.position], ["event", (node) => node.id], ["words", (node) => node.label], ["author", (node) => nameOf.get(node.author)], ["rank", (node) => node.rank], ["marks", (node) => node.words], ["message", (node) => node.title || ""]], view.nodes),
+    behind("The order as a table", [["position", (node) => node.position], ["event", (node) => node.id], ["words", (node) => node.label], ["author", (node) => nameOf.get(node.author)], ["rank", (node) => node.rank], ["latest rank", (node) => node.latest_rank], ["marks", (node) => node.words], ["message", (node) => node.title || ""]], view.nodes),
     last ? steps : "");
   if (readAddress(location.hash).filters.get("only") === "steps") {
     steps.open = true;

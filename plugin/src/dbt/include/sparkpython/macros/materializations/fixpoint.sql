@@ -8,10 +8,10 @@
     needs no earlier rounds; `all_rounds()` has these. `waiting(relation)` has the rows that wait to be joined; the third query
     selects those that still wait, and runs after every sixteenth round.
 
-    A session stores the rows of a round behind a temporary view; a server that runs only SQL stores them as a table. The log
-    has a line with the numbers of settled and unsettled rows of each round. Further settings in `meta`: `first_round`, the
-    number of the base (0); `rounds`, the number of the last round (default: unlimited), with an empty table if rows still
-    settle in it; `words`, the log's words for a `round` and its `rows`.
+    The rows of a round are stored behind a temporary view of the session of Python models. The log has a line with the numbers
+    of settled and unsettled rows of each round. Further settings in `meta`: `first_round`, the number of the base (0);
+    `rounds`, the number of the last round (default: unlimited), with an empty table if rows still settle in it; `words`, the
+    log's words for a `round` and its `rows`.
 
     An example: the level of each employee. Employees in a cycle of superiors get no row.
 
@@ -43,7 +43,6 @@
     {%- set result = '__fixpoint_result__' -%}
     {% do adapter.run_fixpoint(
         target_relation,
-        config.get('file_format') or 'parquet',
         queries,
         {
             'this_round': this_round(),

@@ -1,6 +1,6 @@
-"""The touches of pzp sets: a touch is a message together with an item that it adds or deletes.
+"""The operations of pzp sets: an operation is a message together with an item that it adds or deletes.
 
-Items are numbered by set, then first touch, and touches by message, so that an item belongs to one set.
+Items are numbered by set, then first operation, and operations by message, so that an item belongs to one set.
 """
 
 from typing import NamedTuple
@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 
 from dbt_tangles.columns.arrays import starts
 from dbt_tangles.columns.dense_ids import group_rows
+from dbt_tangles.columns.item_tokens import are_unique
 from dbt_tangles.columns.strings import strings_of
-from dbt_tangles.formats.pzp.items import are_unique
 from dbt_tangles.kernel_runtime.compiled import compiled
 from dbt_tangles.kernel_runtime.output import Texts
 
@@ -30,19 +30,19 @@ class Entries(NamedTuple):
         return Entries(*(part[is_kept] for part in self))
 
 
-class Touches(NamedTuple):
-    """The items of many sets, and the touches on them."""
+class Operations(NamedTuple):
+    """The items of many sets, and the operations on them."""
 
     item_start: np.ndarray  # int64[sets + 1], into the items
     token: np.ndarray  # int64[items], a token of each item
-    first: np.ndarray  # int32[items], the first touch on each item
+    first: np.ndarray  # int32[items], the first operation on each item
     latest: np.ndarray  # int32[items], the last one
     adds: np.ndarray  # bool[messages], whether it counts and adds an item
-    start: np.ndarray  # int64[messages + 1], into the touches
-    message: np.ndarray  # int32[touches]
-    item: np.ndarray  # int32[touches]
-    deletes: np.ndarray  # bool[touches], whether the message deletes the item (additions come first)
-    before: np.ndarray  # int32[touches], the previous touch on the item, or -1
+    start: np.ndarray  # int64[messages + 1], into the operations
+    message: np.ndarray  # int32[operations]
+    item: np.ndarray  # int32[operations]
+    deletes: np.ndarray  # bool[operations], whether the message deletes the item (additions come first)
+    before: np.ndarray  # int32[operations], the previous operation on the item, or -1
 
 
 def read_entries(table: pa.Table, row: np.ndarray, is_entry: np.ndarray) -> tuple[Entries, pa.Array]:
@@ -62,14 +62,14 @@ def read_entries(table: pa.Table, row: np.ndarray, is_entry: np.ndarray) -> tupl
     return Entries(owner, deletes, code, np.arange(len(owner))).where(order[is_entry[owner[order]]]), tokens
 
 
-def list_touches(entries: Entries, set_of: np.ndarray, sets: int) -> Touches:
-    """List the touches of messages by their additions and deletions, each item of a message once."""
+def list_operations(entries: Entries, set_of: np.ndarray, sets: int) -> Operations:
+    """List the operations of messages by their additions and deletions, each item of a message once."""
     owner, deletes, code, token = entries
     item, entry = _number(set_of[owner].astype(np.int64) * (int(code.max(initial=0)) + 1) + code)
-    touch, first_entry = _number(owner * len(entry) + item)
+    operation, first_entry = _number(owner * len(entry) + item)
     message, item = owner[first_entry].astype(np.int32), item[first_entry].astype(np.int32)
     is_deletion, adds = np.zeros(len(message), np.bool_), np.zeros(len(set_of), np.bool_)
-    is_deletion[touch[deletes]] = True
+    is_deletion[operation[deletes]] = True
     adds[owner[~deletes]] = True
     by_item = np.argsort(item, kind="stable").astype(np.int32)
     is_first = np.diff(item[by_item], prepend=-1) > 0
@@ -78,7 +78,7 @@ def list_touches(entries: Entries, set_of: np.ndarray, sets: int) -> Touches:
     first, latest = by_item[is_first], by_item[np.append(is_first[1:], True)[: len(is_first)]]
     item_start = np.searchsorted(set_of[message[first]], np.arange(sets + 1))
     start = np.searchsorted(message, np.arange(len(set_of) + 1))
-    return Touches(item_start, token[entry], first, latest, adds, start, message, item, is_deletion, before)
+    return Operations(item_start, token[entry], first, latest, adds, start, message, item, is_deletion, before)
 
 
 def _number(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -91,8 +91,8 @@ def _number(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @compiled
-def insertions(touches, counted):
-    """Find the touch that put each item into its set: int32[items], -1 for an item that is not in the set.
+def insertions(operations, counted):
+    """Find the operation that put each item into its set: int32[items], -1 for an item that is not in the set.
 
     The additions, then the deletions of each message are applied in reduction order. Adding a present item changes
     nothing. An item that is deleted and added again moves to the end. Only messages that are `counted` bool[messages]
@@ -100,29 +100,29 @@ def insertions(touches, counted):
 
     Source: pzp-set 1.0.1, values.
     """
-    inserted = np.full(len(touches.latest), np.int32(-1))
-    for t in range(len(touches.message)):
-        if counted[touches.message[t]]:
-            i = touches.item[t]
-            if touches.deletes[t]:
+    inserted = np.full(len(operations.latest), np.int32(-1))
+    for t in range(len(operations.message)):
+        if counted[operations.message[t]]:
+            i = operations.item[t]
+            if operations.deletes[t]:
                 inserted[i] = -1
             elif inserted[i] < 0:
                 inserted[i] = t
     return inserted
 
 
-def positions(touches: Touches, inserted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def positions(operations: Operations, inserted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Order the present items by insertion: int64[present]; int32[items], the position of each in its set, or -1."""
     present = np.argsort(inserted, kind="stable")[np.count_nonzero(inserted < 0) :]
-    owner = np.searchsorted(touches.item_start, present, side="right")
+    owner = np.searchsorted(operations.item_start, present, side="right")
     position = np.full(len(inserted), np.int32(-1))
     position[present] = np.arange(len(present)) - np.searchsorted(owner, owner)
     return present, position
 
 
-def messages_by_item(touches: Touches, is_listed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """List the messages of some touches by item, ascending: int64[items + 1], offsets into int32[...]."""
+def messages_by_item(operations: Operations, is_listed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """List the messages of some operations by item, ascending: int64[items + 1], offsets into int32[...]."""
     listed = np.flatnonzero(is_listed)
-    item = touches.item[listed]
+    item = operations.item[listed]
     by_item = listed[np.argsort(item, kind="stable")]
-    return starts(np.bincount(item, minlength=len(touches.latest))), touches.message[by_item]
+    return starts(np.bincount(item, minlength=len(operations.latest))), operations.message[by_item]

@@ -28,13 +28,15 @@ from dbt_tangles.columns.arrays import flags, scatter, sums
 from dbt_tangles.columns.dense_ids import Nodes, group_rows, number_rows
 from dbt_tangles.columns.links import link
 from dbt_tangles.columns.strings import lists_of, strings_of
-from dbt_tangles.formats.pzp.rules import SELF, Reason
 from dbt_tangles.kernel_runtime.compiled import compiled
+from dbt_tangles.reasons import PzpReason as Reason
 
 _RANKS = {reason.value: reason.rank for reason in Reason}
 _PREV_NOT_LOWER, _NO_KNOWN_PREV = Reason.PREV_NOT_LOWER.rank, Reason.NO_KNOWN_PREV.rank
 _DEPTH_GAP = Reason.DEPTH_GAP.rank
 _UNKNOWN_ACCOUNT_TIPS, _UNDECIDED_PREV = Reason.UNKNOWN_ACCOUNT_TIPS.rank, Reason.UNDECIDED_PREV.rank
+# The account of messages that any key may sign.
+_SELF = "self"
 # Without a reason.
 _NEVER = 127
 # 32 bytes in base58.
@@ -53,11 +55,11 @@ def validity(table: pa.Table) -> pa.Table:
     """Decide the validity of the messages of many feed tangles.
 
     Args:
-        table: Rows of `algorithms.set.schemas.SetEntry` in any order, whole tangles only; `set_id` names the root.
+        table: Rows of `schemas.SetEntry` in any order, whole tangles only; `set_id` names the root.
 
     Returns:
         One row per row of the input, in its order: `is_valid`, `reject_reason` (the first in the peer's order) and
-        `is_held` of `algorithms.set.schemas.SetMessage`.
+        `is_held` of `schemas.SetMessage`.
 
     Raises:
         OverflowError: There are more than 2^31 - 1 rows or listed ids.
@@ -114,7 +116,7 @@ def _check_alone(table: pa.Table, nodes: Nodes, names_root: np.ndarray, is_cycli
     for fails, reason in (
         ((root < 0) & ~no_feed, Reason.MISSING_ROOT),
         ((root < 0) & no_feed, Reason.NOT_A_FEED),
-        (_equal(table["account"], pa.scalar(SELF))[row], Reason.ACCOUNT_SELF),
+        (_equal(table["account"], pa.scalar(_SELF))[row], Reason.ACCOUNT_SELF),
         (~table["is_key_authorised"].fill_null(True).to_numpy()[row], Reason.UNAUTHORISED_KEY),
         (~_are_alike(table["domain"], row, root), Reason.OTHER_DOMAIN),
         (~_are_alike(table["account"], row, root), Reason.OTHER_ACCOUNT),
