@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dbt_spark_python.incremental.counts import count_differing, count_rows, row_hash
+from dbt_spark_python.incremental.counts import count_differing, row_hash
 
 COLUMNS = "shop string, day int, amount bigint, notes array<string>, rates map<string, int>"
 
@@ -99,11 +99,3 @@ def test_every_difference_counts(spark, kind, values):
     """Each digit and byte, nulls within a value and the boundaries of inner lists, beside constant and null columns."""
     rows = [(value, other, None) for value in values for other in values]
     assert len({*hashes(spark.createDataFrame(rows, f"one {kind}, other {kind}, empty {kind}"))}) == len(rows)
-
-
-def test_rows_of_a_folder(tmp_path):
-    assert count_rows(tmp_path) == 0
-    (tmp_path / "part=1").mkdir()
-    for number, name in enumerate(("a.parquet", "part=1/b.parquet", "c.parquet")):
-        pq.write_table(pa.table({"id": range(number)}), tmp_path / name)
-    assert count_rows(tmp_path) == 3

@@ -17,7 +17,6 @@ MODELS = {
     """,
     "counted.sql": """
         {{ config(materialized='table') }}
-        {% do adapter.begin_table(this, model.unique_id, ['n']) %}
         select count(*) as n, sum(ascii(reverse(text))) as s, {{ var('version', 1) }} as version
         from {{ ref('numbers') }}
     """,
@@ -31,10 +30,15 @@ MODELS = {
     """,
 }
 
+COUNTED = "{% macro counted_key_columns() %}{{ return(['n'] if model.name == 'counted' else none) }}{% endmacro %}"
+
 
 @pytest.fixture(scope="module")
 def shared(project, tmp_path_factory):
-    return project("damaged", make_project(tmp_path_factory.mktemp("damaged") / "p", MODELS))
+    folder = make_project(tmp_path_factory.mktemp("damaged") / "p", MODELS)
+    (folder / "macros").mkdir()
+    (folder / "macros" / "counted.sql").write_text(COUNTED)
+    return project("damaged", folder)
 
 
 @pytest.fixture

@@ -152,15 +152,6 @@ def test_versions_of_libraries_count(project, monkeypatch):
     assert found["plugin"] == digest_package("dbt_spark_python")
 
 
-def test_changed_parts():
-    """`inputs` is named only if all other parts are equal; a new part counts as changed."""
-    now = {"code": "1", "config": "1", "inputs": "1"}
-    assert changed_parts(now, now) == []
-    assert changed_parts(now | {"inputs": "0"}, now) == ["inputs"]
-    assert changed_parts({"code": "0", "config": "1", "inputs": "0"}, now) == ["code"]
-    assert changed_parts({}, now) == ["code", "config"]
-
-
 def test_a_large_seed_is_its_file(project, tmp_path):
     """For a large seed dbt stores a path instead of a checksum."""
     file = tmp_path / "seeds" / "shops.csv"

@@ -35,13 +35,14 @@ def test_a_table_is_dropped_with_its_files(monkeypatch, kind, is_iceberg, expect
 def views_of(answer) -> list[tuple[str, str, str]]:
     """List the views of a schema whose `show views` returns these rows, or raises this error."""
 
-    def execute(sql: str, fetch: bool) -> tuple[str, list]:
-        assert (sql, fetch) == ("show views in s", True)
+    def fetch_rows(sql: str) -> list[tuple]:
+        assert sql == "show views in s"
         if isinstance(answer, Exception):
             raise answer
-        return "OK", answer
+        return answer
 
-    found = SparkPythonAdapter._views_of(SimpleNamespace(execute=execute, Relation=SparkPythonAdapter.Relation), "s")
+    adapter = SimpleNamespace(fetch_rows=fetch_rows, Relation=SparkPythonAdapter.Relation)
+    found = SparkPythonAdapter._views_of(adapter, "s")
     return [(view.schema, view.identifier, view.type) for view in found]
 
 

@@ -7,12 +7,12 @@ from dbt_common.exceptions import CompilationError
 
 from dbt_spark_python.run_history import (
     Run,
+    RunHistory,
     _describe_mixture,
     _map,
     _model,
     _tables_of_runs,
     count_unchanged,
-    describe_outcome,
 )
 
 
@@ -23,8 +23,8 @@ def result(status: str, message: str = "OK") -> SimpleNamespace:
 def test_the_outcome_of_a_run():
     results = [result("success", "unchanged"), result("pass"), result("warn"), result("no-op"), result("runtime error")]
     assert count_unchanged(results) == 1
-    assert describe_outcome(results) == "2 passed, 1 warned, 1 failed (1 unchanged)"
-    assert describe_outcome([]) == "0 passed"
+    assert RunHistory.describe_outcome(None, results) == "2 passed, 1 warned, 1 failed (1 unchanged)"
+    assert RunHistory.describe_outcome(None, []) == "0 passed"
 
 
 def test_tables_of_each_run():

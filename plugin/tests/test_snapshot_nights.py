@@ -6,11 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from conftest import ENGINE, FORMATS
-from dbt_spark_python.fences.known_session import find_session
 from dbt_spark_python.incremental.snapshot_tables import SnapshotTables
-from dbt_spark_python.incremental.tables import ChangedGroups
-from dbt_spark_python.table_store.public_folders import Publication
 from shop_nights import FIRST
 from shop_project import expected_sums
 
@@ -40,7 +36,7 @@ def test_a_commit_without_its_manifest_is_made_again(nights, monkeypatch):
 @pytest.mark.iceberg
 @pytest.mark.delta
 def test_a_reader_sees_the_rows_before_a_run_or_after_it(nights):
-    """Each reading of a table during a run, also while `merge` replaces its rows, is one of the two states."""
+    """Each reading of a table during a run is one of the two states."""
     nights.run()
     before, seen, ended = {name: nights.rows(name) for name in ("sums", "days")}, [], threading.Event()
 
@@ -60,46 +56,6 @@ def test_a_reader_sees_the_rows_before_a_run_or_after_it(nights):
     after = {name: nights.rows(name) for name in before}
     assert [each for each in seen if each[1] not in (before[each[0]], after[each[0]])] == []
     assert {name for name, rows in seen if rows == before[name] != after[name]} == {*before}
-
-
-@pytest.mark.iceberg
-@pytest.mark.delta
-@pytest.mark.parametrize("partitions", ["", "partitioned by (shop)"])
-@pytest.mark.parametrize(("changed", "kept"), [(["a"], {"b", "c", None}), (["a", "b", ""], {"c"})])
-def test_groups_are_replaced_in_one_commit(nights, changed, kept, partitions):
-    """A table without partitions is written in full if at least half of its files have a changed group."""
-    nights.run("--select", "orders")  # it opens the session
-    session, schema, form = find_session(), nights.built.schema, FORMATS[ENGINE]
-    columns, name = "amount int, shop string, words map<string, int>", f"{schema}.kept"
-
-    def execute(sql: str) -> list[tuple]:
-        return [tuple(row) for row in session.sql(sql).collect()]
-
-    def state() -> tuple[dict, int]:
-        commits = execute(f"describe history {name}" if form == "delta" else f"select * from {name}.snapshots")
-        file = "_metadata.file_path" if form == "delta" else "_file"
-        return dict(execute(f"select shop, {file} from {name}")), len(commits)
-
-    for table, more in (("kept", partitions), ("kept__next", "")):
-        execute(f"create table {schema}.{table} ({columns}) using {form} {more}")
-    for shop in ("'a'", "'b'", "'c'", "null"):
-        execute(f"insert into {name} values (1, {shop}, map('x', 1))")
-    execute(f"insert into {name}__next values (2, 'a', map('y', 2)), (3, 'd', null)")
-    versions = [(shop, 2 if shop in changed else 1) for shop in ("a", "b", "c", "")]
-    session.createDataFrame(versions, "shop_key string, version long").createOrReplaceTempView("kept_versions")
-    files, commits = state()
-    groups = ChangedGroups("shop", "kept_versions", "shop_key", 1)
-    tables = SnapshotTables(execute, lambda schema: ["kept"], lambda: session)
-    counts = tables.begin_replacement((schema, "kept"), groups).finish("kept__next", ["shop"])
-    assert tuple(counts.values()) == (1, 1, len(changed) - 1)
-    rows = [(1, shop, {"x": 1}) for shop in kept] + [(2, "a", {"y": 2}), (3, "d", None)]
-    assert nights.rows("kept") == sorted(rows, key=repr)
-    files_now, commits_now = state()
-    assert commits_now == commits + 1
-    is_merged = partitions or len(changed) == 1
-    assert {shop for shop in kept if files[shop] == files_now[shop]} == (kept if is_merged else set())
-    tables.publish(schema, "kept", "run", Publication())
-    assert not session.catalog.tableExists(f"{name}__next")
 
 
 @pytest.mark.iceberg

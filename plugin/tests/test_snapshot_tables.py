@@ -116,14 +116,15 @@ def test_a_manifest_is_that_of_the_snapshot_it_names():
     assert catalog.tables().published("s") == []
 
 
-def test_a_table_whose_rows_stay_equal_keeps_the_run_of_its_last_change():
+def test_a_table_whose_rows_stay_equal_keeps_the_run_of_its_last_change(monkeypatch):
     catalog = Catalog()
     changes = dict(zip(("rows_added", "rows_changed", "rows_removed"), (1, 0, 0), strict=True))
     for run, counted in (("first", changes), ("second", dict.fromkeys(changes, 0)), ("third", changes)):
         tables = catalog.tables()
         tables.manifest_of("s", "t")
         catalog.properties["current-snapshot-id"] = run
-        tables.publish("s", "t", run, ORIGIN._replace(changes=counted))
+        monkeypatch.setattr(tables, "_count", lambda *_, counted=counted: counted)
+        tables.publish("s", "t", run, ORIGIN)
         (table,) = catalog.tables().published("s")
         assert (table.changed_in, table.changes) == ("third" if run == "third" else "first", changes)
 
@@ -132,7 +133,7 @@ def test_changed_rows_are_counted_against_the_current_snapshot(catalog, monkeypa
     asked = []
     catalog.properties["current-snapshot-id"] = "2"
     catalog.snapshots = [("2", "1")]
-    monkeypatch.setattr(snapshot_tables, "count_differing", lambda before, after, key_columns: {})
+    monkeypatch.setattr(snapshot_tables, "count_changes", lambda before, after, publication: {})
     tables = catalog.tables(session=SimpleNamespace(sql=asked.append, table=lambda name: name))
     assert tables.manifest_of("s", "t")["content"] == "1"
     catalog.properties["current-snapshot-id"] = "3"
@@ -193,10 +194,9 @@ def test_the_format_of_a_table_is_read_with_its_manifest_and_when_it_is_publishe
     tables.manifest_of("s", "t")
     formats = ("iceberg", "delta", "iceberg")
     assert [tables.replaces_in_place("s", "t", name) for name in formats] == [True, False, True]
-    assert catalog.statements == ["show tblproperties `s`.`t`"]
     catalog.properties = {"transient_lastDdlTime": "1"}
     tables.publish("s", "t", "run", ORIGIN)
-    assert len(catalog.statements) == 2, "no `alter table`"
+    assert {*catalog.statements} == {"show tblproperties `s`.`t`"}, "no `alter table`"
     assert catalog.manifest() == {}
     assert not tables.replaces_in_place("s", "t", "iceberg")
     assert [tables.replaces_in_place("s", "other", name) for name in ("delta", "parquet")] == [True, False]

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import re
 import urllib.request
 from collections.abc import Iterator
 from itertools import pairwise
@@ -12,16 +11,11 @@ from typing import Any, NamedTuple
 from tests.cluster.servers import HOST
 
 EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
-#: In Spark's plans: the operators that replace rows of Iceberg (`create or replace` has the first one, too), and the
-#: scan of a table of new rows, named after the table that gets them.
-_MERGE = re.compile("OverwriteByExpression|ReplaceData|WriteDelta")
-_NEW_ROWS = re.compile(r"BatchScan \S*?(\w+)__next\b")
 
 
 class Running(NamedTuple):
-    """A running statement, by the table that it changes, and an executor that runs a task of it or keeps its input."""
+    """An executor that keeps the input of a running statement."""
 
-    table: str
     application: str
     executor: str
 
@@ -41,31 +35,9 @@ class Application:
         return any(stage["attemptId"] for stage in self._ask("stages"))
 
     def keepers(self) -> list[Running]:
-        """Return the executors that keep checkpointed rows, first the one with most; their table is unknown."""
+        """Return the executors that keep checkpointed rows, first the one with most."""
         executors = sorted(self._ask("executors"), key=lambda executor: -executor["rddBlocks"])
-        return [Running("", self._id(), each["id"]) for each in executors if each["rddBlocks"]]
-
-    def merges(self) -> list[Running]:
-        """Return the merges of changed groups of which a task runs."""
-        found = []
-        for statement in self._ask("sql?details=false&planDescription=false&length=10000"):
-            if statement["status"] == "RUNNING" and statement["runningJobIds"]:
-                found += self._merges_of(statement)
-        return found
-
-    def _merges_of(self, statement: dict[str, Any]) -> list[Running]:
-        plan = self._ask(f"sql/{statement['id']}?details=false")
-        table = plan and _MERGE.search(plan["planDescription"]) and _NEW_ROWS.search(plan["planDescription"])
-        if not table:
-            return []
-        jobs = [self._ask(f"jobs/{job}") for job in statement["runningJobIds"]]
-        stages = {stage for job in jobs if job for stage in job["stageIds"]}
-        return [
-            Running(table[1], self._id(), task["executorId"])
-            for stage in self._ask("stages?status=active")
-            if stage["stageId"] in stages
-            for task in self._tasks(stage)
-        ]
+        return [Running(self._id(), each["id"]) for each in executors if each["rddBlocks"]]
 
     def _tasks(self, stage: dict[str, Any]) -> list[dict[str, Any]]:
         """Read the running tasks of a stage."""

@@ -1,8 +1,7 @@
-"""Catch tasks of Python models, of merges and of rounds while they run, so that a fault can be injected at this moment.
+"""Catch tasks of Python models and of rounds while they run, so that a fault can be injected at this moment.
 
 `catch/catching_daemon.py` stops tasks of Python models: a stopped task is certainly in the middle of its work, even
-with little data. Merges of changed groups and rounds of a `fixpoint` model have no Python: there an executor is
-stopped, and a task of the merge must run on it even then, or it must keep rows of earlier rounds.
+with little data. Rounds of a `fixpoint` model have no Python: there an executor with rows of earlier rounds is stopped.
 """
 
 import os
@@ -17,8 +16,6 @@ from tests.cluster.application import Application, find_executor, is_stopped
 from tests.cluster.servers import free_port
 
 DAEMON = Path(__file__).parent / "catch" / "catching_daemon.py"
-#: In place of a model: any merge of changed groups into a table of Iceberg.
-MERGE = "merge"
 #: How to catch a `fixpoint` model: an executor with rows of earlier rounds, after a line about a round.
 ROWS = "rows"
 #: After this many seconds, Spark's page shows the tasks that ended before their executor was stopped.
@@ -27,14 +24,13 @@ SHOWN = 0.5
 
 @dataclass(frozen=True)
 class Caught:
-    """A task, by its model and its process; of a merge (`MERGE`, with its table) and of rounds, by its executor."""
+    """A task, by its model and its process; of rounds, by its executor."""
 
     model: str
     pid: int
-    table: str = ""
 
     def __str__(self) -> str:
-        return f"{self.model} of {self.table}" if self.table else self.model
+        return self.model
 
 
 class Catching:
@@ -62,7 +58,7 @@ class Catching:
         """Catch tasks of these models only; `how` is `ROWS`, or explained in the daemon."""
         for path in self.folder.iterdir():
             path.unlink()
-        self._of_executors = {model for model in models if model == MERGE or how == ROWS}
+        self._of_executors = {*models} if how == ROWS else set()
         for model in {*models} - self._of_executors:
             (self.folder / model).write_text(how)
 
@@ -77,19 +73,18 @@ class Catching:
         return found + [caught for model in [*self._of_executors] for caught in self._catch_executor(model, said)]
 
     def _catch_executor(self, model: str, said: str) -> list[Caught]:
-        """Stop an executor of a merge or of rounds; it goes on if they no longer need it."""
-        running = self.application.merges if model == MERGE else self.application.keepers
+        """Stop an executor of rounds; it goes on if they no longer need it."""
         # Spark's page is also asked before the rounds, because it takes seconds for its first answer.
-        found = running()
-        if model != MERGE and not re.search(rf"\b{model}: \w+ \d+: ", said):
+        found = self.application.keepers()
+        if not re.search(rf"\b{model}: \w+ \d+: ", said):
             return []
         for each in found:
             if (pid := find_executor(each.application, each.executor)) is None:
                 continue
             os.kill(pid, signal.SIGSTOP)
             time.sleep(SHOWN)
-            if each in running():
+            if each in self.application.keepers():
                 self._of_executors.remove(model)
-                return [Caught(model, pid, each.table)]
+                return [Caught(model, pid)]
             os.kill(pid, signal.SIGCONT)
         return []

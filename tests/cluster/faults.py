@@ -35,7 +35,7 @@ QUICK = {
 }
 #: The limit for a build with a fault, in seconds; a build that hangs has failed.
 PATIENCE = 600.0
-#: Seconds between two looks at the running tasks: those of a merge of few rows end within a tenth of a second.
+#: Seconds between two looks at the running tasks: those of few rows end within a tenth of a second.
 POLL = 0.02
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
 from bench.report import say
 from dbt_spark_python.incremental.plan import MATERIALIZATION, VERSIONS, WORKING_SET, find_held
-from tests.cluster.catching import MERGE, Catching
-from tests.cluster.fault_injection import FAULTS, GRAPHS, LINES, ROUNDS, TIMELINES, Fault, Missed, Scene
+from tests.cluster.catching import Catching
+from tests.cluster.fault_injection import FAULTS, GRAPHS, LINES, ROUNDS, TIMELINES, Fault, Scene
 from tests.cluster.faults import QUICK, strike, tell
 from tests.cluster.night_runs import NightRuns
 from tests.cluster.servers import Cluster
@@ -24,19 +24,16 @@ from tests.cluster.tables import differences, names_of
 
 #: The folder for all faults; its warehouse has the tables of each night in turn.
 PLACE = "faults"
-#: The end of the names of tables with the new rows of changed groups.
-NEW_ROWS = "__next"
 
-#: The faults, and the models and statements of a night in the middle of which each happens.
+#: The faults, and the models of a night in the middle of which each happens.
 MODELS = {
-    "driver": [LINES, GRAPHS, MERGE],
-    "executor": [LINES, GRAPHS, TIMELINES, MERGE],
+    "driver": [LINES, GRAPHS],
+    "executor": [LINES, GRAPHS, TIMELINES],
     "python": [LINES, GRAPHS, TIMELINES],
     "checkpoint": [ROUNDS],
     "worker": [GRAPHS],
     "shuffle": [GRAPHS, TIMELINES],
-    # A copy needs the other executor, so models that run beside a merge are left undisturbed.
-    "straggler": [LINES, MERGE],
+    "straggler": [LINES],
     "memory": [GRAPHS],
     "killed": [GRAPHS],
 }
@@ -53,9 +50,7 @@ def endure_faults(nights: NightRuns, before: float, after: float, names: Collect
     wanted = nights.export(expected)
     said = []
     for name in names or MODELS:
-        # Of Delta Lake's merges, Spark's page does not name the tables.
-        models = [model for model in MODELS[name] if model != MERGE or nights.file_format != "delta"]
-        fault = replace(FAULTS[name], models=models)
+        fault = replace(FAULTS[name], models=MODELS[name])
         shutil.rmtree(warehouse)
         shutil.copytree(kept, warehouse)
         said += tell(fault, lambda fault=fault: endure(nights, fault, after) + compare(nights, fault, wanted))
@@ -67,27 +62,15 @@ def endure(nights: NightRuns, fault: Fault, fraction: float) -> list[str]:
     said, catching = [], Catching(nights.folder / PLACE / "caught")
     with Cluster(nights.folder / PLACE / "servers", QUICK | catching.settings() | fault.settings) as cluster:
         name, warehouse = f"{PLACE}/{fault.name}", nights.warehouse(PLACE)
-        # Spark's page tells the running merges; settings of the profile take precedence over those of the cluster.
+        # Spark's page tells which executors keep rows. Settings of the profile take precedence over the cluster's.
         place = nights.on_cluster(name, cluster, warehouse, TANGLES_SPARK_UI="true")
         for models in fault.builds():
-            before = nights.commits(PLACE)
             with nights.start(place, fraction) as build:
                 strike(fault, Scene(cluster, build, catching), models)
                 said += re.findall("Rebuilding .*", build.said())
-            if fault.kills_driver and MERGE in models:
-                check_merges(before, nights.commits(PLACE))
         if not fault.ends_well:
             nights.run(place, fraction)
     return said
-
-
-def check_merges(before: Mapping[str, int], after: Mapping[str, int]) -> None:
-    left = [name.removesuffix(NEW_ROWS) for name in sorted(after) if name.endswith(NEW_ROWS)]
-    for name in left:
-        said = "not committed" if before[name] == after[name] else f"{after[name] - before[name]} commits further"
-        say(f"driver: {name}{NEW_ROWS} is left, {name} is {said}")
-    if not left:
-        raise Missed("the kill did not interrupt a merge of changed groups")
 
 
 def compare(nights: NightRuns, fault: Fault, wanted: Path) -> list[str]:

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,12 +62,6 @@ class NightRuns:
         """Run to a successful end."""
         with self.start(place, fraction) as build:
             return build.end()
-
-    def commits(self, name: str) -> dict[str, int]:
-        """Return the number of commits of each table of a place."""
-        place = self.warehouse(name)
-        files = [*place.rglob("metadata/*.metadata.json"), *place.rglob("_delta_log/*.json")]
-        return Counter(file.parents[1].name for file in files)
 
     def export(self, place: Place) -> Path:
         """Write all tables of a place as a warehouse of plain parquet; return its folder."""

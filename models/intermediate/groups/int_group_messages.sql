@@ -7,7 +7,6 @@ with claims as (
         messages.sequence,
         messages.group_claim.kind,
         messages.group_claim.invalid_reason,
-        messages.group_claim.form,
         messages.group_claim.group_uri,
         messages.group_claim.group_root,
         messages.group_claim.epoch_root,
@@ -59,7 +58,10 @@ select
     judged.sequence,
     judged.kind,
     judged.invalid_reason,
-    judged.form,
+    -- A message in the form of peers has a key or names its group.
+    if(
+        judged.invalid_reason is null and coalesce(judged.key_fingerprint, judged.group_uri) is null, 'document', 'peers'
+    ) as form,
     epochs.group_id,
     judged.epoch_id,
     members.root_id as connected_root,

@@ -135,15 +135,15 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
 
     def _views_of(self, schema: str) -> list[BaseRelation]:
         try:
-            _, views = self.execute(f"show views in {schema}", fetch=True)
+            views = self.fetch_rows(f"show views in {schema}")
         except DbtRuntimeError as error:
             if _NO_VIEWS not in str(error):
                 raise
             return []
         return [
-            self.Relation.create(schema=schema, identifier=name, type="view")
-            for _, name, is_temporary in views
-            if not is_temporary
+            self.Relation.create(schema=schema, identifier=view, type="view")
+            for _, view, is_temp in views
+            if not is_temp
         ]
 
     def create_schema(self, relation: BaseRelation) -> None:
@@ -177,10 +177,7 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
     def find_unknown_vars(self, package: str, known: list[str], codes: list[str]) -> list[dict[str, str]]:
         """Find var names that are set for a package and that it does not define; see `project_vars.find_unknown`.
 
-        Args:
-            package: The package.
-            known: The names that it defines.
-            codes: The code of other packages' nodes; the code of their macros is found here.
+        `codes` is the code of other packages' nodes; the code of their macros is found here.
         """
         others = None
         if package != self.config.project_name:
@@ -204,10 +201,7 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
     def check_graph(self, nodes: Mapping[str, Any], package: str, readers: list[str]) -> str:
         """Refuse models of other packages that dbt confuses with a package's models, and readers of private models.
 
-        Args:
-            nodes: The nodes of dbt's graph.
-            package: The package.
-            readers: Its models that may read models of other packages.
+        `readers` are the package's models that may read models of other packages.
         """
         if faults := [*find_confusions(nodes, package, readers), *find_private_reads(nodes, package)]:
             raise CompilationError(faults[0])
@@ -218,11 +212,6 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
         """Refuse a run, before its first model, if selected nodes of a package lack their conditions.
 
         These are a session and their packages, for Python models; and for tests, their tables.
-
-        Args:
-            nodes: The nodes of dbt's graph.
-            package: The package.
-            selected: The ids of the selected nodes.
         """
         flags, chosen = get_flags(), [node_id for node_id in selected if node_id in nodes]
         if flags.WHICH in ("build", "retry", "run"):
@@ -319,12 +308,7 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
 
     @available
     def measure_input(self, path: str, name: str) -> dict[str, int] | None:
-        """Return the numbers of `files` and `bytes` (as stored) that Python models find at a path; None without files.
-
-        Args:
-            path: As for `find_input`.
-            name: The user's name for the path (a var).
-        """
+        """Return the numbers of `files` and stored `bytes` that Python models find at a path; None without files."""
         try:
             found = find_input(connection.python_session(self.config.credentials), path, name)
             return {"files": len(found.files), "bytes": found.count_bytes()}

@@ -4,13 +4,13 @@ An engine that reads this machine's disk reads these files (`session.found_input
 text that `digest_input` returns. This module imports neither an engine nor dbt.
 """
 
+import fnmatch
 import functools
 import hashlib
 import json
 import os
 import re
 import unicodedata
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import quote, unquote
@@ -88,7 +88,7 @@ class _Search:
                 self._add(root)
             return
         seen = set()
-        for folder, folders, files in os.walk(root, onerror=_fail, followlinks=True):
+        for folder, folders, files in os.walk(root, onerror=_raise, followlinks=True):
             if (place := os.path.realpath(folder)) in seen:  # links may form a cycle
                 folders.clear()
                 continue
@@ -119,7 +119,7 @@ def uri(path: str) -> str:
     )
 
 
-def _fail(error: OSError) -> None:
+def _raise(error: OSError) -> None:
     raise error
 
 
@@ -134,62 +134,29 @@ def glob(pattern: str) -> list[str]:
     for plain in _alternatives(pattern):
         found = ["/" if plain.startswith("/") else os.path.abspath("")]
         for part in filter(None, plain.split("/")):
-            matches = _component(part)
-            found = [path for folder in found for path in _children(folder, part, matches)]
+            found = [path for folder in found for path in _children(folder, part)]
         places.update(map(os.path.normpath, found))
     return sorted(places)
 
 
-def _children(folder: str, part: str, matches: Callable[[str], object]) -> list[str]:
+def _children(folder: str, part: str) -> list[str]:
+    """List the paths in a folder that match one component of a glob."""
     if part in (".", ".."):
         return [os.path.join(folder, part)]
     if not os.path.isdir(folder):
         return []
-    return [os.path.join(folder, name) for name in os.listdir(folder) if matches(name)]
-
-
-def _component(part: str) -> Callable[[str], object]:
-    """Compile the pattern of one path component."""
-    expression, at = "", 0
-    while at < len(part):
-        mark = part[at]
-        end = part.find("]", at + 2) if mark == "[" else -1
-        if mark == "\\" and at + 1 < len(part):
-            expression, at = expression + re.escape(part[at + 1]), at + 2
-        elif end > 0:
-            inside = part[at + 1 : end].replace("\\", "\\\\").replace("[", "\\[")
-            expression, at = expression + "[" + re.sub("^!", "^", inside) + "]", end + 1
-        else:
-            expression, at = expression + {"*": ".*", "?": "."}.get(mark, re.escape(mark)), at + 1
-    return re.compile(expression, re.DOTALL).fullmatch
+    # In fnmatch, a class that excludes characters begins with `!`, and a class of one character escapes it.
+    pattern = re.sub(r"\\(.)", r"[\1]", re.sub(r"(?<!\\)\[\^", "[!", part), flags=re.DOTALL)
+    return [os.path.join(folder, name) for name in os.listdir(folder) if fnmatch.fnmatchcase(name, pattern)]
 
 
 def _alternatives(pattern: str) -> list[str]:
-    """Expand the braces of a glob; an unclosed brace stands for itself."""
-    depth, opened, commas, at = 0, 0, [], 0
-    while at < len(pattern):
-        if pattern[at] == "\\":
-            at += 1
-        elif pattern[at] == "{":
-            depth += 1
-            if depth == 1:
-                opened, commas = at, [at]
-        elif pattern[at] == "," and depth == 1:
-            commas.append(at)
-        elif pattern[at] == "}" and depth:
-            depth -= 1
-            if not depth:
-                ends = [*commas[1:], at]
-                parts = [pattern[start + 1 : end] for start, end in zip(commas, ends, strict=True)]
-                rest = _alternatives(pattern[at + 1 :])
-                return [
-                    pattern[:opened] + middle + tail
-                    for part in parts
-                    for middle in _alternatives(part)
-                    for tail in rest
-                ]
-        at += 1
-    return [pattern]
+    """Expand the braces of a glob, the innermost first; an unclosed brace stands for itself."""
+    found = re.search(r"(?<!\\)\{((?:\\.|[^{}\\])*)\}", pattern)
+    if not found:
+        return [pattern]
+    parts = re.split(r"(?<!\\),", found[1])
+    return [each for part in parts for each in _alternatives(pattern[: found.start()] + part + pattern[found.end() :])]
 
 
 def digest_input(path: str, name: str) -> str | None:

@@ -14,13 +14,9 @@ Nodes = Mapping[str, Mapping[str, Any]]
 def find_confusions(nodes: Nodes, package: str, readers: Collection[str]) -> list[str]:
     """Find models of other packages that dbt confuses with models of the package that have the same name.
 
-    Unless a flag is set, `ref` in a model of the package finds a model of that name in the installing project. And the
-    yml of a disabled model of the package applies to any other model of its name.
-
-    Args:
-        nodes: The nodes of dbt's graph.
-        package: The package.
-        readers: Its models that may read models of other packages.
+    Unless a flag is set, `ref` in a model of the package, other than its `readers` of other packages, finds a model of
+    that name in the installing project. And the yml of a disabled model of the package applies to any other model of
+    its name.
     """
     faults = []
     for node in nodes.values():
@@ -66,11 +62,9 @@ def explain_missing_tables(
     refused, missing = set(), set()
     for test in tests:
         skips = leaves_out and SKIPS_MISSING in (nodes[test].get("tags") or [])
-        parents = [
-            each for each in _parents(nodes[test]) if each in nodes and not (skips and each.startswith("model."))
-        ]
-        for parent in parents:
-            if not exists(parent):
+        for parent in _parents(nodes[test]):
+            is_left_out = parent not in nodes or (skips and parent.startswith("model."))
+            if not is_left_out and not exists(parent):
                 refused.add(nodes[test]["name"])
                 missing.add(f"{nodes[parent]['schema']}.{nodes[parent]['alias']}")
     if not refused:

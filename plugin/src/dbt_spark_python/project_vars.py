@@ -27,15 +27,10 @@ _NUMBERS = {
 
 
 def find_wrong_values(kinds: Mapping[str, str | list], values: Mapping[str, Any]) -> list[str]:
-    """Find vars with values that they cannot have.
+    """Find vars with values that they cannot have, and return a sentence for each; a password in a path is not shown.
 
-    Args:
-        kinds: By name, a list of the possible values, `boolean`, `log` (a path or a reference to a table), `count`,
-            `positive`, `positive or none` or `table or none`.
-        values: The values by name.
-
-    Returns:
-        A sentence for each, with the value and the possible values; a password in a path is not shown.
+    `kinds` has by name a list of the possible values, or `boolean`, `log` (a path or a reference to a table), `count`,
+    `positive`, `positive or none` or `table or none`.
     """
     faults = []
     for name, kind in kinds.items():
@@ -115,13 +110,7 @@ def find_unknown(
 
 
 def names_of_others(package: str, config: RuntimeConfig, codes: Iterable[str]) -> set[str]:
-    """Return the names of the other projects, and of the vars that they set or read.
-
-    Args:
-        package: The package to leave out.
-        config: The configuration of the project that runs; it leads to all installed packages.
-        codes: The source code of the other projects.
-    """
+    """Return the names of the other projects, and of the vars that they set or read in their code."""
     names = find_read(codes)
     for name, project in config.load_dependencies().items():
         if name != package:

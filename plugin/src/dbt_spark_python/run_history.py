@@ -17,6 +17,11 @@ from dbt_spark_python.incremental.plan import COMPLETE, VERSIONS, find_held
 from dbt_spark_python.table_store.catalog import literal
 
 _INPUTS = "array<struct<var: string, path: string, files: bigint, bytes: bigint, lines: bigint>>"
+_COLUMNS = (
+    *("run_id", "started_at", "finished_at", "status", "inputs", "vars", "is_full", "project_version"),
+    *("tables", "changed_tables", "snapshots"),
+)
+_COUNTS = "rows_added", "rows_changed", "rows_removed"
 _FAILED = ("error", "fail", "runtime error", "skipped")
 #: The earlier runs that a report of mixed tables names.
 _MOST_RUNS = 5
@@ -58,53 +63,44 @@ class RunHistory(metaclass=AdapterMeta):
         begun, said = self._first_row(run, self._is_full(run, nodes, selected)), []
         if self.recover_interrupted_swap(relation):
             said = _describe_mixture(self.fetch_rows(_mixture(relation, tables)))
-            columns = {column.name for column in self.get_columns_in_relation(relation)}
-            begun = f"""
-                select run_id, started_at, finished_at, if(status = 'running', 'interrupted', status) as status, inputs,
-                    vars, is_full, project_version, {_tables_of_runs(tables, "tables")} as tables,
-                    {_tables_of_runs(changed, "changed_tables")} as changed_tables,
-                    {"snapshots" if "snapshots" in columns else _map({})} as snapshots
-                from {relation}
-                union all {begun}"""
+            earlier = {
+                "status": "if(status = 'running', 'interrupted', status)",
+                "tables": _tables_of_runs(tables, "tables"),
+                "changed_tables": _tables_of_runs(changed, "changed_tables"),
+            }
+            if "snapshots" not in {column.name for column in self.get_columns_in_relation(relation)}:  # version 0.1.0
+                earlier["snapshots"] = _map({})
+            begun = f"{_select(relation, earlier)} union all {begun}"
         self._rebuild(node, begun)
         return said
 
     @available
     def end_run(self, run: dict[str, Any], nodes: Mapping[str, Any], results: list[Any]) -> str:
-        """Complete the row of the run that ends, and write the rows that changed in its tables.
-
-        Args:
-            run: The fields of `Run`.
-            nodes: The nodes of dbt's graph.
-            results: dbt's results.
-        """
+        """Complete the row of the run that ends, and write the rows that changed in its tables."""
         run = Run(**run)
         node = _model(nodes, run, run.runs)
         if node is None:
             return ""
-        relation, is_this = self._relation_of(node), f"run_id = {_text(get_invocation_id())}"
+        is_this = f"run_id = {_text(get_invocation_id())}"
         ours = [result for result in results if result.node.package_name == run.package]
         status = "error" if any(result.status in _FAILED for result in ours) else "success"
-        built = {result.node.name: result.node.relation_name for result in ours if result.status == "success"}
-        reads = any(each["lines"] in built for each in run.inputs)
+        built = {each.node.name: each.node.relation_name for each in ours if each.status == "success"}
+        done = (nodes.get(each.node.unique_id) for each in ours if each.status == "success")
+        made = [_full_name(each) for each in done if each and _is_table(each, run)]
         published = self._published(run, nodes)
-        made = [
-            _full_name(node)
-            for node in (nodes.get(each.node.unique_id) for each in ours if each.status == "success")
-            if node and _is_table(node, run)
-        ]
         tables, changed = self._standing(published)
-        snapshots = {table["name"]: table["snapshot"] for table in published or [] if table["snapshot"]}
-        query = f"""
-            select run_id, started_at, if({is_this}, current_timestamp(), finished_at) as finished_at,
-                if({is_this}, '{status}', status) as status,
-                {f"if({is_this}, {self._inputs(run, built)}, inputs)" if reads else "inputs"} as inputs, vars,
-                is_full and not ({is_this} and {str(count_unchanged(results) > 0).lower()}) as is_full, project_version,
-                {_tables_of_runs(tables, "tables", is_this, made)} as tables,
-                {_tables_of_runs(changed, "changed_tables", is_this, made)} as changed_tables,
-                if({is_this}, {_map(snapshots)}, snapshots) as snapshots
-            from {relation}"""
-        self._rebuild(node, query)
+        of_this = {
+            "finished_at": "current_timestamp()",
+            "status": _text(status),
+            "is_full": f"is_full and {str(count_unchanged(results) == 0).lower()}",
+            "snapshots": _map({each["name"]: each["snapshot"] for each in published or [] if each["snapshot"]}),
+        }
+        if any(each["lines"] in built for each in run.inputs):
+            of_this["inputs"] = self._inputs(run, built)
+        ended = {name: f"if({is_this}, {value}, {name})" for name, value in of_this.items()}
+        ended["tables"] = _tables_of_runs(tables, "tables", is_this, made)
+        ended["changed_tables"] = _tables_of_runs(changed, "changed_tables", is_this, made)
+        self._rebuild(node, _select(self._relation_of(node), ended))
         self._record_changes(run, nodes, published or [])
         return ""
 
@@ -155,8 +151,15 @@ class RunHistory(metaclass=AdapterMeta):
 
     @available
     def describe_outcome(self, results: list[Any]) -> str:
-        """Count the steps of a run by their outcomes, as a line for the user; see `describe_outcome`."""
-        return describe_outcome(results)
+        """Count the steps of a run by their outcomes, as a line for the user."""
+        words = {"success": "passed", "pass": "passed", "warn": "warned", "skipped": "skipped"}
+        counts = {"passed": 0, "warned": 0, "failed": 0, "skipped": 0}
+        for result in results:
+            if result.status != "no-op":  # exposures
+                counts[words.get(str(result.status), "failed")] += 1
+        said = ", ".join(f"{count} {name}" for name, count in counts.items() if count or name == "passed")
+        unchanged = count_unchanged(results)
+        return said + (f" ({unchanged} unchanged)" if unchanged else "")
 
     def _rebuild(self, node: Mapping[str, Any], query: str) -> None:
         """Replace the table of a node that a hook writes, for readers and a killed run in one step."""
@@ -179,17 +182,14 @@ class RunHistory(metaclass=AdapterMeta):
             return
         relation = self._relation_of(node)
         stands = self.recover_interrupted_swap(relation)
-        known = (
-            {tuple(row) for row in self.fetch_rows(f"select run_id, table_name from {relation}")} if stands else set()
-        )
+        known = {*(self.fetch_rows(f"select run_id, table_name from {relation}") if stands else ())}
         rows = []
         for table in published:
             counts, of = table["changes"] or {}, (table["changed_in"], table["name"])
             if sum(counts.values()) > 0 and table["is_public"] and of not in known:
-                numbers = ", ".join(f"{counts[name]}L" for name in ("rows_added", "rows_changed", "rows_removed"))
-                rows.append(f"({_text(of[0])}, {_text(of[1])}, {numbers})")
+                rows.append(f"({', '.join([*map(_text, of), *(f'{counts[name]}L' for name in _COUNTS)])})")
         if rows:
-            columns = "run_id, table_name, rows_added, rows_changed, rows_removed"
+            columns = ", ".join(["run_id", "table_name", *_COUNTS])
             earlier = f" union all select {columns} from {relation}" if stands else ""
             self._rebuild(node, f"select {columns} from values {', '.join(rows)} as counted ({columns}){earlier}")
 
@@ -208,22 +208,18 @@ class RunHistory(metaclass=AdapterMeta):
         return found
 
     def _standing(self, published: list[dict[str, Any]] | None) -> list[dict[str, list[str]] | None]:
-        """Return the names of published tables by the run that has them, and by the run that last changed them.
-
-        Each is None if the tables do not know that run.
-        """
-        found: list[dict[str, list[str]] | None] = []
-        for by in ("run_id", "changed_in"):
-            tables: dict[str, list[str]] = {}
+        """Return the names of tables by the run that has them, and by that which last changed them; None if unknown."""
+        found: list[dict[str, list[str]] | None] = [{}, {}]
+        for tables, by in zip(found, ("run_id", "changed_in"), strict=True):
             for table in published or []:
                 tables.setdefault(table[by] or "", []).append(table["name"])
-            is_known = published is not None and (by == "changed_in" or self.records_reuse())
-            found.append(tables if is_known else None)
-        return found
+        if published is None:
+            return [None, None]
+        return found if self.records_reuse() else [None, found[1]]
 
     def _first_row(self, run: Run, is_full: bool) -> str:
-        package = run.package
-        project = self.config if package == self.config.project_name else self.config.load_dependencies()[package]
+        is_own = run.package == self.config.project_name
+        project = self.config if is_own else self.config.load_dependencies()[run.package]
         return f"""
             select {_text(get_invocation_id())} as run_id, timestamp {_text(run.started_at)} as started_at,
                 cast(null as timestamp) as finished_at, 'running' as status, {self._inputs(run, {})} as inputs,
@@ -235,15 +231,13 @@ class RunHistory(metaclass=AdapterMeta):
         """Write the logs as an array; those whose lines the run has built have their sizes."""
         structs = []
         for each in run.inputs:
-            lines, size = built.get(each["lines"]), None
-            if lines and each["is_path"]:
-                size = self.measure_input(each["path"], each["var"])
-            files, bytes_ = (str(size[name]) if size else "null" for name in ("files", "bytes"))
-            count = f"(select count(*) from {lines})" if lines else "null"
-            structs.append(
-                f"named_struct('var', {_text(each['var'])}, 'path', {_text(each['path'])}, 'files', {files}, "
-                f"'bytes', {bytes_}, 'lines', {count})"
-            )
+            lines = built.get(each["lines"])
+            size = self.measure_input(each["path"], each["var"]) if lines and each["is_path"] else None
+            count = f"(select count(*) from {lines})" if lines else None
+            numbers = {"files": None, "bytes": None} | (size or {}) | {"lines": count}
+            values = [f"'{name}', {_text(each[name])}" for name in ("var", "path")]
+            values += [f"'{name}', {'null' if value is None else value}" for name, value in numbers.items()]
+            structs.append(f"named_struct({', '.join(values)})")
         return f"cast(array({', '.join(structs)}) as {_INPUTS})"
 
     def _is_full(self, run: Run, nodes: Mapping[str, Any], selected: list[str]) -> bool:
@@ -266,18 +260,6 @@ class RunHistory(metaclass=AdapterMeta):
 def count_unchanged(results: Iterable[Any]) -> int:
     """Count the steps of a run that left their result unchanged."""
     return sum((result.adapter_response or {}).get("_message") == "unchanged" for result in results)
-
-
-def describe_outcome(results: Iterable[Any]) -> str:
-    """Count the steps of a run by their outcomes, as a line for the user."""
-    words = {"success": "passed", "pass": "passed", "warn": "warned", "skipped": "skipped"}
-    counts = {"passed": 0, "warned": 0, "failed": 0, "skipped": 0}
-    for result in results:
-        if result.status != "no-op":  # exposures
-            counts[words.get(str(result.status), "failed")] += 1
-    said = ", ".join(f"{count} {name}" for name, count in counts.items() if count or name == "passed")
-    unchanged = count_unchanged(results)
-    return said + (f" ({unchanged} unchanged)" if unchanged else "")
 
 
 def _model(nodes: Mapping[str, Any], run: Run, name: str) -> Mapping[str, Any] | None:
@@ -305,6 +287,11 @@ def _is_table(node: Mapping[str, Any], run: Run) -> bool:
 
 def _full_name(node: Mapping[str, Any]) -> str:
     return f"{node['schema']}.{node['alias']}".lower()
+
+
+def _select(relation: BaseRelation, columns: Mapping[str, str]) -> str:
+    """Write the query for the rows of the table of runs with other values in some columns."""
+    return f"select {', '.join(f'{columns.get(name, name)} as {name}' for name in _COLUMNS)} from {relation}"
 
 
 def _tables_of_runs(

@@ -86,7 +86,7 @@ def offered(*words: str) -> list[str]:
 
 
 def test_commands_and_options(warehouse):
-    assert offered("wh") == ["why"] and "--kind" in offered("why", "--k")
+    assert offered("wh") == ["why", "whatif"] and "--kind" in offered("why", "--k")
     assert offered("show", "--format", "m") == ["mermaid"]
 
 

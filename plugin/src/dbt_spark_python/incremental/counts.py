@@ -1,16 +1,25 @@
 """Counts the rows in which two versions of a table differ."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, MapType, StructType, VariantType
 
+from dbt_spark_python.table_store.public_folders import Publication
+
 _ROW, _KEY, _NOW = "__row", "__key", "__now"
 COUNTS = "rows_added", "rows_changed", "rows_removed"
 #: Types that are hashed as JSON: a hash of their values would skip nulls within them, and boundaries between lists.
 _NESTED = ArrayType, MapType, StructType, VariantType
+
+
+def count_changes(before: DataFrame, after: DataFrame, publication: Publication) -> dict[str, int]:
+    """Count the rows in which a new table differs from the published one; if groups were replaced, among their rows."""
+    changed = publication.changed
+    is_partial = changed is not None and changed.others_stay
+    sides = [changed.rows_in(rows) if is_partial else rows for rows in (before, after)]
+    return count_differing(*sides, publication.key_columns or [])
 
 
 def count_differing(before: DataFrame, after: DataFrame, key_columns: Sequence[str]) -> dict[str, int]:
@@ -49,13 +58,6 @@ def count_differing(before: DataFrame, after: DataFrame, key_columns: Sequence[s
     )
     conditions = "was = 0", "was > 0 and now > 0 and is_other", "now = 0"
     return dict(zip(COUNTS, counted.agg(*(sf.count_if(sf.expr(each)) for each in conditions)).first(), strict=True))
-
-
-def count_rows(folder: Path) -> int:
-    """Count the rows of the parquet files in a folder, from the files' footers."""
-    import pyarrow.parquet as pq
-
-    return sum(pq.read_metadata(file).num_rows for file in folder.rglob("*.parquet"))
 
 
 def row_hash(rows: DataFrame, names: Sequence[str]) -> Column:

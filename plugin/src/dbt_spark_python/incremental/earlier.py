@@ -1,10 +1,8 @@
 """Gives a Python model its own earlier table and the rows of changed groups."""
 
-import hashlib
-import json
 from typing import NamedTuple
 
-from pyspark.sql import Column, DataFrame, Row, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sf
 
 from dbt_spark_python.incremental.plan import KEY, VERSION
@@ -26,17 +24,58 @@ class ExtendedTable(NamedTuple):
     whole: DataFrame  # All rows
 
 
+class ChangedGroups(NamedTuple):
+    """The changed groups of a table."""
+
+    key: str  # The SQL expression of a row's group
+    versions: str  # The table of group versions
+    column: str  # Its column that names a group
+    since: int  # Groups with a later version have changed
+    are_few: bool = False  # Whether joins broadcast their keys
+    others_stay: bool = True  # Whether the table keeps the rows of all other groups
+
+    def rows_in(self, rows: DataFrame) -> DataFrame:
+        """Return the rows that belong to these groups."""
+        versions = rows.sparkSession.table(self.versions)
+        return rows_of_changed(rows, self.key, versions, self.since, self.column, self.are_few)
+
+    def kept_rows(self, table: str, names: str) -> str:
+        """Write the query for these columns of the rows of all other groups in a table."""
+        hint = "/*+ broadcast(changed) */ " if self.are_few else ""
+        return (
+            f"select {hint}{names} from {table} as kept left anti join ("
+            f"select {_key_text(self.column)} as __group from {self.versions} where {VERSION} > {int(self.since)}"
+            f") as changed on {_key_text(self.key)} = changed.__group"
+        )
+
+
+class ModelPlan(NamedTuple):
+    """The part of a plan that a Python model reads."""
+
+    since: int = 0  # The model's groups with a later version are rebuilt; 0 rebuilds all
+    are_few: bool = False  # Whether joins broadcast the keys of these groups
+    is_continued: bool = True  # Whether the model continues from its own earlier table
+    kept: str = ""  # The query for the rows of unchanged groups, which are added to the model's result
+    tails: list[Tail] | None = None  # The bytes that the model's log gained, if its other inputs are unchanged
+
+
+_plans: dict[str, ModelPlan] = {}  # of the Python models of this process, by the name of the table
+
+
+def set_plan(relation: object, plan: ModelPlan) -> None:
+    """Set the plan of a Python model before it runs."""
+    _plans[_plain(relation)] = plan
+
+
 def earlier(spark: SparkSession, relation: object) -> DataFrame | None:
     """Return the earlier table of a model by its name (`dbt.this`), if it exists and the model may continue from it."""
-    plan = _plan_of(spark, relation)
-    is_continued = plan is None or plan["has_earlier_rows"]
-    return spark.table(str(relation)) if is_continued and spark.catalog.tableExists(str(relation)) else None
+    exists = _plan_of(relation).is_continued and spark.catalog.tableExists(str(relation))
+    return spark.table(str(relation)) if exists else None
 
 
 def tails(spark: SparkSession, relation: object) -> list[Tail] | None:
     """Return the bytes that the log of a model gained since its table was built; see `input_files.find_tails`."""
-    plan = _plan_of(spark, relation)
-    return [Tail(*tail) for tail in json.loads(plan["tails"])] if plan and plan["tails"] else None
+    return _plan_of(relation).tails
 
 
 def only_changed(spark: SparkSession, relation: object, rows: DataFrame, key: str, versions: DataFrame) -> DataFrame:
@@ -49,41 +88,22 @@ def only_changed(spark: SparkSession, relation: object, rows: DataFrame, key: st
         key: The column of `rows` that names the group, spelled as in the model's own rows.
         versions: The table of group versions.
     """
-    plan = _plan_of(spark, relation)
-    if plan is None or not plan["since"]:
-        return rows
-    return rows_of_groups(rows, key, changed_groups(versions, plan["since"], are_few=plan["are_few"]))
-
-
-def plan_view_name(relation: object) -> str:
-    """Return the name of the temporary view with the part of a plan that a Python model reads, in one row.
-
-    Its columns are `since`, the version since which the model's groups are rebuilt (0 rebuilds all), `are_few`, whether
-    joins broadcast the keys of these groups, `has_earlier_rows`, whether the model continues from its own earlier
-    table, `has_kept_rows`, whether rows of unchanged groups are added to its result, and `tails`, the JSON of the
-    result of `tails`.
-    """
-    return f"plan_{_digest(relation)}"
-
-
-def kept_view_name(relation: object) -> str:
-    """Return the name of the temporary view with the earlier rows that are added to the new ones of a model."""
-    return f"kept_{_digest(relation)}"
+    plan = _plan_of(relation)
+    return rows_of_changed(rows, key, versions, plan.since, are_few=plan.are_few) if plan.since else rows
 
 
 def add_kept_rows(spark: SparkSession, relation: object, rows: DataFrame) -> DataFrame:
     """Add the earlier rows of unchanged groups to the rows of a Python model, if its plan says so."""
-    plan = _plan_of(spark, relation)
-    return rows.unionByName(spark.table(kept_view_name(relation))) if plan and plan["has_kept_rows"] else rows
+    kept = _plan_of(relation).kept
+    return rows.unionByName(spark.sql(kept)) if kept else rows
 
 
-def _plan_of(spark: SparkSession, relation: object) -> Row | None:
-    view = plan_view_name(relation)
-    return spark.table(view).first() if spark.catalog.tableExists(view) else None
+def _plan_of(relation: object) -> ModelPlan:
+    return _plans.get(_plain(relation), ModelPlan())
 
 
-def _digest(relation: object) -> str:
-    return hashlib.sha256(str(relation).replace("`", "").lower().encode()).hexdigest()[:32]
+def _plain(relation: object) -> str:
+    return str(relation).replace("`", "").lower()
 
 
 def compare_rows(now: DataFrame, before: DataFrame) -> DataFrame:
@@ -96,28 +116,28 @@ def compare_rows(now: DataFrame, before: DataFrame) -> DataFrame:
     return found.agg(sf.max("is_now").alias("is_now"), sf.max("was_before").alias("was_before"))
 
 
-def changed_groups(versions: DataFrame, since: int, column: str = KEY, are_few: bool = False) -> DataFrame:
-    """Return the keys of the groups with a later version than `since`, for semi and anti joins.
+def rows_of_changed(
+    rows: DataFrame, key: str, versions: DataFrame, since: int, column: str = KEY, are_few: bool = False
+) -> DataFrame:
+    """Return the rows of groups with a later version than `since`.
 
     Args:
-        versions: The table of group versions; groups without rows are included.
+        rows: The rows.
+        key: The SQL expression of a row's group.
+        versions: The table of group versions.
         since: The version.
-        column: The column that names a group. A key may occur twice.
+        column: The column of `versions` that names a group. A key may occur twice.
         are_few: Broadcast the keys. Spark estimates their size by the whole table of versions, so without a hint it
-            shuffles both sides of a join.
+            shuffles both sides of the join.
     """
-    keys = versions.where(sf.col(VERSION) > since).select(group_key_text(column).alias(KEY))
-    return sf.broadcast(keys) if are_few else keys
+    keys = versions.where(sf.col(VERSION) > since).select(sf.expr(_key_text(column)).alias(KEY))
+    keys = sf.broadcast(keys) if are_few else keys
+    return rows.join(keys, sf.expr(_key_text(key)) == keys[KEY], "left_semi")
 
 
-def rows_of_groups(rows: DataFrame, key: str, groups: DataFrame, how: str = "left_semi") -> DataFrame:
-    """Return the rows of some groups, or with `left_anti` all others; `key` is the SQL expression of a row's group."""
-    return rows.join(groups, group_key_text(key) == groups[KEY], how)
-
-
-def group_key_text(key: str) -> Column:
-    """Return the column that names a row's group: the key as text, empty if the key is null."""
-    return sf.expr(f"coalesce(cast({key} as string), '')")
+def _key_text(key: str) -> str:
+    """Write the expression that names a row's group: the key as text, empty if the key is null."""
+    return f"coalesce(cast({key} as string), '')"
 
 
 class NarrowRows:

@@ -19,11 +19,7 @@ _FOLDER = ".passed"
 
 
 class PassedTests:
-    """The record of the tests that passed in a warehouse.
-
-    Args:
-        warehouse: The warehouse.
-    """
+    """The record of the tests that passed in a warehouse."""
 
     def __init__(self, warehouse: Warehouse) -> None:
         self._warehouse = warehouse
@@ -35,12 +31,6 @@ class PassedTests:
 
         A test runs on changed groups alone if it names a model of group versions in its `meta`, or if its own model is
         its only input: rows of unchanged groups would pass again.
-
-        Args:
-            planner: Plans the nodes of the command.
-            test: The node of the test.
-            definition: The definition of the test.
-            full_refresh: Run the test on all rows in any case.
         """
         inputs, noted = planner.inputs(test["unique_id"]), self._read(test["schema"], test["unique_id"])
         is_declared = planner.versions_id(test["unique_id"]) is not None
@@ -57,10 +47,7 @@ class PassedTests:
         return new
 
     def record(self, schema: str, test_id: str, definition: Mapping[str, str], plan: Plan) -> None:
-        """Record that a test passed, and on which inputs.
-
-        If the record cannot be written, the test runs again next time.
-        """
+        """Record that a test passed, and on which inputs; if this cannot be written, the test runs again next time."""
         if plan.inputs is None:
             return
         place = self._place(schema, test_id)
@@ -77,7 +64,7 @@ class PassedTests:
 
     def _read(self, schema: str, test_id: str) -> dict[str, Any]:
         try:
-            return durable_files.read_object(self._place(schema, test_id))
+            return durable_files.parse_object(durable_files.read_text(self._place(schema, test_id)))
         except (OSError, ValueError):
             return {}
 

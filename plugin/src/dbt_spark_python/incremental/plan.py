@@ -82,23 +82,17 @@ class Planner:
                 self._children.setdefault(parent, []).append(node_id)
 
     def plan(self, node_id: str, full_refresh: bool = False) -> Plan:
-        """Decide how a run treats the table of a node.
-
-        Args:
-            node_id: The node's id in the graph.
-            full_refresh: Rebuild the table in any case.
+        """Decide how a run treats the table of a node; `full_refresh` rebuilds it in any case.
 
         Raises:
             PlanError: An input lacks rows that the table needs, or the node's model of group versions does not exist.
         """
-        manifest = self._manifest_of(self._nodes[node_id])
+        manifest = self._manifest(node_id)
         if self._kind(node_id) in (COMPLETE, WORKING_SET):
             if self.versions_id(node_id) is None:
                 name = self._nodes[node_id]["name"]
-                raise PlanError(
-                    f"{name} lacks a model of group versions: set `{VERSIONS_MODEL}` in its meta to "
-                    "the name of an enabled model"
-                )
+                lack = f"{name} lacks a model of group versions"
+                raise PlanError(f"{lack}: set `{VERSIONS_MODEL}` in its meta to the name of an enabled model")
             plan = self._plan_by_versions(node_id, {} if full_refresh else manifest, full_refresh)
         else:
             plan = self._plan_by_inputs(node_id, manifest, full_refresh)
@@ -106,13 +100,12 @@ class Planner:
         return plan
 
     def _plan_by_inputs(self, node_id: str, manifest: Mapping[str, Any], full_refresh: bool) -> Plan:
-        inputs = self.inputs(node_id)
-        reason = self._changed_parts(node_id, manifest)
+        inputs, reason = self.inputs(node_id), self._changed_parts(node_id, manifest)
         if full_refresh or not manifest.get("definition") or reason:
             return Plan(REBUILD, inputs=inputs, reason="" if full_refresh else reason)
-        if inputs is not None and inputs == manifest.get("inputs"):
-            return Plan(REUSE, inputs=inputs, **_group_versions(manifest))
         groups = _group_versions(manifest)
+        if inputs is not None and inputs == manifest.get("inputs"):
+            return Plan(REUSE, inputs=inputs, **groups)
         is_continued = self._kind(node_id) == VERSIONS and groups["history"]
         if is_continued and not self._has_few_lines(node_id):
             return Plan(REPLACE, since=groups["upto"], history=groups["history"], inputs=inputs)
@@ -124,48 +117,37 @@ class Planner:
 
     def inputs(self, node_id: str) -> dict[str, str] | None:
         """Return the contents of all tables and logs that a node reads, by name; None if one is unknown."""
-        found = self._contents(node_id)
-        meta = self._nodes[node_id]["config"].get("meta") or {}
+        found, meta = self._contents(node_id), self._meta(node_id)
         if found is None:
             return None
         for name in (meta.get("reads") or {}).get("paths", []):
-            content = self._digest_input(meta[name], name) if meta.get(name) else ""
-            if content is None:
-                return None
-            found[name] = content
-        return found
+            found[name] = self._digest_input(meta[name], name) if meta.get(name) else ""
+        return None if None in found.values() else found
 
     def _contents(self, node_id: str) -> dict[str, str] | None:
         """Return the contents of the tables that a node reads; None if one is unknown."""
-        found = {}
-        for parent in self._parents(node_id):
-            content = self._manifest_of(self._nodes[parent]).get("content") if parent in self._nodes else None
-            if content is None:
-                return None
-            found[parent] = content
-        return found
+        found = {parent: self._manifest(parent).get("content") for parent in self._parents(node_id)}
+        return None if None in found.values() else found
 
     def groups_of(self, node_id: str) -> dict[str, Any]:
         """Return the versions that all complete tables under a test were built from; empty if a history is new.
 
-        Args:
-            node_id: A complete table, or a test that names its model of group versions; then the complete tables among
-                its inputs that belong to the same groups.
+        The node is a complete table, or a test that names its model of group versions; then the complete tables among
+        its inputs that belong to the same groups count.
         """
         versions_id = self.versions_id(node_id) if node_id in self._nodes else None
         tables = [node_id] if self._kind(node_id) == COMPLETE else self._parents(node_id) if versions_id else []
         tables = [table for table in tables if self._kind(table) == COMPLETE and self.versions_id(table) == versions_id]
         if not tables:
             return _group_versions({})
-        now = _group_versions(self._manifest_of(self._nodes[versions_id]))
-        built = [_group_versions(self._manifest_of(self._nodes[table])) for table in tables]
+        now = self._groups(versions_id)
+        built = [self._groups(table) for table in tables]
         is_of_now = all(groups["history"] == now["history"] for groups in built)
         return now | {"upto": min(groups["upto"] for groups in built)} if is_of_now else _group_versions({})
 
     def versions_id(self, node_id: str) -> str | None:
         """Return the id of the model with the versions of a node's groups, if the node belongs to groups."""
-        name = (self._nodes[node_id]["config"].get("meta") or {}).get(VERSIONS_MODEL)
-        return self._ids.get(name) if name else None
+        return self._ids.get(self._meta(node_id).get(VERSIONS_MODEL) or "")
 
     def _kind(self, node_id: str) -> str | None:
         """Return which rows a planned table has; the materialization of a node without groups."""
@@ -175,7 +157,7 @@ class Planner:
         return find_held(config) or config.get("materialized")
 
     def _plan_by_versions(self, node_id: str, manifest: Mapping[str, Any], full_refresh: bool) -> Plan:
-        now = _group_versions(self._manifest_of(self._nodes[self.versions_id(node_id)]))
+        now = self._groups(self.versions_id(node_id))
         upto, history = now["upto"], now["history"]
         reason, built = self._changed_parts(node_id, manifest), self._built_versions(node_id, manifest, history)
         if self._kind(node_id) == COMPLETE:
@@ -204,8 +186,7 @@ class Planner:
 
     def _has_lines(self, node_id: str) -> bool:
         """Whether each row of a table is a group of its own, with its version."""
-        config = self._nodes[node_id]["config"] if node_id in self._nodes else {}
-        return bool((config.get("meta") or {}).get("row_versions"))
+        return bool(self._meta(node_id).get("row_versions"))
 
     def _built_versions(self, node_id: str, manifest: Mapping[str, Any], history: str) -> dict[str, Any] | None:
         """Return the versions that a table was built from, if the table can be continued."""
@@ -217,7 +198,7 @@ class Planner:
         """Return the oldest version that complete tables downstream were built from; 0 if one is rebuilt."""
         found = []
         for reader in self._readers(node_id):
-            manifest = self._manifest_of(self._nodes[reader])
+            manifest = self._manifest(reader)
             if manifest or reader in self._selected or self._kind(reader) in _WITHOUT_TABLE:
                 built = self._built_versions(reader, manifest, history) if self._kind(reader) == COMPLETE else None
                 found.append(0 if built is None else built["upto"])
@@ -245,7 +226,7 @@ class Planner:
         for parent in [*self._parents(node_id), *([versions_id] if has_groups else [])]:
             kind, other = self._kind(parent), parent.rpartition(".")[2]
             if has_groups and kind in (COMPLETE, WORKING_SET) and self.versions_id(parent) == versions_id:
-                built = self._built_versions(parent, self._manifest_of(self._nodes[parent]), plan.history)
+                built = self._built_versions(parent, self._manifest(parent), plan.history)
                 is_ready = built is not None and built["upto"] == plan.upto
                 is_ready = is_ready and (kind == COMPLETE or built["since"] <= plan.since)
             elif kind == WORKING_SET:
@@ -253,9 +234,7 @@ class Planner:
                     raise PlanError(
                         f"{name} reads {other}, a working set of other groups: read a complete table instead"
                     )
-                is_ready = (
-                    self._is_current(parent) and not _group_versions(self._manifest_of(self._nodes[parent]))["since"]
-                )
+                is_ready = self._is_current(parent) and not self._groups(parent)["since"]
             else:
                 is_ready = not has_groups or self._is_current(parent)
             if not is_ready:
@@ -267,7 +246,7 @@ class Planner:
         Logs are left out, because only the first tables read them. An unknown state counts as current.
         """
         if node_id in self._nodes and node_id not in self._current:
-            manifest = self._manifest_of(self._nodes[node_id])
+            manifest = self._manifest(node_id)
             versions_id = self.versions_id(node_id) if self._kind(node_id) in (COMPLETE, WORKING_SET) else None
             if manifest.get("definition") and not self._is_current_alone(node_id, manifest, versions_id):
                 return False
@@ -280,13 +259,22 @@ class Planner:
         if self._nodes[node_id]["resource_type"] == "seed":  # `dbt run` skips seeds
             return manifest["definition"].get("code") == self._definitions.of(node_id).get("code")
         if versions_id:
-            now = _group_versions(self._manifest_of(self._nodes[versions_id]))
+            now = self._groups(versions_id)
             built = self._built_versions(node_id, manifest, now["history"])
             return built is not None and built["upto"] == now["upto"]
         contents = self._contents(node_id)
         noted = manifest.get("inputs")
         is_known = contents is not None and noted is not None
         return not self._changed_parts(node_id, manifest) and (not is_known or contents.items() <= noted.items())
+
+    def _meta(self, node_id: str) -> Mapping[str, Any]:
+        return (self._nodes[node_id]["config"].get("meta") or {}) if node_id in self._nodes else {}
+
+    def _manifest(self, node_id: str) -> Mapping[str, Any]:
+        return self._manifest_of(self._nodes[node_id]) if node_id in self._nodes else {}
+
+    def _groups(self, node_id: str) -> dict[str, Any]:
+        return _group_versions(self._manifest(node_id))
 
     def _parents(self, node_id: str) -> list[str]:
         node = self._nodes.get(node_id)  # None for a source

@@ -5,18 +5,15 @@ manifest names an earlier snapshot, so the next run rebuilds the table, as it do
 """
 
 import json
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from dbt_spark_python.incremental.counts import COUNTS, count_differing
-from dbt_spark_python.incremental.earlier import rows_of_groups
-from dbt_spark_python.incremental.replace_statements import files_statement, merge_statement, overwrite_statement
-from dbt_spark_python.incremental.table_formats import FORMATS, TOO_OLD, Execute, drop_table, format_of
-from dbt_spark_python.incremental.tables import ChangedGroups, Replacement
+from dbt_spark_python.incremental.counts import COUNTS, count_changes
+from dbt_spark_python.incremental.table_formats import FORMATS, TOO_OLD, Execute, format_of
 from dbt_spark_python.table_store import manifest
 from dbt_spark_python.table_store.catalog import full_name
 from dbt_spark_python.table_store.process_folder import utc_now
@@ -28,10 +25,11 @@ PROPERTY = "dbt_spark_python.manifest"
 #: The entry of a manifest that names a later snapshot with the same rows: in a table's properties that after the last
 #: maintenance, and in memory the current one. `content` stays as it is, because tables that were built from it note it.
 _CURRENT = "snapshot"
+_HEX = re.compile("([2-7][0-9a-f])*")  # JSON in ASCII
 
 
 class SnapshotTables:
-    """Implements `tables.PlannedTables` by SQL statements.
+    """The tables of a catalog, by SQL statements.
 
     Args:
         execute: Runs a statement and returns its rows.
@@ -40,7 +38,7 @@ class SnapshotTables:
             are not counted.
     """
 
-    engine, passes, evidence, records_reuse = "spark", None, "snapshot", False
+    engine, passes = "spark", None
 
     def __init__(
         self, execute: Execute, names: Callable[[str], Sequence[str]], find_session: Callable[[], SparkSession | None]
@@ -48,10 +46,6 @@ class SnapshotTables:
         self._execute, self._names, self._find_session = execute, names, find_session
         #: Manifests by schema and name; empty if the table has changed since, None if it does not exist.
         self._known: dict[tuple[str, str], Mapping[str, Any] | None] = {}
-        #: Formats of existing tables by schema and name, as last read; None for a format without snapshots.
-        self._formats: dict[tuple[str, str], str | None] = {}
-        #: Tables of new rows that were merged, by schema and name of the complete table.
-        self._merged: dict[tuple[str, str], str] = {}
 
     @property
     def session(self) -> SparkSession | None:
@@ -72,7 +66,7 @@ class SnapshotTables:
         """Whether a table of this format can be created, or replaces the existing one in one commit."""
         if file_format not in FORMATS or not self.exists(schema, name):
             return file_format in FORMATS
-        return self._format(schema, name) == file_format
+        return self._read_properties(schema, name)[0] == file_format
 
     def publish(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
         """Write the manifest of a new table into its properties; tables of other formats have none."""
@@ -80,7 +74,7 @@ class SnapshotTables:
         kind, properties = self._read_properties(schema, name)
         if kind is None:
             return
-        changes = publication.changes or self._count(table, before, publication.key_columns)
+        changes = self._count(table, before, publication)
         is_same = changes is not None and not any(changes.values()) and before and before.get("changed_in")
         entries = {
             "run_id": run_id,
@@ -91,31 +85,6 @@ class SnapshotTables:
             "content": FORMATS[kind].current(self._execute, table, properties),
         }
         self._write_manifest((schema, name), entries)
-        if new := self._merged.pop((schema, name), None):
-            drop_table(self._execute, new, kind)
-
-    def record_reuse(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
-        """Do nothing: a commit per table and run would cost more than the run."""
-
-    def begin_replacement(self, name: tuple[str, str], groups: ChangedGroups) -> Replacement:
-        """Begin to replace the rows of changed groups; the new table has only the rows of these groups."""
-        return Replacement(None, partial(self._replace_groups, name, groups))
-
-    def _replace_groups(
-        self, name: tuple[str, str], groups: ChangedGroups, made: str, key_columns: Sequence[str] | None
-    ) -> dict[str, int] | None:
-        """Replace the rows of changed groups by one statement; `publish` drops the table of new rows."""
-        table, new = full_name(*name), full_name(name[0], made)
-        changes = None
-        if key_columns is not None and self.session is not None:
-            before = rows_of_groups(self.session.table(table), groups.key, groups.keys(self.session))
-            changes = count_differing(before, self.session.table(new), key_columns)
-        known = FORMATS[str(self._format(*name))]  # a table of another format is rebuilt
-        columns, is_partitioned = self._describe(table)
-        is_whole = not is_partitioned and self._is_spread(table, known.file, groups)
-        self._execute((overwrite_statement if is_whole else merge_statement)(table, new, columns, groups))
-        self._merged[name] = new
-        return changes
 
     def published(self, schema: str, unfinished: Collection[tuple[str, str]] = ()) -> list[PublishedTable]:
         """Return the tables of a schema that have a manifest and have not changed since."""
@@ -130,7 +99,7 @@ class SnapshotTables:
         ]
 
     def maintain(self, schema: str, name: str, keep_days: int) -> bool:
-        """Merge small files and delete old snapshots by the format's own statements; see `table_formats`.
+        """Merge small files and delete old snapshots; return whether the table has a format that can.
 
         The manifest then names the new snapshot, too, so the commits between the two may be deleted.
         """
@@ -156,18 +125,17 @@ class SnapshotTables:
             return None
         table = full_name(schema, name)
         kind, properties = self._read_properties(schema, name)
-        noted = manifest.parse(_decoded(properties.get(PROPERTY) or ""))
+        text = properties.get(PROPERTY) or ""
+        noted = manifest.parse(bytes.fromhex(text).decode())[0] if _HEX.fullmatch(text) else {}
         if kind is None or not noted.get("content"):
             return {}
         latest = str(noted.get(_CURRENT) or noted["content"])
         current = FORMATS[kind].current_with_rows_of(self._execute, table, properties, latest)
         return {**noted, _CURRENT: current} if current else {}
 
-    def _count(
-        self, table: str, before: Mapping[str, Any] | None, key_columns: Sequence[str] | None
-    ) -> dict[str, int] | None:
-        """Count the rows in which a rebuilt table differs from its earlier snapshot; None if that is unknown."""
-        if key_columns is None or self.session is None or before == {}:
+    def _count(self, table: str, before: Mapping[str, Any] | None, publication: Publication) -> dict[str, int] | None:
+        """Count the rows in which a new table differs from its earlier snapshot; None if that is unknown."""
+        if publication.key_columns is None or self.session is None or before == {}:
             return None
         now = self.session.table(table)
         if before is None:
@@ -175,40 +143,13 @@ class SnapshotTables:
         try:
             # The noted snapshot has the same rows, but maintenance may have deleted it.
             earlier = self.session.sql(f"select * from {table} version as of {before[_CURRENT]}")
-            return count_differing(earlier, now, key_columns)
+            return count_changes(earlier, now, publication)
         except PySparkException as error:
             if error.getCondition() not in TOO_OLD:
                 raise
             return None
 
-    def _format(self, schema: str, name: str) -> str | None:
-        """Return the format of an existing table."""
-        if (schema, name) not in self._formats:
-            self._read_properties(schema, name)
-        return self._formats[schema, name]
-
     def _read_properties(self, schema: str, name: str) -> tuple[str | None, dict[str, str]]:
         """Return the format and the properties of an existing table."""
         properties = {row[0]: row[1] for row in self._execute(f"show tblproperties {full_name(schema, name)}")}
-        kind = self._formats[schema, name] = format_of(properties)
-        return kind, properties
-
-    def _is_spread(self, table: str, file: str, groups: ChangedGroups) -> bool:
-        """Whether at least half of a table's files have a row of a changed group, or it has no rows."""
-        ((files, changed),) = self._execute(files_statement(table, file, groups))
-        return 2 * int(changed) >= int(files)
-
-    def _describe(self, table: str) -> tuple[dict[str, str], bool]:
-        """Return the columns of a table with their types, and whether the table has partitions."""
-        rows = [(row[0] or "", row[1]) for row in self._execute(f"describe table {table}")]
-        # Headings, of partitions and metadata columns, follow the columns.
-        end = next((place for place, (name, _) in enumerate(rows) if not name or name.startswith("#")), len(rows))
-        return dict(rows[:end]), any(name.startswith("# Partition") for name, _ in rows[end:])
-
-
-def _decoded(text: str) -> str:
-    """Return the JSON that the property PROPERTY contains; empty if it cannot be read."""
-    try:
-        return bytes.fromhex(text).decode()
-    except ValueError:
-        return ""
+        return format_of(properties), properties

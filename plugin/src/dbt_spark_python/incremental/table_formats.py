@@ -7,7 +7,7 @@ later.
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta, timezone
-from typing import Any, Protocol
+from typing import Any
 
 from dbt_spark_python.table_store.catalog import literal, quoted
 
@@ -40,31 +40,8 @@ TOO_OLD = frozenset({"DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTIO
 _KEEPS_FILES = "GC is disabled"
 
 
-class TableFormat(Protocol):
-    """A format whose tables keep a history of snapshots.
-
-    Attributes:
-        file: The metadata column with the file of a row.
-    """
-
-    file: str
-
-    def current(self, execute: Execute, table: str, properties: Mapping[str, str]) -> str:
-        """Return the name of a table's current snapshot."""
-
-    def current_with_rows_of(
-        self, execute: Execute, table: str, properties: Mapping[str, str], noted: str
-    ) -> str | None:
-        """Return the name of a table's current snapshot if it has the rows of a noted one; otherwise None."""
-
-    def maintain(self, execute: Execute, table: str, properties: Mapping[str, str], keep_days: int) -> None:
-        """Merge small files of a table, and delete snapshots that are older than some days."""
-
-
 class Iceberg:
-    """Apache Iceberg."""
-
-    file = "_file"
+    """Apache Iceberg. Each method takes the function that runs a statement, the table's name, and its properties."""
 
     def current(self, execute: Execute, table: str, properties: Mapping[str, str]) -> str:
         """Return the id of the current snapshot, which Iceberg shows among the properties."""
@@ -73,7 +50,7 @@ class Iceberg:
     def current_with_rows_of(
         self, execute: Execute, table: str, properties: Mapping[str, str], noted: str
     ) -> str | None:
-        """Return the current snapshot if only snapshots with the operation `replace` followed the noted one."""
+        """Return the current snapshot if it has the rows of the noted one: only snapshots of `replace` followed."""
         current = reached = self.current(execute, table, properties)
         if current == noted:
             return current
@@ -87,7 +64,7 @@ class Iceberg:
         return current if reached == noted else None
 
     def maintain(self, execute: Execute, table: str, properties: Mapping[str, str], keep_days: int) -> None:
-        """Call the procedures `rewrite_data_files` and `expire_snapshots` of the current catalog."""
+        """Merge small files, and delete snapshots older than some days, by the current catalog's procedures."""
         ((catalog,),) = execute("select current_catalog()")
         procedures, name = f"{quoted(catalog)}.system", literal(table)
         oldest = (datetime.now(timezone.utc) - timedelta(days=keep_days)).strftime("%Y-%m-%d %H:%M:%S+00:00")
@@ -96,9 +73,7 @@ class Iceberg:
 
 
 class Delta:
-    """Delta Lake."""
-
-    file = "_metadata.file_path"
+    """Delta Lake; its methods are those of `Iceberg`."""
 
     def current(self, execute: Execute, table: str, properties: Mapping[str, str]) -> str:
         """Return the version of the latest commit."""
@@ -128,7 +103,7 @@ class Delta:
 
 
 #: The formats by the names that the config `file_format` has for them.
-FORMATS: dict[str, TableFormat] = {"iceberg": Iceberg(), "delta": Delta()}
+FORMATS: dict[str, Iceberg | Delta] = {"iceberg": Iceberg(), "delta": Delta()}
 
 
 def format_of(properties: Mapping[str, str]) -> str | None:

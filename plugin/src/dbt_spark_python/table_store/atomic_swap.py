@@ -14,7 +14,7 @@ def replace_folder(new: Path, place: Path, aside: Path) -> None:
     """Move the folder `new` to `place`; the old folder is then at `new` or at `aside`, for the caller to remove.
 
     If the file system can exchange two names atomically, there is always a folder at `place`. Otherwise two renames
-    follow each other; a process killed between them leaves `aside`, from which `restore_folder` recovers.
+    follow each other; a process killed between them leaves `aside`, which the caller has to move back.
 
     Args:
         new: A folder on the same file system.
@@ -30,14 +30,6 @@ def replace_folder(new: Path, place: Path, aside: Path) -> None:
     elif not _exchange(new, place):
         os.rename(place, aside)
         os.rename(new, place)
-
-
-def restore_folder(place: Path, aside: Path) -> bool:
-    """Move `aside` back if an interrupted `replace_folder` left `place` empty; return whether it did."""
-    if place.exists() or not aside.exists():
-        return False
-    os.rename(aside, place)
-    return True
 
 
 def _exchange(one: Path, other: Path) -> bool:

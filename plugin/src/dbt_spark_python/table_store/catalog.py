@@ -1,22 +1,23 @@
 """Keeps Spark's in-memory catalog in step with a folder warehouse."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
 from pyspark.errors import AnalysisException
-from pyspark.sql import DataFrameReader, SparkSession
+from pyspark.sql import SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from dbt_spark_python.engines import sail
-from dbt_spark_python.incremental.counts import count_differing, count_rows
+from dbt_spark_python.incremental.counts import COUNTS, count_changes
+from dbt_spark_python.incremental.passes import PassedTests
 from dbt_spark_python.python_model.columns import nullable, write_no_rows
 from dbt_spark_python.session.progress import show_line
-from dbt_spark_python.table_store.damage import is_damaged, list_damaged, record_damage
+from dbt_spark_python.table_store.damage import list_damaged, record_damage
 from dbt_spark_python.table_store.errors import WarehouseError
 from dbt_spark_python.table_store.public_folders import Publication, PublishedTable, is_delta
 from dbt_spark_python.table_store.warehouse import Warehouse
@@ -33,9 +34,22 @@ class FolderCatalog:
     """
 
     def __init__(self, spark: SparkSession, warehouse: Warehouse) -> None:
-        self.spark = spark
-        self.warehouse = warehouse
+        self.spark = self.session = spark
+        self.engine = "sail" if sail.is_sail(spark) else "spark"
+        self.warehouse, self.passes = warehouse, PassedTests(warehouse)
         self._registered: dict[tuple[str, str], PublishedTable] = {}
+
+    def manifest_of(self, schema: str, name: str) -> dict[str, Any]:
+        """Return a table's manifest; empty if its files have changed since, or if it does not exist."""
+        return self.warehouse.trusted_manifest(schema, name)
+
+    def exists(self, schema: str, name: str) -> bool:
+        """Whether the folder of a table is intact."""
+        return self.warehouse.find(schema, name) is not None
+
+    def published(self, schema: str, unfinished: Collection[tuple[str, str]] = ()) -> list[PublishedTable]:
+        """Return the published tables of a schema; a node that failed has published none of its rows."""
+        return self.warehouse.published(schema)
 
     def refresh(self) -> None:
         """Register the published tables and views; entries that are already registered and unchanged stay.
@@ -57,15 +71,7 @@ class FolderCatalog:
         self._make_views()
 
     def _register_unless_damaged(self, table: PublishedTable, is_known: bool) -> None:
-        """Register a published table, or log that it is damaged.
-
-        Args:
-            table: The table.
-            is_known: Whether the catalog has a table of this name.
-
-        Raises:
-            WarehouseError: It cannot be registered, and its manifest does not tell whether it is damaged.
-        """
+        """Register a published table, or log that it is damaged; `is_known` says if the catalog has its name."""
         try:
             self._register(table, is_known)
         except Exception as error:
@@ -79,19 +85,15 @@ class FolderCatalog:
 
     def _make_views(self) -> None:
         """Create the views in dependency order; a view over missing tables is left out."""
-        waiting = list(self.warehouse.views().values())
-        while waiting:
-            failed = [statement for statement in waiting if not self._make_view(statement)]
-            if len(failed) == len(waiting):
-                return
+        waiting, tried = list(self.warehouse.views().values()), 0
+        while len(waiting) != tried:
+            tried, failed = len(waiting), []
+            for statement in waiting:
+                try:
+                    self.spark.sql(statement.replace("CREATE VIEW", "CREATE OR REPLACE VIEW", 1))
+                except AnalysisException:
+                    failed.append(statement)
             waiting = failed
-
-    def _make_view(self, statement: str) -> bool:
-        try:
-            self.spark.sql(statement.replace("CREATE VIEW", "CREATE OR REPLACE VIEW", 1))
-        except AnalysisException:
-            return False
-        return True
 
     def make_schema(self, schema: str) -> None:
         """Create a schema if it does not exist; its new tables go to this process's own folder."""
@@ -101,17 +103,7 @@ class FolderCatalog:
             self.spark.sql(f"create schema if not exists {quoted(schema)} location '{place}'")
 
     def publish(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
-        """Publish a new table or view, if this process has created it.
-
-        Args:
-            schema: Its schema.
-            name: Its name.
-            run_id: The run that built it.
-            publication: The origin for its manifest, and the key columns for counting changes.
-
-        Raises:
-            WarehouseError: The warehouse cannot take it.
-        """
+        """Publish a new table or view with its origin, if this process has created it."""
         schema, name = schema.lower(), name.lower()  # Spark's folder names are in lower case
         place = self.warehouse.private_place(schema, name)
         facts = {} if place.is_dir() else self._describe(schema, name)
@@ -124,40 +116,30 @@ class FolderCatalog:
             self._write_empty(schema, name)
             # The types of partition columns are recorded in the manifest, because files and folder names lack them.
             columns = self._columns_of(schema, name).json() if partition_columns(place) else None
-            key_columns = publication.key_columns
-            count = None if key_columns is None else self._unless_damaged(schema, name, self._count_changes)
-            self._register(
-                self.warehouse.publish(
-                    schema, name, run_id, publication, columns, count and (lambda: count(schema, name, key_columns))
-                )
-            )
+            count = None if publication.key_columns is None else lambda: self._count(schema, name, publication)
+            self._register(self.warehouse.publish(schema, name, run_id, publication, columns, count))
 
-    def _count_changes(self, schema: str, name: str, key_columns: Sequence[str]) -> dict[str, int] | None:
+    def _count(self, schema: str, name: str, publication: Publication) -> dict[str, int] | None:
         """Count the rows in which a new table differs from the published one; None if the old rows are unknown."""
-        new, before = self.warehouse.private_place(schema, name), self.warehouse.find(schema, name)
-        if is_delta(new) or (before is None and is_damaged(self.warehouse, schema, name)):
+        before, new = self.warehouse.find(schema, name), self.spark.table(full_name(schema, name))
+        if is_delta(self.warehouse.private_place(schema, name)):
             return None
         if before is None:
-            return {"rows_added": count_rows(new), "rows_changed": 0, "rows_removed": 0}
+            if self.warehouse.public_place(schema, name).exists():  # a damaged table
+                return None
+            return dict(zip(COUNTS, (new.count(), 0, 0), strict=True))
         if not self.warehouse.trusted_manifest(schema, name):
             return None
-        old = self.reader(before).parquet(str(before.folder))
-        return count_differing(old, self.spark.table(full_name(schema, name)), key_columns)
-
-    def _unless_damaged(self, schema: str, name: str, compare: Callable) -> Callable:
-        """Wrap a comparison with a published table so that it returns None if the table turns out to be damaged."""
-
-        def compared(*args: Any) -> Any:
-            try:
-                return compare(*args)
-            except Exception:
-                damage = record_damage(self.warehouse, schema, name)
-                if damage is None:
-                    raise
-                show_line(f"{damage}. It is rebuilt now")
-                return None
-
-        return compared
+        try:
+            columns = read_schema(before)
+            reader = self.spark.read.schema(columns) if columns else self.spark.read
+            return count_changes(reader.parquet(str(before.folder)), new, publication)
+        except Exception:
+            damage = record_damage(self.warehouse, schema, name)
+            if damage is None:
+                raise
+            show_line(f"{damage}. It is rebuilt now")
+            return None
 
     def rename(self, schema: str, name: str, other: str) -> bool:
         """Rename a new table of this process together with its files; return False if it lacks files."""
@@ -183,11 +165,6 @@ class FolderCatalog:
         self.warehouse.clear_leftovers(schema, name)
         self.warehouse.checkout(schema, name)
         self._create_over(schema, name, self.warehouse.private_place(schema, name), columns)
-
-    def reader(self, table: PublishedTable) -> DataFrameReader:
-        """Return a reader for files of a published table, with the table's schema."""
-        columns = read_schema(table)
-        return self.spark.read.schema(columns) if columns else self.spark.read
 
     def detach(self, schema: str, name: str) -> None:
         """Remove a published Delta table from the catalog, so that its replacement is written to another folder.

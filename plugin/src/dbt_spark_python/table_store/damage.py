@@ -34,17 +34,10 @@ def list_damaged(root: Path) -> Iterator[str]:
             )
 
 
-def is_damaged(warehouse: Warehouse, schema: str, name: str) -> bool:
-    """Whether the sizes, times or footers of a published table's files show damage."""
-    folder = warehouse.public_place(schema.lower(), name.lower())
-    return is_public(folder) and bool(find_faults(folder, manifest.read(folder)))
-
-
 def record_damage(warehouse: Warehouse, schema: str, name: str) -> str | None:
     """Read all bytes of a published table, and record its damaged files in its manifest for the next command.
 
-    Returns:
-        A line that names the faults; None if the files are intact, or if the manifest lacks digests.
+    Returns a line that names the faults; None if the files are intact, or if the manifest lacks digests.
     """
     folder = warehouse.public_place(schema.lower(), name.lower())
     noted = manifest.read(folder)
@@ -57,15 +50,9 @@ def record_damage(warehouse: Warehouse, schema: str, name: str) -> str | None:
 
 
 def explain(warehouse: Warehouse, message: str, code: str) -> str | None:
-    """Name the damaged tables that caused an engine's error.
+    """Name the damaged tables that caused an engine's error, one line each; None if the error has another cause.
 
-    Args:
-        warehouse: The warehouse.
-        message: The error's message.
-        code: The failed SQL or Python, with the names of the tables that it reads.
-
-    Returns:
-        A line for each damaged table; None if the error has another cause.
+    `code` is the failed SQL or Python, with the names of the tables that it reads.
     """
     if not _UNREADABLE.search(message):
         return None

@@ -19,52 +19,41 @@ MOST_BYTES = 16 << 20
 # Network and FUSE file systems may refuse to sync folders.
 _NO_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EBADF, errno.EACCES}
 
+_KINDS = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFDIR: "a folder",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFLNK: "a dangling link",
+}
+
 
 def sync_file(path: Path) -> None:
-    """Wait until a file's bytes are on disk.
-
-    Raises:
-        OSError: The disk refuses.
-    """
-    _sync(path, os.O_RDONLY)
+    """Wait until the bytes of a file, or the names in a folder, are on disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def sync_folder(path: Path) -> None:
-    """Wait until the names in a folder are on disk, if its file system supports that.
-
-    Raises:
-        OSError: The disk refuses.
-    """
+    """Wait until the names in a folder are on disk, if its file system supports that."""
     try:
-        _sync(path, os.O_RDONLY | os.O_DIRECTORY)
+        sync_file(path)
     except OSError as error:
         if error.errno not in _NO_SYNC:
             raise
 
 
 def sync_tree(root: Path, done: Collection[str] = ()) -> None:
-    """Wait until all files below a folder, and their names, are on disk.
-
-    Args:
-        root: The folder.
-        done: Files that are durable already, by their paths from `root`.
-
-    Raises:
-        OSError: The disk refuses.
-    """
+    """Wait until all files below a folder are on disk; files of these paths from the folder are durable already."""
     for folder, _, names in os.walk(root, topdown=False):
         for path in (Path(folder, name) for name in names):
             if path.relative_to(root).as_posix() not in done and path.is_file():
                 sync_file(path)
         sync_folder(Path(folder))
-
-
-def _sync(path: Path, flags: int) -> None:
-    descriptor = os.open(path, flags | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def write_text(path: Path, text: str, draft: Path, sync: bool = True) -> None:
@@ -75,9 +64,6 @@ def write_text(path: Path, text: str, draft: Path, sync: bool = True) -> None:
         text: Its content.
         draft: A temporary path on the same file system.
         sync: Wait until the bytes are on disk. Without that, a power cut may leave an empty file.
-
-    Raises:
-        OSError: It cannot be written.
     """
     draft.write_text(text)
     with contextlib.suppress(FileNotFoundError):
@@ -101,20 +87,14 @@ def read_text(path: Path) -> str:
             raise ValueError(f"it is {kind_of(found.st_mode)}, not a file")
         if found.st_size > MOST_BYTES:
             raise ValueError(f"it has {found.st_size:,} bytes, and at most {MOST_BYTES:,} are read")
-        with os.fdopen(descriptor, "rb", closefd=False) as file:
+        with open(descriptor, "rb", closefd=False) as file:
             return file.read(MOST_BYTES).decode()
     finally:
         os.close(descriptor)
 
 
-def read_object(path: Path) -> dict[str, Any]:
-    """Read a small file that holds a JSON object.
-
-    Raises:
-        OSError: It does not exist, or permission is missing.
-        ValueError: It holds anything else.
-    """
-    text = read_text(path)
+def parse_object(text: str) -> dict[str, Any]:
+    """Return the JSON object in a text; a ValueError tells what the text contains instead."""
     try:
         found = json.loads(text)
     except RecursionError:
@@ -128,12 +108,4 @@ def read_object(path: Path) -> dict[str, Any]:
 
 def kind_of(mode: int) -> str:
     """Name the kind of a folder's entry other than a regular file, by its mode."""
-    kinds = {
-        stat.S_IFIFO: "a pipe",
-        stat.S_IFSOCK: "a socket",
-        stat.S_IFDIR: "a folder",
-        stat.S_IFCHR: "a device",
-        stat.S_IFBLK: "a device",
-        stat.S_IFLNK: "a dangling link",
-    }
-    return kinds.get(stat.S_IFMT(mode), "a special file")
+    return _KINDS.get(stat.S_IFMT(mode), "a special file")

@@ -42,23 +42,16 @@ def _facts(path: Path) -> list[int]:
 def digest_files(
     folder: Path, files: Mapping[str, list[int]], known: Mapping[str, Any] | None = None
 ) -> dict[str, str]:
-    """Digest the bytes of a table's data files.
+    """Digest the bytes of a table's data files, as `list_files` returns them; a special file has an empty digest.
 
-    Args:
-        folder: The table's folder.
-        files: Its files, as `list_files` returns them.
-        known: A manifest; a file with unchanged facts keeps its digest from there.
-
-    Returns:
-        The digests in hexadecimal by file name. A special file has an empty digest.
+    A file with unchanged facts keeps its digest from the manifest `known`.
     """
     noted, digests = ((known or {}).get(key) or {} for key in ("files", "digests"))
-    return {
-        name: digests[name]
-        if name in digests and noted.get(name) == facts
-        else ("" if facts == _NO_FILE else digest_file(folder / name))
-        for name, facts in files.items()
-    }
+    found = {}
+    for name, facts in files.items():
+        is_known = name in digests and noted.get(name) == facts
+        found[name] = digests[name] if is_known else "" if facts == _NO_FILE else digest_file(folder / name)
+    return found
 
 
 def digest_content(digests: Mapping[str, str]) -> str:
@@ -77,17 +70,10 @@ def digest_file(file: Path) -> str:
 
 
 def find_faults(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str]:
-    """Find the files that make a table unreadable, without reading its rows.
+    """Find the files that make a table unreadable, without reading its rows; return the faults by file name.
 
-    A file with the size and time in the manifest is taken as intact. Of any other file the footer is read, which holds
-    the positions of the parquet columns.
-
-    Args:
-        folder: The table's folder.
-        manifest: Its manifest; may be empty.
-
-    Returns:
-        The faults by file name; empty if the table is readable.
+    A file with the size and time in the manifest, which may be empty, is taken as intact. Of any other file the footer
+    is read, which holds the positions of the parquet columns.
     """
     noted, found = manifest.get("files") or {}, list_files(folder)
     faults = {} if (folder / "_delta_log").is_dir() else {name: "is missing" for name in noted.keys() - found.keys()}
@@ -126,20 +112,13 @@ def find_altered(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str] | 
     """Find the files of a table that have changed since they were published, by reading all bytes.
 
     Returns:
-        The faults by file name (under `.` if the manifest has a single digest of the whole table); None if the manifest
-        lacks digests.
+        The faults by file name; None if the manifest lacks digests.
     """
-    if faults := find_faults(folder, manifest):
-        return faults
-    found = list_files(folder)
-    if not manifest.get("digests"):
-        if not manifest.get("content"):
-            return None
-        is_same = digest_content(digest_files(folder, found)) == manifest["content"]
-        return {} if is_same else {".": "its files' bytes have changed since they were published"}
-    noted = manifest["digests"]
+    faults, noted = find_faults(folder, manifest), manifest.get("digests")
+    if faults or not noted:
+        return faults or None
     return {
         name: "has changed since it was published" if name in noted else "was not published with the table"
-        for name, digest in digest_files(folder, found).items()
+        for name, digest in digest_files(folder, list_files(folder)).items()
         if noted.get(name) != digest
     }

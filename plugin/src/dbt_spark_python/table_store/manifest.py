@@ -23,39 +23,29 @@ def _is_text(value: Any) -> bool:
     return value is None or isinstance(value, str)
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def _is_counts(value: Any) -> bool:
-    return value is None or (isinstance(value, dict) and all(map(_is_count, value.values())))
-
-
-def _is_texts(value: Any) -> bool:
-    return value is None or (isinstance(value, dict) and all(isinstance(text, str) for text in value.values()))
+def _has_only(kind: type, value: Any) -> bool:
+    """Whether a value is null or an object whose values have one type; a boolean is no integer."""
+    return value is None or (isinstance(value, dict) and all(type(each) is kind for each in value.values()))
 
 
 def _is_groups(value: Any) -> bool:
-    numbers = ("since", "upto")
-    return value is None or (
-        isinstance(value, dict)
-        and _is_text(value.get("history"))
-        and all(_is_count(value.get(name)) for name in numbers)
-    )
+    if not isinstance(value, dict):
+        return value is None
+    return _is_text(value.get("history")) and type(value.get("since")) is type(value.get("upto")) is int
 
 
 def _is_files(value: Any) -> bool:
     return isinstance(value, dict) and all(
-        isinstance(facts, list) and len(facts) == 2 and all(map(_is_count, facts)) for facts in value.values()
+        isinstance(facts, list) and [*map(type, facts)] == [int, int] for facts in value.values()
     )
 
 
 #: The type checks of a manifest's values. Unknown keys are allowed.
 _KEYS = {
     **dict.fromkeys(("run_id", "built_at", "changed_in", "content", "snapshot", "columns"), _is_text),
-    **dict.fromkeys(("definition", "inputs", "digests", "damaged"), _is_texts),
+    **dict.fromkeys(("definition", "inputs", "digests", "damaged"), lambda value: _has_only(str, value)),
     "groups": _is_groups,
-    "changes": _is_counts,
+    "changes": lambda value: _has_only(int, value),
     "files": _is_files,
 }
 
@@ -86,26 +76,21 @@ def load(folder: Path) -> tuple[dict[str, Any], str | None]:
     if not folder.is_dir():
         return {}, None
     try:
-        found = durable_files.read_object(path_of(folder))
+        return parse(durable_files.read_text(path_of(folder)))
     except (FileNotFoundError, NotADirectoryError):
         return {}, None
     except OSError as error:
         return {}, error.strerror or "it cannot be read"
     except ValueError as error:
         return {}, str(error)
-    return _check(found)
 
 
-def parse(text: str) -> dict[str, Any]:
-    """Return the manifest that a text contains as JSON; empty if it cannot be used."""
+def parse(text: str) -> tuple[dict[str, Any], str | None]:
+    """Return the manifest that a text contains as JSON, as `load` does."""
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return _check(found)[0] if isinstance(found, dict) else {}
-
-
-def _check(found: dict[str, Any]) -> tuple[dict[str, Any], str | None]:
+        found = durable_files.parse_object(text)
+    except ValueError as error:
+        return {}, str(error)
     wrong = [key for key, is_right in _KEYS.items() if key in found and not is_right(found[key])]
     return ({}, f"it has another type of value under {', '.join(wrong)}") if wrong else (found, None)
 
@@ -127,9 +112,6 @@ def write(folder: Path, manifest: Mapping[str, Any], draft: Path, is_new: bool =
 
     Returns:
         The file.
-
-    Raises:
-        OSError: It cannot be written.
     """
     path = _path(folder, manifest["files"]) if is_new else path_of(folder)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,7 @@ A lock beside the folder shows that its process is alive; the next builder remov
 
 import contextlib
 import errno
+import fcntl
 import os
 import shutil
 import tempfile
@@ -14,14 +15,55 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from dbt_spark_python.table_store.errors import explain_os_error
-from dbt_spark_python.table_store.locks import FileLock
+
+
+class FileLock:
+    """An exclusive lock on a file (flock), released by the kernel if the process dies.
+
+    The file contains a line that describes the holder, for messages of other processes.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._descriptor: int | None = None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this object holds the lock."""
+        return self._descriptor is not None
+
+    def acquire(self, wait: bool = False) -> bool:
+        """Take the lock, or wait until it is free; return False if another process holds it."""
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.truncate(descriptor, 0)
+            os.write(descriptor, f"process {os.getpid()} since {utc_now()}".encode())
+        except BaseException as error:
+            os.close(descriptor)
+            if isinstance(error, BlockingIOError):
+                return False
+            raise
+        self._descriptor = descriptor
+        return True
+
+    def read_holder(self) -> str:
+        """Return the holder's description, as far as it can be read."""
+        with contextlib.suppress(OSError):
+            return self.path.read_text(errors="replace").strip() or "another process"
+        return "another process"
+
+    def release(self) -> None:
+        """Release the lock, if it is held."""
+        if self._descriptor is not None:
+            with contextlib.suppress(OSError):
+                os.truncate(self._descriptor, 0)
+            os.close(self._descriptor)
+            self._descriptor = None
 
 
 class ProcessFolder:
     """This process's folder; a process without write access gets one outside the warehouse, for reading only.
-
-    Args:
-        root: The warehouse.
 
     Attributes:
         path: The folder.
@@ -58,12 +100,8 @@ class ProcessFolder:
             self._alive = None
 
     def clear_dead(self) -> None:
-        """Remove the folders of ended processes, recognised by their free locks.
-
-        Raises:
-            OSError: The file system refuses.
-        """
-        with _exclusive(self._all):
+        """Remove the folders of ended processes, recognised by their free locks."""
+        with self._in_turn():
             for folder in [path for path in self._all.iterdir() if path.is_dir() and path != self.path]:
                 alive = FileLock(folder.with_suffix(".lock"))
                 if alive.acquire():
@@ -75,30 +113,24 @@ class ProcessFolder:
 
     def _create(self) -> Path:
         self._all.mkdir(mode=0o700, exist_ok=True)
-        with _exclusive(self._all):
+        with self._in_turn():
             self._alive = FileLock(self._all / f"{uuid.uuid4().hex[:12]}.lock")
-            self._alive.acquire(describe_process())
+            self._alive.acquire()
             folder = self._alive.path.with_suffix("")
             folder.mkdir(mode=0o700)
         return folder
 
-
-def describe_process() -> str:
-    """Describe this process for messages of other processes."""
-    return f"process {os.getpid()} since {utc_now()}"
+    @contextlib.contextmanager
+    def _in_turn(self) -> Iterator[None]:
+        """Serialise the creation and the removal of process folders."""
+        turn = FileLock(self._all / ".turn")
+        turn.acquire(wait=True)
+        try:
+            yield
+        finally:
+            turn.release()
 
 
 def utc_now() -> str:
     """Return the time (ISO 8601, UTC, in seconds)."""
     return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-@contextlib.contextmanager
-def _exclusive(folders: Path) -> Iterator[None]:
-    """Serialise the creation and the removal of process folders."""
-    turn = FileLock(folders / ".turn")
-    turn.acquire(wait=True)
-    try:
-        yield
-    finally:
-        turn.release()

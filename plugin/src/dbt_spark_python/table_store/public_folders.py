@@ -5,55 +5,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dbt_spark_python.table_store import manifest
-from dbt_spark_python.table_store.integrity import find_faults, list_files
-
 
 @dataclass(frozen=True)
 class PublishedTable:
-    """A table in its public place.
-
-    The manifest gives the fields from `run_id` to `changes`; a table without a manifest leaves them empty.
-
-    Attributes:
-        schema: Its schema.
-        name: Its name in the schema.
-        folder: Its folder, in a warehouse of folders.
-        run_id: The last run that built or reused the table.
-        built_at: The time of its last build (ISO 8601, UTC).
-        changed_in: The run that last changed its rows.
-        columns: Its schema as Spark's JSON, if the files do not contain all of it.
-        changes: The row counts of that change, if they were counted: `rows_added`, `rows_changed`, `rows_removed`.
-        snapshot: Its current snapshot, in a catalog of snapshots (Iceberg, Delta Lake).
-    """
+    """A table in its public place; without a manifest, the fields from `run_id` on are empty."""
 
     schema: str
     name: str
-    folder: Path | None
-    run_id: str | None = None
-    built_at: str | None = None
-    changed_in: str | None = None
-    columns: str | None = None
-    changes: dict[str, int] | None = None
-    snapshot: str | None = None
+    folder: Path | None  # in a warehouse of folders
+    run_id: str | None = None  # the last run that built or reused the table
+    built_at: str | None = None  # the time of its last build (ISO 8601, UTC)
+    changed_in: str | None = None  # the run that last changed its rows
+    columns: str | None = None  # its schema as Spark's JSON, if the files do not contain all of it
+    changes: dict[str, int] | None = None  # of that run: `rows_added`, `rows_changed`, `rows_removed`, if counted
+    snapshot: str | None = None  # the current snapshot, in a catalog of snapshots (Iceberg, Delta Lake)
 
 
 class Publication(NamedTuple):
-    """The origin of a table, for its manifest; see `incremental.plan`.
+    """The origin of a table, for its manifest, and the parts that decide how changes are counted."""
 
-    Attributes:
-        definition: The digests of the parts of its node's definition.
-        inputs: The digests of the contents of its inputs by name, if all are known and count.
-        groups: The group versions that it was built from: `history`, `since`, `upto`.
-        key_columns: The key columns, if changes are counted. Not written to the manifest.
-        changes: The numbers of added, changed and removed rows, if known. Not part of the origin.
-    """
-
-    definition: dict[str, str] | None = None
-    inputs: dict[str, str] | None = None
-    groups: dict[str, Any] | None = None
-    key_columns: list[str] | None = None
-    changes: dict[str, int] | None = None
+    definition: dict[str, str] | None = None  # the digests of the parts of its node's definition
+    inputs: dict[str, str] | None = None  # the digests of the contents of its inputs, if all are known and count
+    groups: dict[str, Any] | None = None  # the group versions that it was built from: `history`, `since`, `upto`
+    key_columns: list[str] | None = None  # if changes are counted
+    changed: Any = None  # the `earlier.ChangedGroups` of a table that is built for these alone
 
     def origin(self) -> dict[str, Any]:
         """Return the entries for the manifest."""
@@ -70,26 +45,6 @@ def is_public(folder: Path) -> bool:
     if folder.name.startswith((".", "_")) or not folder.is_dir() or not os.access(folder, os.R_OK | os.X_OK):
         return False
     return not (folder / "_temporary").exists()
-
-
-def has_data(folder: Path) -> bool:
-    """Whether a public folder holds a table: a Delta log or a parquet file."""
-    return is_delta(folder) or any(folder.rglob("*.parquet"))
-
-
-def read_trusted_manifest(folder: Path) -> dict:
-    """Return the manifest of a published table; empty if its data files have changed since."""
-    entries = manifest.read(folder)
-    is_trusted = folder.is_dir() and not is_delta(folder) and entries.get("files") == list_files(folder)
-    return entries if is_trusted and not entries.get("damaged") else {}
-
-
-def find_table(folder: Path) -> PublishedTable | None:
-    """Return the table in a public folder, if it is intact."""
-    if not is_public(folder) or not has_data(folder):
-        return None
-    noted = manifest.read(folder)
-    return None if find_faults(folder, noted) else as_published(folder, noted)
 
 
 def as_published(folder: Path, entries: dict) -> PublishedTable:

@@ -18,30 +18,30 @@ and the next process removes it. This module imports neither Spark nor dbt.
 import contextlib
 import os
 import shutil
+import stat
 import time
 import uuid
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from dbt_spark_python.table_store import durable_files, manifest
-from dbt_spark_python.table_store.atomic_swap import replace_folder, restore_folder
+from dbt_spark_python.table_store.atomic_swap import replace_folder
 from dbt_spark_python.table_store.errors import WarehouseError, translate_os_errors
-from dbt_spark_python.table_store.integrity import data_files, digest_content, digest_files, find_faults, list_files
-from dbt_spark_python.table_store.locks import FileLock
-from dbt_spark_python.table_store.private_folders import restrict
-from dbt_spark_python.table_store.process_folder import ProcessFolder, describe_process, utc_now
+from dbt_spark_python.table_store.integrity import digest_content, digest_files, find_faults, list_files
+from dbt_spark_python.table_store.process_folder import FileLock, ProcessFolder, utc_now
 from dbt_spark_python.table_store.public_folders import (
     Publication,
     PublishedTable,
     as_published,
-    find_table,
     is_delta,
-    read_trusted_manifest,
+    is_public,
 )
 
 _ASIDE = ".replaced-"
 _DAMAGED = ".damaged"
+
+_FOLDER, _FILE = 0o700, 0o600  # The modes of tables for their owner only
 
 #: Seconds between two attempts to lock the warehouse, and between two lines about the wait.
 _TRY_S, _TELL_S = 0.2, 15.0
@@ -64,25 +64,13 @@ class Warehouse:
         self._owner_only: set[tuple[str, str]] = set()
         self._process = ProcessFolder(self.root)
         self.process_folder = self._process.path
-
-    # A process's own folder ---------------------------------------------------------------------------------------
-
-    @property
-    def tables(self) -> Path:
-        """Return the folder for this process's new tables."""
-        return self.process_folder / "tables"
-
-    @property
-    def scratch(self) -> Path:
-        """Return the folder for the engine's local files."""
-        return self.process_folder / "scratch"
+        self.tables = self.process_folder / "tables"  # this process's new tables
+        self.scratch = self.process_folder / "scratch"  # the engine's local files
 
     def close(self) -> None:
         """Remove this process's folder and give back its locks."""
         self._process.close()
         self.end_writing()
-
-    # Building -----------------------------------------------------------------------------------------------------
 
     @property
     def is_writing(self) -> bool:
@@ -107,28 +95,30 @@ class Warehouse:
             )
         if not self._take_lock(wait_s, tell):
             waited = f"after {wait_s:g} s, " if wait_s else ""
-            holder = self._lock.read_holder() or "another process"
+            holder = self._lock.read_holder()
             raise WarehouseError(
                 f"{waited}the warehouse {self.root} is being built by {holder}: wait until that ends, let runs wait "
                 f"longer (spark.dbt.lock_wait in the profile), or use another warehouse (this one stays readable)"
             )
         with self._translate_errors("clear the warehouse"):
             self._process.clear_dead()
-            self._restore_tables()
+            for aside in self.root.glob(f"*.db/{_ASIDE}*"):  # a killed process left it between two renames
+                place = aside.with_name(aside.name[len(_ASIDE) :])
+                shutil.rmtree(aside, ignore_errors=True) if place.exists() else aside.rename(place)
 
     def _take_lock(self, wait_s: float, tell: Callable[[str], None] | None) -> bool:
         """Take the lock, in turn with processes that wait as well; return False if the time is over."""
         begin, told = time.monotonic(), -_TELL_S
         while True:
             with self._translate_errors("write to the warehouse"):
-                if self._lock.acquire(describe_process()):
+                if self._lock.acquire():
                     return True
             waited = time.monotonic() - begin
             if waited >= wait_s:
                 return False
             if tell and waited - told >= _TELL_S:
                 told = waited
-                holder = self._lock.read_holder() or "another process"
+                holder = self._lock.read_holder()
                 tell(f"waiting for {holder}, which builds in {self.root} ({waited:.0f} of {wait_s:g} s)")
             time.sleep(min(_TRY_S, wait_s - waited))
 
@@ -145,7 +135,7 @@ class Warehouse:
         columns: str | None = None,
         count: Callable[[], dict[str, int] | None] | None = None,
     ) -> PublishedTable:
-        """Move a new table to its public place, in one step.
+        """Move a new table to its public place, in one step; the old table is removed.
 
         Args:
             schema: Its schema.
@@ -153,10 +143,7 @@ class Warehouse:
             run_id: The run that built it.
             publication: Its origin, for the manifest.
             columns: Its schema as Spark's JSON, if the files do not contain all of it.
-            count: Counts the rows that differ from the published table, if files differ and `publication` lacks counts.
-
-        Returns:
-            The table in its public place. The old table is removed.
+            count: Counts the rows that differ from the published table, if files differ.
 
         Raises:
             WarehouseError: Another process holds the warehouse, or the disk refuses.
@@ -166,12 +153,14 @@ class Warehouse:
         new, place = self.private_place(schema, name), self.public_place(schema, name)
         aside = place.with_name(f"{_ASIDE}{place.name}")
         with self._translate_errors(f"publish {schema}.{name}"):
-            self._prepare_files(schema, name)
+            remove_marks(new)
+            if (schema, name) in self._owner_only:
+                restrict(new)
             before, files = manifest.read(place), list_files(new)
             faults, digests = find_faults(place, before), digest_files(new, files, before)
             content = digest_content(digests)
             is_same = before.get("content") == content and before.get("changed_in")
-            changes = None if is_same else publication.changes or (count() if count else None)
+            changes = count() if count and not is_same else None
             if changes is not None and not any(changes.values()):  # the same rows in another order
                 is_same = before.get("changed_in")
             entries = {
@@ -186,7 +175,9 @@ class Warehouse:
                 "columns": columns,
             }
             path = manifest.write(place, entries, self.draft_path(), is_new=True)
-            durable_files.sync_tree(new, _synced(before, files))
+            noted = before.get("files", {}) if before.get("digests") else {}
+            # Unchanged files of the published table are on disk already.
+            durable_files.sync_tree(new, {file for file, facts in files.items() if noted.get(file) == facts})
             replace_folder(new, place, aside)
             durable_files.sync_folder(place.parent)
             manifest.remove_others(path)
@@ -197,25 +188,8 @@ class Warehouse:
         self._view(schema, name).unlink(missing_ok=True)
         return as_published(place, entries)
 
-    def _prepare_files(self, schema: str, name: str) -> None:
-        """Prepare the files of a new table for readers: without Spark's marks, and for the owner alone if marked so."""
-        new = self.private_place(schema, name)
-        remove_marks(new)
-        if self.is_owner_only(schema, name):
-            restrict(new)
-
     def record_reuse(self, schema: str, name: str, run_id: str, publication: Publication) -> None:
-        """Record that a run reused a published table.
-
-        Args:
-            schema: Its schema.
-            name: Its name.
-            run_id: The run.
-            publication: Its origin, for the manifest.
-
-        Raises:
-            WarehouseError: As `publish`.
-        """
+        """Record that a run reused a published table, and its origin."""
         self.begin_writing()
         place = self.public_place(schema, name)
         with self._translate_errors(f"keep {schema}.{name}"):
@@ -223,11 +197,7 @@ class Warehouse:
             manifest.write(place, noted, self.draft_path())
 
     def mark_owner_only(self, schema: str, name: str, is_so: bool) -> None:
-        """Set whether only its owner may read a table; its files are then 0600 and its folders 0700 once published.
-
-        Raises:
-            WarehouseError: Another user owns the files of the published table.
-        """
+        """Set whether only its owner may read a table; its files are then 0600 and its folders 0700 once published."""
         marks = self._owner_only
         (marks.add if is_so else marks.discard)((schema.lower(), name.lower()))
         place = self.public_place(schema.lower(), name.lower())
@@ -235,16 +205,8 @@ class Warehouse:
             with self._translate_errors(f"take {schema}.{name} from other users"):
                 restrict(place)
 
-    def is_owner_only(self, schema: str, name: str) -> bool:
-        """Whether only its owner may read a table."""
-        return (schema, name) in self._owner_only
-
     def publish_view(self, schema: str, name: str, statement: str) -> None:
-        """Store the statement that creates a view; a table of the same name is removed.
-
-        Raises:
-            WarehouseError: As `publish`.
-        """
+        """Store the statement that creates a view; a table of the same name is removed."""
         self.begin_writing()
         view = self._view(schema, name)
         with self._translate_errors(f"publish {schema}.{name}"):
@@ -273,16 +235,7 @@ class Warehouse:
 
     def can_grow(self, schema: str, name: str) -> bool:
         """Whether rows may be added to a published table in new files: its files are intact and not too many."""
-        place = self.public_place(schema.lower(), name.lower())
-        return bool(read_trusted_manifest(place)) and len(data_files(place)) < MOST_FILES
-
-    def link_files(self, table: tuple[str, str], new: str, files: Collection[str]) -> None:
-        """Link some files of a published table into a new table of this process."""
-        place, copy = self.public_place(*table), self.private_place(table[0], new.lower())
-        with self._translate_errors(f"link files of {'.'.join(table)}"):
-            copy.mkdir(parents=True, exist_ok=True)
-            for file in files:
-                _link(str(place / file), str(copy / file))
+        return 0 < len(self.trusted_manifest(schema, name).get("files", {})) < MOST_FILES
 
     def draft_path(self) -> Path:
         """Return a path for a small file that is renamed once it is complete."""
@@ -291,8 +244,6 @@ class Warehouse:
     def clear_leftovers(self, schema: str, name: str) -> None:
         """Remove files of a failed attempt from the place of a new table."""
         shutil.rmtree(self.private_place(schema, name), ignore_errors=True)
-
-    # Looking ------------------------------------------------------------------------------------------------------
 
     def public_place(self, schema: str, name: str) -> Path:
         """Return the folder where readers find a table."""
@@ -305,15 +256,18 @@ class Warehouse:
     def published(self, schema: str | None = None) -> list[PublishedTable]:
         """Return the published tables of one schema or of all, by name."""
         folders = sorted(self.root.glob(f"{schema or '*'}.db/*"))
-        return [table for folder in folders if (table := find_table(folder))]
+        return [table for folder in folders if (table := _find(folder))]
 
     def find(self, schema: str, name: str) -> PublishedTable | None:
-        """Return a published table, if it exists."""
-        return find_table(self.public_place(schema, name))
+        """Return a published table, if it exists and is intact."""
+        return _find(self.public_place(schema, name))
 
     def trusted_manifest(self, schema: str, name: str) -> dict[str, Any]:
         """Return the manifest of a published table; empty if its files have changed since, or if it does not exist."""
-        return read_trusted_manifest(self.public_place(schema.lower(), name.lower()))
+        folder = self.public_place(schema.lower(), name.lower())
+        entries = manifest.read(folder)
+        is_trusted = folder.is_dir() and not is_delta(folder) and entries.get("files") == list_files(folder)
+        return entries if is_trusted and not entries.get("damaged") else {}
 
     def views(self) -> dict[tuple[str, str], str]:
         """Return the statements of the views by schema and name; special files are left out."""
@@ -334,15 +288,16 @@ class Warehouse:
     def _view(self, schema: str, name: str) -> Path:
         return self.root / f"{schema}.db" / ".views" / f"{name}.sql"
 
-    def _restore_tables(self) -> None:
-        """Complete a table swap that a killed process left between two renames."""
-        for aside in self.root.glob(f"*.db/{_ASIDE}*"):
-            place = aside.with_name(aside.name[len(_ASIDE) :])
-            if not restore_folder(place, aside):
-                shutil.rmtree(aside, ignore_errors=True)
-
     def _translate_errors(self, doing: str) -> contextlib.AbstractContextManager[None]:
         return translate_os_errors(self.root, doing)
+
+
+def _find(folder: Path) -> PublishedTable | None:
+    """Return the table in a public folder, if it is intact: a Delta log or parquet files."""
+    if not is_public(folder) or not (is_delta(folder) or any(folder.rglob("*.parquet"))):
+        return None
+    noted = manifest.read(folder)
+    return None if find_faults(folder, noted) else as_published(folder, noted)
 
 
 def remove_marks(folder: Path) -> None:
@@ -352,15 +307,17 @@ def remove_marks(folder: Path) -> None:
             file.unlink()
 
 
+def restrict(folder: Path) -> None:
+    """Remove all access for group and others from a folder and its contents; the folder itself comes first."""
+    for path in (folder, *folder.rglob("*")):
+        mode = _FOLDER if path.is_dir() else _FILE
+        if not path.is_symlink() and stat.S_IMODE(path.stat().st_mode) != mode:
+            path.chmod(mode)
+
+
 def link_folder(folder: Path, copy: Path) -> None:
     """Copy a table's folder by links into a folder that may exist."""
     shutil.copytree(folder, copy, copy_function=_link, dirs_exist_ok=True)
-
-
-def _synced(before: Mapping[str, Any], files: Mapping[str, list[int]]) -> set[str]:
-    """Return the files of a new table that are on disk already: unchanged files of the published table."""
-    noted = before.get("files", {}) if before.get("digests") else {}
-    return {name for name, facts in files.items() if noted.get(name) == facts}
 
 
 def _link(source: str, target: str) -> None:

@@ -6,7 +6,7 @@ entries of ``recps`` are checked. A pattern matches the whole string, as a JavaS
 ``$`` would also match before a trailing newline.
 
 The document of tangles in private groups writes these messages without keys and recipients, and with sigils. Such a
-content has the form `DOCUMENT`, and the recipes of the document alone judge it.
+content has the form of the document, and the recipes of the document alone judge it.
 
 Source: private group specification, JSON schemas of ``group/init`` (root and epoch), ``group/add-member`` and
 ``group/exclude-member``; seed 000, "Members tangle", "Epoch tangle" and "Group tangle".
@@ -27,7 +27,6 @@ from dbt_tangles.formats.ssb.redact import fingerprint
 from dbt_tangles.kernel_runtime.row_schema import Int32
 from dbt_tangles.reasons import GroupReason
 
-PEERS, DOCUMENT = "peers", "document"
 VERSION = "v2"
 MIN_ADD_RECPS, MAX_ADD_RECPS = 2, 16
 
@@ -63,7 +62,7 @@ _SCHEMAS = {
         frozenset({"type", "excludes", "recps", "tangles"}), (1, 1), {"group": True, "members": True}, True
     ),
 }
-#: The keys of a content of the form `DOCUMENT` that name its feeds, one or a list; the first present counts.
+#: The keys of a content in the form of the document that name its feeds, one or a list; the first present counts.
 _DOCUMENT_FEEDS = {ADD: ("add", "feeds", "members"), EXCLUDE: ("exclude", "excludes", "remove")}
 _TANGLE_REASONS = {
     "group": GroupReason.BAD_GROUP_TANGLE,
@@ -77,7 +76,6 @@ class GroupClaim(NamedTuple):
 
     kind: str  # `root_init`, `epoch_init`, `add` or `exclude`; for an invalid content, the nearest kind
     invalid_reason: GroupReason | None = None  # the first violated rule, if any; all later fields are then empty
-    form: str = PEERS  # `PEERS` or `DOCUMENT`
     group_uri: str | None = None  # the group id in the first recipient (an untrusted name); not of a root init
     group_root: str | None = None  # root of the group tangle; not of a root init, whose own id is the root
     epoch_root: str | None = None  # root of the epoch tangle; epoch inits only
@@ -191,7 +189,7 @@ def _is_of_document(content: dict[str, Any], kind: str) -> bool:
 
 
 def _document_claim(content: dict[str, Any], kind: str) -> GroupClaim:
-    """Read a content of the form `DOCUMENT`."""
+    """Read a content in the form of the document: the claim has neither a key's fingerprint nor a group's URI."""
     roots = {
         name: fields["root"] and referenced_id(fields["root"])
         for name, fields in content["tangles"].items()
@@ -202,7 +200,6 @@ def _document_claim(content: dict[str, Any], kind: str) -> GroupClaim:
     previous = content["tangles"]["epoch"]["previous"] if kind == EPOCH_INIT else None
     return GroupClaim(
         kind,
-        form=DOCUMENT,
         group_root=roots["group"],
         epoch_root=roots.get("epoch"),
         previous_epochs=previous and [referenced_id(entry) for entry in previous],

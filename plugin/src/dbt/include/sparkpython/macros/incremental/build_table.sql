@@ -1,38 +1,26 @@
 {#- Prepares the build of a node's table according to its plan.
 
-    Returns the relation to create: the table itself, or a sibling if the table's earlier rows are still needed. Null if
-    the table is reused. A table that is replaced in one commit needs a sibling only for the rows of changed groups. -#}
+    Returns the relation to create: the table itself, or a sibling if the table's earlier rows are still needed and the table
+    is not replaced in one commit. Null if the table is reused. -#}
 {% macro prepare_table(plan) %}
-    {%- if plan.reason -%}
-        {% do adapter.log_rebuild(model.name, plan.reason) %}
-    {%- endif -%}
-    {% do adapter.begin_table(this, model.unique_id, counted_key_columns()) %}
+    {%- set columns = group_columns(model) if plan.action == 'replace' and config.meta_get('group_versions') else none -%}
+    {% do adapter.begin_table(this, model.unique_id, counted_key_columns(), columns) %}
     {%- if plan.action == 'reuse' -%}
         {{ return(none) }}
     {%- endif -%}
     {{ run_hooks(pre_hooks) }}
-    {%- set file_format = config.get('file_format') -%}
     {%- set needs_earlier_rows = plan.action == 'replace' and plan.holds in ['all_groups', 'versions'] -%}
     {%- if config.meta_get('is_history') -%}
         {%- set needs_earlier_rows = has_earlier_rows() -%}
     {%- endif -%}
-    {%- set columns = group_columns(model) if plan.action == 'replace' and config.meta_get('group_versions') else none -%}
-    {%- set replaces_groups = plan.action == 'replace' and plan.holds == 'all_groups' -%}
-    {%- if replaces_groups -%}
-        {% do adapter.begin_replacement(this, columns) %}
-    {%- endif -%}
     {%- if model.language == 'python' -%}
-        {% do adapter.set_plan_view(this, columns, needs_earlier_rows) %}
+        {% do adapter.plan_python_model(this, needs_earlier_rows) %}
     {%- endif -%}
-    {%- set needs_sibling = replaces_groups or needs_earlier_rows and not adapter.replaces_in_place(this, file_format) -%}
-    {%- set new_relation = adapter.sibling_of(this) if needs_sibling else this.incorporate(type='table') -%}
-    {%- if not adapter.replaces_in_place(new_relation, file_format) -%}
-        {% do drop_if_cached(new_relation) %}
+    {%- if adapter.replaces_in_place(this, config.get('file_format')) -%}
+        {{ return(this.incorporate(type='table')) }}
     {%- endif -%}
-    {%- if plan.holds == 'all_groups' and not needs_sibling -%}
-        {#- It is there if a run was killed between the commit of the merged rows and that of their manifest. -#}
-        {% do drop_if_cached(adapter.sibling_of(this)) %}
-    {%- endif -%}
+    {%- set new_relation = adapter.sibling_of(this) if needs_earlier_rows else this.incorporate(type='table') -%}
+    {% do drop_if_cached(new_relation) %}
     {{ return(new_relation) }}
 {% endmacro %}
 
@@ -60,18 +48,14 @@
 {% endmacro %}
 
 
-{#- Ends the build of a node's table: ends a replacement, and moves a sibling to the node's name. -#}
+{#- Ends the build of a node's table: moves a sibling to the node's name. -#}
 {% macro finish_table(plan, new_relation) %}
     {%- set target_relation = this.incorporate(type='table') -%}
     {%- if plan.action == 'reuse' -%}
-        {% do adapter.reuse_table(this) %}
         {% do store_raw_result('main', message='unchanged', code='unchanged', rows_affected=0) %}
         {{ return({'relations': [target_relation]}) }}
     {%- endif -%}
-    {%- if plan.action == 'replace' and plan.holds == 'all_groups' -%}
-        {% do adapter.finish_replacement(this, new_relation) %}
-    {%- endif -%}
-    {%- if new_relation.identifier != this.identifier and not adapter.replaces_in_place(this, config.get('file_format')) -%}
+    {%- if new_relation.identifier != this.identifier -%}
         {% do drop_if_cached(this) %}
         {% do adapter.rename_relation(new_relation, target_relation) %}
     {%- endif -%}
