@@ -81,7 +81,7 @@ def warehouse(tmp_path_factory):
     warehouse.write("autobase_links")
     warehouse.write("autobase_rejects")
     warehouse.write("autobase_bases", {"base_id": BASE})
-    place = dict.fromkeys(("line", "rank", "position", "arrival"), 0)
+    place = dict.fromkeys(("line", "rank", "latest_rank", "position", "arrival"), 0)
     place |= {"source_file": "f", "missing_causes": [], "cyclic_causes": []}
     warehouse.write("timeline_events", {"timeline_id": TIMELINE, "event_id": EVENT, **place})
     warehouse.write("timeline_rejects")
