@@ -137,13 +137,8 @@ class Warehouse:
     ) -> PublishedTable:
         """Move a new table to its public place, in one step; the old table is removed.
 
-        Args:
-            schema: Its schema.
-            name: Its name.
-            run_id: The run that built it.
-            publication: Its origin, for the manifest.
-            columns: Its schema as Spark's JSON, if the files do not contain all of it.
-            count: Counts the rows that differ from the published table, if files differ.
+        `publication` is its origin, for the manifest; `columns` its schema as Spark's JSON, if the files do not contain all
+        of it. `count` counts the rows that differ from the published table, if files differ.
 
         Raises:
             WarehouseError: Another process holds the warehouse, or the disk refuses.
