@@ -137,8 +137,8 @@ class Warehouse:
     ) -> PublishedTable:
         """Move a new table to its public place, in one step; the old table is removed.
 
-        `publication` is its origin, for the manifest; `columns` its schema as Spark's JSON, if the files do not contain all
-        of it. `count` counts the rows that differ from the published table, if files differ.
+        `publication` is its origin, for the manifest; `columns` its schema as Spark's JSON, if the files lack a part of
+        it. `count` counts the rows that differ from the published table, if files differ.
 
         Raises:
             WarehouseError: Another process holds the warehouse, or the disk refuses.
