@@ -60,7 +60,8 @@ select
     judged.invalid_reason,
     -- A message in the form of peers has a key or names its group.
     if(
-        judged.invalid_reason is null and coalesce(judged.key_fingerprint, judged.group_uri) is null, 'document', 'peers'
+        judged.invalid_reason is null and coalesce(judged.key_fingerprint, judged.group_uri) is null,
+        'document', 'peers'
     ) as form,
     epochs.group_id,
     judged.epoch_id,
