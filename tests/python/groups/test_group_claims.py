@@ -356,7 +356,7 @@ OF_DOCUMENT = {
 
 @pytest.mark.parametrize("kind", OF_DOCUMENT)
 def test_contents_of_the_document(kind):
-    """Without version, key and recipients, the recipes of the document judge a content. Seed 000."""
+    """Without a key, the recipes of the document judge a content. Seed 000."""
     claim = group_claim(OF_DOCUMENT[kind])
     assert (claim.kind, claim.invalid_reason, claim.key_fingerprint, claim.group_uri) == (kind, None, None, None)
     assert claim.feeds == {ADD: ("@a", "@b"), EXCLUDE: ("@c",)}.get(kind, ())
@@ -369,9 +369,7 @@ def test_contents_of_the_document(kind):
 @pytest.mark.parametrize(
     ("kind", "change"),
     [
-        (ROOT_INIT, {"version": "v2"}),
         (ROOT_INIT, {"secret": "short"}),
-        (ADD, {"recps": []}),
         (ADD, {"tangles": {"group": FOLLOWS}}),
         (ADD, {"tangles": {"group": FOLLOWS, "members": {"root": SIGIL, "previous": []}}}),
         (EXCLUDE, {"tangles": {"group": FOLLOWS, "members": {"root": SIGIL, "previous": [OTHER, 7]}}}),
@@ -381,3 +379,9 @@ def test_contents_of_the_document(kind):
 )
 def test_contents_that_mix_both_forms_are_judged_as_peers_do(kind, change):
     assert group_claim(OF_DOCUMENT[kind] | change).invalid_reason is not None
+
+
+def test_recipients_of_the_document_are_the_added_feeds():
+    content = {key: value for key, value in OF_DOCUMENT[ADD].items() if key != "add"}
+    claim = group_claim(content | {"version": "v2", "recps": ["@a", "@b"]})
+    assert (claim.invalid_reason, claim.feeds, claim.group_uri) == (None, ("@a", "@b"), None)

@@ -5,7 +5,7 @@ first entry of ``excludes``, ``previous`` and ``oldSecrets`` has a pattern, and 
 entries of ``recps`` are checked. A pattern matches the whole string, as a JavaScript ``$`` does without flags; Python's
 ``$`` would also match before a trailing newline.
 
-The document of tangles in private groups writes these messages without keys and recipients, and with sigils. Such a
+The document of tangles in private groups writes these messages without keys, and with sigils. Such a
 content has the form of the document, and the recipes of the document alone judge it.
 
 Source: private group specification, JSON schemas of ``group/init`` (root and epoch), ``group/add-member`` and
@@ -63,7 +63,7 @@ _SCHEMAS = {
     ),
 }
 #: The keys of a content in the form of the document that name its feeds, one or a list; the first present counts.
-_DOCUMENT_FEEDS = {ADD: ("add", "feeds", "members"), EXCLUDE: ("exclude", "excludes", "remove")}
+_DOCUMENT_FEEDS = {ADD: ("add", "feeds", "members", "recps"), EXCLUDE: ("exclude", "excludes", "remove")}
 _TANGLE_REASONS = {
     "group": GroupReason.BAD_GROUP_TANGLE,
     "epoch": GroupReason.BAD_EPOCH_TANGLE,
@@ -171,9 +171,9 @@ def sealed_with(content: dict[str, Any], envelope: Any, author: Any, previous: A
 
 
 def _is_of_document(content: dict[str, Any], kind: str) -> bool:
-    """Whether a content has no version, key and recipients, and its tangles are as the document has them."""
+    """Whether a content has no key, and its tangles are as the document has them, with sigils."""
     tangles = content.get("tangles")
-    if content.keys() & {"version", "secret", "recps"} or type(tangles) is not dict:
+    if "secret" in content or type(tangles) is not dict:
         return False
     for name, follows in _SCHEMAS[kind].tangles.items():
         fields = tangles.get(name)
