@@ -40,7 +40,6 @@ DOCUMENT = {
 #: The cases for the peer, whose time grows with the square of the size.
 PEER_FEEDS = {4 * K: FEEDS, 8 * K: FEEDS, 16 * K: FEEDS, 32 * K: FEEDS[:5]}
 REPETITIONS = 10
-REPEATED = {32 * K: FEEDS, 128 * K: FEEDS}
 FEW = (16, 64, 256)
 REFERENCES = (1, 2, 4)
 ACTIVE, LURKERS, LURKED_EVENTS = 32, 512, 256_000
@@ -92,7 +91,6 @@ class Evaluation:
         return {
             "sizes": self.sizes(),
             "peer": self.peers(),
-            "repetitions": self.repeated(),
             "lurkers": self.lurkers(),
             "references": self.references(),
             "limit": self.limit(),
@@ -132,12 +130,11 @@ class Evaluation:
         return {**parameters, **sum_up_runs(runs)}
 
     def sizes(self) -> Rows:
-        """The document's table."""
+        """The document's table, with the repetitions and percentiles that the document asks for."""
         rows = []
         for full in SIZES:
             for feeds, printed in zip(FEEDS, DOCUMENT[full], strict=True):
-                found = self.count(Case(self.size(full), feeds))
-                rows.append({"events": self.size(full), "feeds": feeds, **found, "document": printed})
+                rows.append({**self.spread(events=self.size(full), feeds=feeds), "document": printed})
         return rows
 
     def peers(self) -> Rows:
@@ -152,15 +149,6 @@ class Evaluation:
             more = None if theirs is None else round(100 * (theirs / shortest - 1), 1)
             row = {"events": case.events, "feeds": feeds, "references": references, "peer": theirs}
             rows.append({**row, "shortest": shortest, "more_percent": more, "orders_differ": found["orders_differ"]})
-        return rows
-
-    def repeated(self) -> Rows:
-        """Percentiles over repetitions."""
-        rows = []
-        for full, some in REPEATED.items():
-            for feeds in some:
-                row = self.spread(events=self.size(full), feeds=feeds)
-                rows.append({**row, "document": DOCUMENT[full][FEEDS.index(feeds)]})
         return rows
 
     def lurkers(self) -> Rows:

@@ -12,7 +12,7 @@ Rows = list[dict[str, Any]]
 def lay_out(tables: dict[str, Rows]) -> dict[str, list[str]]:
     """Lay out the figures for reading; return the lines of each table."""
     sizes = pd.DataFrame(tables["sizes"])
-    largest = sizes[sizes["events"] == sizes["events"].max()].rename(columns={"per_event": "shortest"})
+    largest = sizes[sizes["events"] == sizes["events"].max()].rename(columns={"p50_of_runs": "shortest"})
     deliveries = pd.DataFrame(tables["deliveries"])
     deliveries["delivery"] = [delivery(row) for row in tables["deliveries"]]
     batches = pd.DataFrame(tables["batches"])

@@ -61,7 +61,7 @@ def sizes(tables: Tables) -> Figure:
     feeds = list(dict.fromkeys(row["feeds"] for row in rows))
     for size in dict.fromkeys(row["events"] for row in rows):
         line = [row for row in rows if row["events"] == size]
-        ours.plot(feeds, [row["per_event"] for row in line], marker=".", label=f"shortest, {_label(size)}")
+        ours.plot(feeds, [row["p50_of_runs"] for row in line], marker=".", label=f"shortest, {_label(size)}")
         printed.plot(feeds, [row["document"] for row in line], marker=".", label=_label(size))
     theirs = [row for row in tables["peer"] if row["references"] == 1 and row["peer"] is not None]
     for number, size in enumerate(dict.fromkeys(row["events"] for row in theirs)):
@@ -107,8 +107,8 @@ def batches(tables: Tables) -> Figure:
 
 def repetitions(tables: Tables) -> Figure:
     """The spread of commands per event over repetitions, with the figures that the document prints."""
-    rows = tables["repetitions"]
-    by_size = list(dict.fromkeys(row["events"] for row in rows))
+    rows = tables["sizes"]
+    by_size = sorted({row["events"] for row in rows})[::2]
     drawn, panels = figure(len(by_size), 9.5)
     feeds = list(dict.fromkeys(row["feeds"] for row in rows))
     for size, axes in zip(by_size, panels, strict=True):
