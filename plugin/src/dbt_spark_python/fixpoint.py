@@ -22,6 +22,8 @@ SMALL_ROWS = 10_000
 BROADCAST_ROWS = 100_000
 #: A table behind its placeholder; with `--empty` dbt puts a query in parentheses in its place.
 _TABLE = r"(\([^()]*\)|\S+)"
+#: The setting that lets Spark infer constraints of rows.
+_CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
 #: The most rounds that a model may run.
 LAST_ROUND = 99_999
 
@@ -136,11 +138,27 @@ class Fixpoint:
         self._replace(self._rounds, frontier)
 
     def _checkpoint(self, query: str) -> DataFrame:
-        """Compute and keep the rows of a query; a union of earlier rounds has their partitions, which would double."""
-        rows, most = self._spark.sql(query), 1
+        """Compute and keep the rows of a query.
+
+        A query over all earlier rounds has the partitions of each, and Spark also infers constraints from the rows of
+        each, such as the number of a round. Both would double in every round.
+        """
+        rows, conf = self._spark.sql(query), self._spark.conf
+        if self._is_small:
+            rows = rows.coalesce(1)
+        if sail.is_sail(self._spark):
+            return rows.localCheckpoint()
         if not self._is_small:
-            most = int(self._spark.conf.get("spark.sql.shuffle.partitions"))
-        return rows.coalesce(most).localCheckpoint()
+            rows = rows.coalesce(int(conf.get("spark.sql.shuffle.partitions")))
+        # Another model of the session may do the same meanwhile; a setting of the profile stays.
+        is_inferring = conf.get(_CONSTRAINTS) == "true"
+        if is_inferring:
+            conf.set(_CONSTRAINTS, "false")
+        try:
+            return rows.localCheckpoint()
+        finally:
+            if is_inferring:
+                conf.unset(_CONSTRAINTS)
 
     def _show(self, name: str, rows: DataFrame) -> str:
         rows.createOrReplaceTempView(f"{self._prefix}_{name}")
