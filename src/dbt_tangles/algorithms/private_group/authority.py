@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
+from dbt_tangles.algorithms.private_group.acyclic_order import acyclic_order
 from dbt_tangles.algorithms.private_group.epochs import epoch_levels
 from dbt_tangles.columns.group_kinds import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT
 from dbt_tangles.kernel_runtime.kernel import kernel
@@ -132,23 +133,13 @@ def _judge(acts: Sequence[Act], is_rule: bool, bit_limit: int) -> Iterator[Autho
 
 
 def _in_order(acts: Sequence[Act]) -> list[tuple[Act, set[str]]]:
-    """Sort messages, each with those that it names, after all of these (Kahn); leave out those on or after a circle."""
-    by_id = {act.message_id: act for act in acts}
-    named, waiting, followers = {}, {}, defaultdict(list)
+    """Sort messages, each with those that it names, after all of these; leave out those on or after a circle."""
+    by_id, named = {act.message_id: act for act in acts}, {}
     for act in acts:
         # A message that names the root of a tangle knows it, even if the log lacks a message between them.
         others = {*(act.previous or ()), *(act.previous_epochs or ()), act.epoch_id, act.group_id}
         named[act.message_id] = (others & by_id.keys()) - {act.message_id}
-        waiting[act.message_id] = len(named[act.message_id])
-        for other in named[act.message_id]:
-            followers[other].append(act.message_id)
-    ready = [message_id for message_id, count in waiting.items() if not count]
-    for message_id in ready:
-        for follower in followers[message_id]:
-            waiting[follower] -= 1
-            if not waiting[follower]:
-                ready.append(follower)
-    return [(by_id[message_id], named[message_id]) for message_id in ready]
+    return [(by_id[message_id], named[message_id]) for message_id in acyclic_order(named)]
 
 
 def _number(acts: Sequence[Act]) -> _Statements:

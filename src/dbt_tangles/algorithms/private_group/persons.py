@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from dbt_tangles.algorithms.private_group.acyclic_order import acyclic_order
 from dbt_tangles.kernel_runtime.kernel import kernel
 
 
@@ -49,18 +50,8 @@ def find_persons(links: Sequence[Link]) -> Iterator[FeedPerson]:
 
 def _find_roots(above: dict[str, set[str]]) -> dict[str, list[str]]:
     """Find the ends of the links of each feed, at most two; feeds on or below a circle are left out."""
-    waiting, below = {}, defaultdict(list)
-    for feed, persons in above.items():
-        waiting[feed] = len(persons - {feed})
-        for person in persons - {feed}:
-            below[person].append(feed)
-    ready = [feed for feed in {*below, *above} if not waiting.get(feed)]
-    roots = {}
-    for feed in ready:
+    roots: dict[str, list[str]] = {}
+    for feed in acyclic_order({feed: persons - {feed} for feed, persons in above.items()}):
         found = {root for person in above.get(feed, [feed]) for root in ([feed] if person == feed else roots[person])}
         roots[feed] = sorted(found)[:2]
-        for lower in below[feed]:
-            waiting[lower] -= 1
-            if not waiting[lower]:
-                ready.append(lower)
     return roots
