@@ -370,6 +370,7 @@ def test_contents_of_the_document(kind):
     ("kind", "change"),
     [
         (ROOT_INIT, {"secret": "short"}),
+        (ADD, {"oldSecrets": 7}),
         (ADD, {"tangles": {"group": FOLLOWS}}),
         (ADD, {"tangles": {"group": FOLLOWS, "members": {"root": SIGIL, "previous": []}}}),
         (EXCLUDE, {"tangles": {"group": FOLLOWS, "members": {"root": SIGIL, "previous": [OTHER, 7]}}}),

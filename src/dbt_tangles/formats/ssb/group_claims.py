@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from binascii import a2b_base64
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from dbt_tangles.columns.group_kinds import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT
@@ -113,29 +113,37 @@ def group_claim(content: Any) -> GroupClaim | None:
     kind = _kind(content)
     if kind is None:
         return None
-    if _is_of_document(content, kind):
-        return _document_claim(content, kind)
-    reason = _violation(content, kind)
+    is_of_document = _is_of_document(content, kind)
+    reason = None if is_of_document else _violation(content, kind)
     if reason is not None:
         return GroupClaim(kind, reason)
-    tangles, recps = content["tangles"], content.get("recps", ())
+    tangles = content["tangles"]
     roots = {name: referenced_id(tangles[name]["root"]) for name, follows in _SCHEMAS[kind].tangles.items() if follows}
-    feeds = {ADD: recps[1:], EXCLUDE: content.get("excludes")}.get(kind, ())
     previous = tangles["epoch"]["previous"] if kind == EPOCH_INIT else None
-    return GroupClaim(
+    claim = GroupClaim(
         kind,
-        group_uri=recps[0] if recps else None,
         group_root=roots.get("group"),
         epoch_root=roots.get("epoch"),
         previous_epochs=previous and [referenced_id(entry) if type(entry) is str else None for entry in previous],
         epoch_id=roots.get("members"),
+    )
+    if is_of_document:
+        named = next((content[key] for key in _DOCUMENT_FEEDS.get(kind, ()) if key in content), [])
+        return claim._replace(feeds=_distinct(named if type(named) is list else [named]))
+    recps = content.get("recps", ())
+    return claim._replace(
+        group_uri=recps[0] if recps else None,
         key_fingerprint=None if kind == EXCLUDE else fingerprint(content["secret"]),
-        feeds=tuple(dict.fromkeys(feed for feed in feeds if type(feed) is str)),
+        feeds=_distinct({ADD: recps[1:], EXCLUDE: content.get("excludes")}.get(kind, ())),
         author_root=recps[1] if kind == EPOCH_INIT else None,
         unchecked_count=_unchecked(_FEED, content.get("excludes", ()))
         + _unchecked(_SECRET, content.get("oldSecrets", ()))
         + sum(_unchecked(_MESSAGE, tangles[name]["previous"]) for name in roots),
     )
+
+
+def _distinct(feeds: Iterable[Any]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(feed for feed in feeds if type(feed) is str))
 
 
 def epoch_key(content: Any, claim: GroupClaim | None) -> bytes | None:
@@ -171,41 +179,10 @@ def sealed_with(content: dict[str, Any], envelope: Any, author: Any, previous: A
 
 
 def _is_of_document(content: dict[str, Any], kind: str) -> bool:
-    """Whether a content has no key, and its tangles are as the document has them, with sigils."""
-    tangles = content.get("tangles")
-    if "secret" in content or type(tangles) is not dict:
-        return False
-    for name, follows in _SCHEMAS[kind].tangles.items():
-        fields = tangles.get(name)
-        if type(fields) is not dict:
-            return False
-        root, previous = fields.get("root", 0), fields.get("previous", 0)
-        if follows and type(previous) is list and previous:
-            if not all(type(entry) is str and entry[:1] == "%" and referenced_id(entry) for entry in [root, *previous]):
-                return False
-        elif follows or root is not None or previous is not None:
-            return False
-    return True
-
-
-def _document_claim(content: dict[str, Any], kind: str) -> GroupClaim:
-    """Read a content in the form of the document: the claim has neither a key's fingerprint nor a group's URI."""
-    roots = {
-        name: fields["root"] and referenced_id(fields["root"])
-        for name, fields in content["tangles"].items()
-        if name in _SCHEMAS[kind].tangles
-    }
-    named = next((content[key] for key in _DOCUMENT_FEEDS.get(kind, ()) if key in content), [])
-    feeds = named if type(named) is list else [named]
-    previous = content["tangles"]["epoch"]["previous"] if kind == EPOCH_INIT else None
-    return GroupClaim(
-        kind,
-        group_root=roots["group"],
-        epoch_root=roots.get("epoch"),
-        previous_epochs=previous and [referenced_id(entry) for entry in previous],
-        epoch_id=roots["members"],
-        feeds=tuple(dict.fromkeys(feed for feed in feeds if type(feed) is str)),
-    )
+    """Whether a content has no keys, and its tangles are as the document has them, with sigils."""
+    schema = _SCHEMAS[kind]._replace(is_closed=False)
+    has_keys = "secret" in content or "oldSecrets" in content
+    return not has_keys and _tangle_violation(content.get("tangles"), schema, _follows_by_sigils) is None
 
 
 def _kind(content: Any) -> str | None:
@@ -258,7 +235,18 @@ def _recps_violation(recps: Any, schema: _Schema) -> GroupReason | None:
     return None
 
 
-def _tangle_violation(tangles: Any, schema: _Schema) -> GroupReason | None:
+def _follows_by_uris(root: Any, previous: Any) -> bool:
+    return _matches(_MESSAGE, root) and _begins_with(_MESSAGE, previous)
+
+
+def _follows_by_sigils(root: Any, previous: Any) -> bool:
+    ids = [root, *previous] if type(previous) is list and previous else [None]
+    return all(type(entry) is str and entry[:1] == "%" and referenced_id(entry) is not None for entry in ids)
+
+
+def _tangle_violation(
+    tangles: Any, schema: _Schema, follows_well: Callable[[Any, Any], bool] = _follows_by_uris
+) -> GroupReason | None:
     if type(tangles) is not dict or not schema.tangles.keys() <= tangles.keys():
         return GroupReason.BAD_TANGLES
     if schema.is_closed and len(tangles) > len(schema.tangles):
@@ -266,8 +254,7 @@ def _tangle_violation(tangles: Any, schema: _Schema) -> GroupReason | None:
     for name, follows in schema.tangles.items():
         fields = tangles[name] if type(tangles[name]) is dict else {}
         root, previous = fields.get("root", 0), fields.get("previous", 0)
-        follows_well = _matches(_MESSAGE, root) and _begins_with(_MESSAGE, previous)
-        if not (follows_well if follows else root is None and previous is None):
+        if not (follows_well(root, previous) if follows else root is None and previous is None):
             return _TANGLE_REASONS[name]
     return None
 
