@@ -1,4 +1,4 @@
-"""Sums up what replicas did: the changes of their views, the time until items settle, and disagreement meanwhile."""
+"""Sums up replays: the changes of views, the time until items settle, and the disagreement of replicas meanwhile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOMENTS = 20
 
 
 class Replay(NamedTuple):
-    """What a replica did with a delivery. Arrivals are counted from 1."""
+    """The replay of a delivery by a replica. Arrivals are counted from 1."""
 
     step_end: np.ndarray  # int64[steps]; the arrivals up to each update of the view
     changes: np.ndarray  # int64[steps]; the commands of the update, or the nodes that it undoes
@@ -48,7 +48,7 @@ def percentiles(values: np.ndarray) -> dict[str, Any] | None:
 
 
 def sum_up(delivery: Delivery, replay: Replay, is_seconds: bool) -> dict[str, Any]:
-    """Sum up what a replica did; waiting times count from the arrival of an item."""
+    """Sum up the replay of a replica; waiting times count from the arrival of an item."""
     place = np.flatnonzero(replay.settled)
     last = replay.settled[place] - 1
     total = int(replay.changes.sum())
