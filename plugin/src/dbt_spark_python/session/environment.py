@@ -66,9 +66,8 @@ def find_java(environ: Mapping[str, str] = os.environ) -> Path:
     Raises:
         RuntimeError: Java is missing or too old; the message says which one was found and what to do.
     """
-    if environ.get(
-        REAL_JAVA
-    ):  # set by an earlier call in this process tree, which also pointed JAVA_HOME at the wrapper
+    # An earlier call in this process tree set it, and pointed JAVA_HOME at the wrapper.
+    if environ.get(REAL_JAVA):
         return Path(environ[REAL_JAVA])
     if environ.get("JAVA_HOME"):
         java, origin = Path(environ["JAVA_HOME"]) / "bin" / "java", "JAVA_HOME"
