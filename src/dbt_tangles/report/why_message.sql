@@ -30,6 +30,8 @@ select * from tangle_writer_faults where message_id in (select id from asked)
 select * from group_messages where message_id in (select id from asked)
 -- group_findings: The findings that name the messages.
 select * from group_findings where list_has_any(message_ids, (select list(id) from asked))
+-- group_authority: The verdicts about their authors.
+select * from group_authority where message_id in (select id from asked)
 -- authors: The authors.
 select distinct author from ssb_messages
 -- feeds: Their feeds.

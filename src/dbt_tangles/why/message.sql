@@ -8,6 +8,8 @@ from group_messages where message_id = $id
 -- group_findings: The findings that name a message of a private group.
 select distinct finding, epoch_id, feed_id from group_findings
 where list_contains(message_ids, $id) order by all limit 100
+-- authority: Whether the author of a message of a private group was a member at that time.
+select group_id, kind, person, verdict, evidence from group_authority where message_id = $id order by group_id limit 100
 -- group_next: What a message needs to be published again in some epochs.
 select epoch_id, kind, tangles from group_next
 where kind = $kind and epoch_id in (select unnest($epochs)) order by epoch_id limit 100

@@ -251,13 +251,22 @@ def test_a_message_of_a_group(tmp_path):
     upon = {"group_id": story.ROOT, "epoch_id": story.ROOT}
     for_kinds = ({**upon, "kind": each, "tangles": [("members", place)]} for each in ("add", "init"))
     warehouse.write("group_next", *for_kinds)
+    verdict = {"group_id": story.ROOT, "kind": "add", "person": "bob"}
+    warehouse.write(
+        "group_authority",
+        {**verdict, "message_id": A1, "verdict": "member", "evidence": [B1]},
+        {**verdict, "message_id": A2, "verdict": "never", "evidence": []},
+    )
     good, bad = (warehouse.json("why", id_)["group"] for id_ in (A1, A2))
     assert good["set_aside_reason"] is None and good["findings"] == good["next"] == []
     assert bad["meaning"].startswith("The add or exclude is valid, but")
     assert bad["findings"][0]["finding"] == "unconnected_add"
     assert bad["next"] == [{"epoch_id": story.ROOT, "kind": "add", "tangles": {"members": place}}]
-    assert "counted by peers" in warehouse.ask("why", A1).stdout
+    assert warehouse.json("why", A1)["authority"] == [{**verdict, "verdict": "member", "evidence": [B1]}]
+    text = warehouse.ask("why", A1).stdout
+    assert "counted by peers" in text and f"member of the group at that time\n    by the messages {B1}" in text
     text = warehouse.ask("why", A2).stdout
+    assert "authority: never: the author was no member" in text
     assert "not counted: unknown_epoch" in text and f"root {story.ROOT} and previous {A1}" in text
 
 
