@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dbt_tangles.algorithms.timeline import online
-from dbt_tangles.algorithms.timeline.online import Graph, insert
+from dbt_tangles.algorithms.timeline.online import Graph, insert, script
 from dbt_tangles.algorithms.timeline.replica import Command
 
 #: The number of events, links and bytes for which there is room at first.
@@ -26,6 +26,7 @@ class MemoryStore:
             np.zeros((2, _ROOM), np.int32),
             np.zeros(_ROOM, np.uint8),
         )
+        self._text = memoryview(self._graph.text)
 
     def __len__(self) -> int:
         return len(self._causes)
@@ -46,9 +47,8 @@ class MemoryStore:
         self._write_names(heard, len(causes))
         listed = [self._number[cause] for cause in causes]
         x = self._number[name]
-        # Machine code that is loaded already is called directly: the choice of the way takes longer than the kernel.
-        run = insert.dispatcher if insert.dispatcher.overloads else insert
-        closer, commands = run(*self._graph, np.array(listed, np.int32), (x, len(self), self._links))
+        arrival = x, len(self), self._links
+        closer, at, movers, steps = _quick(insert)(*self._graph, np.array(listed, np.int32), arrival)
         if closer >= 0:
             follower = self._names[closer]
             for each in heard:
@@ -58,8 +58,9 @@ class MemoryStore:
             return follower, []
         self._causes[x] = listed
         self._links += len(listed)
-        if len(commands) == 5:  # One command: the event moves no other.
-            return None, [("ins", name, None, commands.item(2))]
+        if steps == 0:
+            return None, [("ins", name, None, at)]
+        commands = _quick(script)(self._graph.event, self._graph.order, movers, steps)
         return None, [
             ("ins" if taken < 0 else "mov", self._names[event], None if taken < 0 else taken, put)
             for event, taken, put, _, _ in commands.reshape(-1, 5).tolist()
@@ -93,7 +94,8 @@ class MemoryStore:
         """Number new names, and make room for them and for new links."""
         texts = [each.encode() for each in heard]
         event, order, link, text = self._graph
-        count, end = len(self._names), self._bytes + sum(map(len, texts))
+        count, added = len(self._names), b"".join(texts)
+        end = self._bytes + len(added)
         if count + len(heard) >= event.shape[1] or self._links + links > link.shape[1] or end > len(text):
             self._graph = Graph(
                 _with_room(event, count + len(heard) + 1, -1),
@@ -101,13 +103,19 @@ class MemoryStore:
                 _with_room(link, self._links + links, 0),
                 _with_room(text, end, 0),
             )
-        self._graph.text[self._bytes : end] = np.frombuffer(b"".join(texts), np.uint8)
+            self._text = memoryview(self._graph.text)
+        self._text[self._bytes : end] = added
+        begin = self._graph.order[online.BEGIN]
         for number, (each, data) in enumerate(zip(heard, texts, strict=True), count):
-            self._graph.order[online.BEGIN, number] = self._bytes
             self._bytes += len(data)
-            self._graph.order[online.END, number] = self._bytes
+            begin[number + 1] = self._bytes
             self._number[each] = number
         self._names += heard
+
+
+def _quick(kernel):
+    """Return the machine code of a kernel if it is loaded: the choice of the way takes longer than the kernel."""
+    return kernel.dispatcher if kernel.dispatcher.overloads else kernel
 
 
 def _with_room(array: np.ndarray, wanted: int, value: int) -> np.ndarray:

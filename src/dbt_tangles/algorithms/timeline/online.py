@@ -20,8 +20,9 @@ from dbt_tangles.kernel_runtime.compiled import compiled, inner
 #: The rows of `Graph.event` behind those of a script: the rank (-1 for an awaited event), the latest link to an effect
 #: or -1, the new rank of an event that an arrival raises, otherwise -1, and scratch.
 RANK, LINK, TARGET, _BEFORE_OLD, _BEFORE_NEW, EVENT_ROWS = range(13, 19)
-#: The rows of `Graph.order`: the events in order, the first byte of each name, the byte behind it, and scratch.
-ORDER, BEGIN, END, _OLD, _NEW, _LINE, ORDER_ROWS = range(4, 11)
+#: The rows of `Graph.order`: the events in order, the first byte of each name, which ends where the next begins, and
+#: scratch.
+ORDER, BEGIN, _OLD, _NEW, _LINE, ORDER_ROWS = range(4, 10)
 #: The rows of `Graph.link`: the effect, and the next link of the same cause or -1.
 EFFECT, NEXT = range(2)
 
@@ -46,7 +47,7 @@ class _Moved(NamedTuple):
 
 @compiled
 def insert(event, order, link, text, causes, arrival):
-    """Insert an event, and write the shortest script from the order before to the order with it.
+    """Insert an event, and plan the shortest script from the order before to the order with it.
 
     Args:
         event: An array of `Graph`, as the next three.
@@ -57,8 +58,9 @@ def insert(event, order, link, text, causes, arrival):
         arrival: The number of the event, and the numbers of events and links that have arrived.
 
     Returns:
-        A cause that follows the event, so that the event is refused and the graph is unchanged; otherwise -1. And the
-        commands, int32[5 x commands], see `edits.Commands`.
+        A cause that follows the event, so that the event is refused and the graph is unchanged, otherwise -1; the
+        position of the event, if it moves no other; and otherwise the numbers of moved events and of commands, for
+        `script`. An array as the result would double the time of a call.
     """
     rank, target, key = event[RANK], event[TARGET], order[ORDER]
     x, size, links = arrival
@@ -72,7 +74,7 @@ def insert(event, order, link, text, causes, arrival):
             target[x] = -1
             for i in range(raised):
                 target[order[_OLD, i]] = -1
-            return c, np.empty(0, np.int32)
+            return c, 0, 0, 0
     for i in range(len(causes)):
         link[EFFECT, links + i] = x
         link[NEXT, links + i] = event[LINK, causes[i]]
@@ -82,21 +84,26 @@ def insert(event, order, link, text, causes, arrival):
         for k in range(size, at, -1):
             key[k] = key[k - 1]
         key[at], rank[x], target[x] = x, needed, -1
-        return -1, np.array([x, -1, at, 0, 1], np.int32)
+        return -1, at, 0, 0
     _merge(event, order, text, x, size, raised)
-    scratch = _script(event, order)
     moved = _Moved(order[_OLD], event[_BEFORE_OLD], order[_NEW], event[_BEFORE_NEW])
-    movers, steps = plan(scratch, moved, key, size + 1, raised, raised + 1)
+    movers, steps = plan(_scratch(event, order), moved, key, size + 1, raised, raised + 1)
+    return -1, 0, movers, steps
+
+
+@compiled
+def script(event, order, movers, steps):
+    """Write the script that `insert` has planned: the commands, int32[5 x commands], see `edits.Commands`."""
     out = np.empty(5 * steps, np.int32)
-    write(scratch, movers, steps, out, 0)
-    return -1, out
+    write(_scratch(event, order), movers, steps, out, 0)
+    return out
 
 
 @inner
-def _script(e, o):
+def _scratch(e, o):
     """Lay out the scratch of a script in the first rows of `Graph.event` and `Graph.order`."""
     return Script(
-        e[0], e[1], e[2], e[3], e[4], e[5], e[6], e[7], e[8], e[9], e[10], e[11], o[9], o[0], o[1], o[2], o[3], e[12]
+        e[0], e[1], e[2], e[3], e[4], e[5], e[6], e[7], e[8], e[9], e[10], e[11], o[8], o[0], o[1], o[2], o[3], e[12]
     )
 
 
@@ -132,7 +139,7 @@ def _is_before(order, text, first_rank, first, second_rank, second):
     if first_rank != second_rank:
         return first_rank < second_rank
     a, b = order[BEGIN, first], order[BEGIN, second]
-    a_end, b_end = order[END, first], order[END, second]
+    a_end, b_end = order[BEGIN, first + 1], order[BEGIN, second + 1]
     while a < a_end and b < b_end and text[a] == text[b]:
         a += 1
         b += 1
