@@ -144,12 +144,9 @@ class Fixpoint:
         each, such as the number of a round. Both would double in every round.
         """
         rows, conf = self._spark.sql(query), self._spark.conf
-        if self._is_small:
-            rows = rows.coalesce(1)
+        rows = rows.coalesce(1 if self._is_small else int(conf.get("spark.sql.shuffle.partitions")))
         if sail.is_sail(self._spark):
             return rows.localCheckpoint()
-        if not self._is_small:
-            rows = rows.coalesce(int(conf.get("spark.sql.shuffle.partitions")))
         # Another model of the session may do the same meanwhile; a setting of the profile stays.
         is_inferring = conf.get(_CONSTRAINTS) == "true"
         if is_inferring:
