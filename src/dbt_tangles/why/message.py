@@ -34,8 +34,10 @@ def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:
         "feed": explain_place(tables, message),
         "tangles": explain_tangles(tables, message_id, only) if is_usable else [],
         "group": _explain_group(tables, message_id) if is_of_group else None,
-        "authority": tables.rows(_SQL["authority"], id=message_id),
+        "authority": [],
     }
+    if is_of_group or any(tangle["tangle_name"] == "group" for tangle in answer["tangles"]):
+        answer["authority"] = tables.rows(_SQL["authority"], id=message_id)
     # A missing table proves neither that its rows are absent nor that the message is well.
     answer["unknown"] = sorted({"feeds", "tangle_messages"} & tables.missing)
     answer["is_well"] = not answer["unknown"] and _is_well(answer)
