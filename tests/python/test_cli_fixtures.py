@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import fixture_seeds
 from answer_schemas import validate
-from dbt_tangles.cli import graphs, log_places, terminal_graph
+from dbt_tangles.cli import drawings, graphs, log_places
 from dbt_tangles.cli.cli import main
 from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.lanes import draw, order
@@ -201,7 +201,7 @@ def test_terminal_graphs_show_every_node_and_link(tables, kind):
         graph = graphs.READ[kind](tables, row["name"], row["id"], 1000)
         page = Page()
         page.console.file, page.console.width = io.StringIO(), 10_000
-        terminal_graph.write(page, graph)
+        drawings.write(page, graph)
         nodes = {node.id: node for node in graph.nodes}
         follows = {(edge.child, edge.parent) for edge in graph.edges if edge.is_order and edge.child in nodes}
         parents = {child: sorted(parent for each, parent in follows if each == child) for child, _ in follows}

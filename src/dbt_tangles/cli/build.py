@@ -1,14 +1,12 @@
 """`tangles build`: builds the tables of logs with the packaged dbt project, and ends with the answer of `status`."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any
 
 import click
 
-from dbt_tangles.cli import build_run, gates, init, status
+from dbt_tangles.cli import build_run, gates, init, status, text
 from dbt_tangles.cli.log_arguments import group_logs, with_standard_input
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
 from dbt_tangles.cli.page import escape_line, join_names
@@ -63,7 +61,11 @@ def command(
         return INTERRUPTED
     tables = Tables(place, schema)
     answer = status.describe(tables, own_target(place))
-    print_answer(tables, {**answer, "error": outcome.error, "is_success": outcome.is_success}, _write, as_json)
+    answer |= {"error": outcome.error, "is_success": outcome.is_success}
+    if outcome.error and not as_json:
+        click.echo(escape_line(f"tangles: {outcome.error}"), err=True)
+    shown = {**answer, "conditions": None, "verified": None}
+    print_answer(tables, answer, lambda page: text.write(page, "status", shown), as_json)
     return FOUND if outcome.is_success and not gates.has_failed(answer["runs"]) else NOT_FOUND
 
 
@@ -92,12 +94,6 @@ def _run(variables: dict[str, Any], target: str, place: Path, schema: str, **opt
             outcome.error or f"{place}: the build made no table; {own / 'logs' / 'dbt.log'} has the cause"
         )
     return outcome
-
-
-def _write(page: Any, answer: dict) -> None:
-    if answer["error"]:
-        click.echo(escape_line(f"tangles: {answer['error']}"), err=True)
-    status.write(page, answer | {"conditions": None, "verified": None})
 
 
 def read_vars(given: tuple[str, ...]) -> dict[str, Any]:

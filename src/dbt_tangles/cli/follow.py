@@ -8,7 +8,7 @@ from typing import NamedTuple
 import click
 
 from dbt_tangles.algorithms.timeline.replica import EditError
-from dbt_tangles.cli.logs_of_tables import explain_absence
+from dbt_tangles.cli.missing_tables import explain_absence
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_json_line, with_tables
 from dbt_tangles.cli.page import escape_line, quantity
 from dbt_tangles.cli.sqlite_replica import LockedError, SqliteReplica

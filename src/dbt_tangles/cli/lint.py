@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dbt_tangles.cli.log_arguments import group_logs, with_standard_input
-from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, limit_option, print_json_answer, with_exit_code
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, limit_option, print_json_answer
 from dbt_tangles.cli.page import print_json, quantity, truncate
 from dbt_tangles.cli.progress import progress_bar
 from dbt_tangles.cli.suggest import examples
@@ -41,7 +41,6 @@ KINDS = ("ssb", "pzp", "autobase", "events")
 )
 @limit_option(10_000, "the first N findings")
 @as_json
-@with_exit_code
 def command(
     logs: tuple[str, ...], kind: str | None, pretty: bool, ignore: tuple[str, ...], form: str, limit: int, as_json: bool
 ) -> int:

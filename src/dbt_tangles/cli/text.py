@@ -39,9 +39,9 @@ def _environment() -> Any:
 
     from dbt_tangles.cli import messages
     from dbt_tangles.cli.record import left_out_words
+    from dbt_tangles.cli.status import rebuild_command
     from dbt_tangles.cli.suggest import Ask, suggest
     from dbt_tangles.cli.verdict_counts import noun_of
-    from dbt_tangles.cli.verify import rebuild_command
     from dbt_tangles.why.feed import is_chain_whole, state
     from dbt_tangles.why.message import is_sealed, time_of
     from dbt_tangles.why.unknown import by_place

@@ -1,7 +1,5 @@
 """`tangles whatif`: replays a log under a model of delivery, without dbt and without an engine."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -10,7 +8,7 @@ import click
 
 from dbt_tangles.cli.lint import KINDS
 from dbt_tangles.cli.log_arguments import group_logs, with_standard_input
-from dbt_tangles.cli.options import FOUND, as_json, print_json_answer, with_exit_code
+from dbt_tangles.cli.options import FOUND, as_json, print_json_answer
 from dbt_tangles.cli.page import STRONG, Page, join_names, quantity
 from dbt_tangles.cli.progress import progress_bar
 from dbt_tangles.cli.suggest import examples
@@ -53,7 +51,6 @@ _COLUMNS = {
 @click.option("--indexers", type=click.IntRange(1), help="The number of indexers of an Autobase that vote.")
 @click.option("--svg", metavar="FILE", help="Write a picture into FILE, whose name ends in .svg.")
 @as_json
-@with_exit_code
 def command(logs: tuple[str, ...], kind: str | None, pretty: bool, svg: str | None, as_json: bool, **given: Any) -> int:
     """Replay a log under a model of delivery, and measure how the views of replicas change and differ.
 

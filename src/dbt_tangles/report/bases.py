@@ -1,13 +1,10 @@
 """Lays out a base: its nodes, their quorums, and the order of each observer."""
 
-from __future__ import annotations
-
 from dbt_tangles.cli import graphs
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import query
 from dbt_tangles.report.layout import lay_out
-from dbt_tangles.report.lists import add_lists, is_in, mark, one_by
-from dbt_tangles.report.parts import Part, queries
+from dbt_tangles.report.parts import Part, add_lists, is_in, mark, one_by, queries
 
 
 def part(tables: Tables, row: dict, nodes: int) -> Part:

@@ -7,24 +7,10 @@ from pathlib import Path
 
 from dbt_tangles import queries
 from dbt_tangles.cli.duplicate_tangles import TablesOnce
-from dbt_tangles.cli.logs_of_tables import lacking
+from dbt_tangles.cli.missing_tables import lacking
 from dbt_tangles.cli.progress import Tell
 from dbt_tangles.cli.tables import Tables
-from dbt_tangles.report import (
-    bases,
-    feeds,
-    glance,
-    groups,
-    links,
-    reading,
-    records,
-    rejects,
-    search_index,
-    sets,
-    tangles,
-    timelines,
-    why_answers,
-)
+from dbt_tangles.report import bases, glance, links, pages, reading, search_index, subjects, timelines, why_answers
 from dbt_tangles.report.file_names import FileNames
 from dbt_tangles.report.folder import Folder
 from dbt_tangles.report.parts import Kind, Limits, Part
@@ -32,18 +18,18 @@ from dbt_tangles.report.people import People
 
 #: The drawn kinds: the function that lays out a subject, a row of the query `KIND_subjects`, with some nodes at most.
 KINDS: dict[str, Callable[[TablesOnce, dict, int], Part]] = {
-    "tangle": tangles.part,
-    "feed": feeds.part,
-    "set": sets.part,
+    "tangle": subjects.tangle,
+    "feed": subjects.feed,
+    "set": subjects.set_,
     "base": bases.part,
-    "group": groups.part,
+    "group": subjects.group,
     "timeline": timelines.part,
 }
 #: Further pages: the function that collects the data of each, with its number of entries as `total`, or None without
 #: data; the page then has no tab. To add a page, add its function here, and its view to `PAGES` in assets/pages.js.
 PAGES: dict[str, Callable[[Tables], dict | None]] = {
-    "records": records.collect,
-    "rejects": rejects.collect,
+    "records": pages.collect_records,
+    "rejects": pages.collect_rejects,
 }
 
 
@@ -74,8 +60,8 @@ def _write(folder: Folder, tables: Tables, once: TablesOnce, people: People, lim
     glance_data, files = glance.collect(once), FileNames(tables)
     glance_data["look_at"] = links.add_links(glance_data["look_at"], files, people)
     folder.write("glance", glance_data)
-    pages = {name: data for name, collect in PAGES.items() if (data := collect(tables))}
-    for name, data in pages.items():
+    of_pages = {name: data for name, collect in PAGES.items() if (data := collect(tables))}
+    for name, data in of_pages.items():
         folder.write(name, data)
     kinds = {name: _kind(once, name, limits) for name in KINDS}
     people.name_all(kinds)
@@ -101,7 +87,7 @@ def _write(folder: Folder, tables: Tables, once: TablesOnce, people: People, lim
             "missing": lacking(tables),
             "queries": queries.by_place(),
             "places": links.places(),
-            "pages": {name: data["total"] for name, data in pages.items()},
+            "pages": {name: data["total"] for name, data in of_pages.items()},
             "kinds": {
                 name: {"total": kind.total, "parts": [part.entry for part in kind.parts]}
                 for name, kind in kinds.items()

@@ -1,7 +1,5 @@
 """Shortens paths of log files in texts of a report to file names: a report names no folder of the machine."""
 
-from __future__ import annotations
-
 import re
 
 from dbt_tangles.cli.tables import Tables

@@ -1,7 +1,5 @@
 """Computes the layout of a drawing: lanes by author, rows by depth."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict, deque
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The places in a report that problems and ids lead to, and the answers of `tangles why` for ids that are not drawn."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 from dbt_tangles.cli.graph import label

@@ -1,7 +1,5 @@
 """Names of authors and first words of messages, in place of their ids; logs may be hostile, so both are data only."""
 
-from __future__ import annotations
-
 import re
 
 from dbt_tangles.cli.graph import label

@@ -1,7 +1,5 @@
 """The text of threads in their published order: author, time, text, and the messages without a path between them."""
 
-from __future__ import annotations
-
 import json
 
 from dbt_tangles.cli.tables import Tables

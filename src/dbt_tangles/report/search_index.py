@@ -5,8 +5,6 @@ fixed width in base 64, texts are cut to the greatest length with which the inde
 compressed. Entries with a problem come first, then the latest.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 
@@ -15,10 +13,9 @@ import numpy as np
 from dbt_tangles.cli.page import escape_unprintable
 from dbt_tangles.cli.tables import Tables, tables_of
 from dbt_tangles.cli.verdict_counts import verdict_of
-from dbt_tangles.report.chart_groups import EARLIEST, GROUPINGS, LATEST
 from dbt_tangles.report.folder import Folder
 from dbt_tangles.report.glance import WELL
-from dbt_tangles.report.search_sources import SOURCES, Source
+from dbt_tangles.report.search_sources import EARLIEST, GROUPINGS, LATEST, SOURCES, Source
 
 #: The most bytes of a report with the default limits, and the least number that its index may have.
 _MOST_BYTES, _LEAST_BYTES = 60_000_000, 20_000_000

@@ -7,7 +7,7 @@ import pytest
 import cli_story as story
 from cli_kit import HOSTILE, Warehouse
 from cli_story import A1, A2, B1, B2, GONE
-from dbt_tangles.cli import formats, graphs
+from dbt_tangles.cli import drawings, graphs
 from dbt_tangles.cli.graph import Edge, Graph, Node, label
 from dbt_tangles.cli.tables import Tables
 
@@ -185,7 +185,7 @@ HOSTILE_GRAPH = Graph(
 
 
 def test_dot_of_hostile_names():
-    text = formats.dot(HOSTILE_GRAPH)
+    text = drawings.dot(HOSTILE_GRAPH)
     assert all(c == "\n" or c.isprintable() for c in text)
     strings = r'"(?:[^"\\]|\\.)*"'
     line = rf"n\d+ \[label={strings}(, [\w=, ]+)?\];|n\d+ -> n\d+( \[style=dashed\])?;"
@@ -195,7 +195,7 @@ def test_dot_of_hostile_names():
 
 
 def test_mermaid_of_hostile_names():
-    head, *body = formats.mermaid(HOSTILE_GRAPH).splitlines()
+    head, *body = drawings.mermaid(HOSTILE_GRAPH).splitlines()
     text = r'"([\w .,:/%@+=()-]|#\d+;)*"'
     line = rf"  n\d+(\[{text}\]|\(\[{text}\]\)|\{{\{{{text}\}}\}}| (-->|-\.->) n\d+)"
     assert head == "flowchart BT" and [each for each in body if not re.fullmatch(line, each)] == []

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from dbt_tangles.cli.graph import ASIDE, IN, MISSING, Edge, Graph, Node
-from dbt_tangles.report.edit_playback import ReplayError, undo, window
 from dbt_tangles.report.layout import NOT_HERE, lay_out, rows_of
+from dbt_tangles.report.timelines import ReplayError, undo, window
 
 
 def graph(nodes, links):

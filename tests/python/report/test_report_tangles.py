@@ -10,7 +10,7 @@ from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.build import build
 from dbt_tangles.report.parts import Limits
-from dbt_tangles.report.tangles import MALFORMED_CLAIMS
+from dbt_tangles.report.subjects import MALFORMED_CLAIMS
 from report_browser import address, browse, needs_chromium, url
 from report_kit import make, node, shard
 

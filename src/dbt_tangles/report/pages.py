@@ -1,13 +1,14 @@
-"""The page of records: the fields of each at its tips, the values in conflict, and the messages that do not count."""
-
-from __future__ import annotations
+"""The pages of records, with fields, conflicts and messages that do not count, and of rejected lines."""
 
 import contextlib
 import json
 
+from dbt_tangles.cli import messages
+from dbt_tangles.cli.log_places import LOGS
 from dbt_tangles.cli.page import truncate
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import query
+from dbt_tangles.report.file_names import file_name
 from dbt_tangles.report.people import words_of
 
 #: The fields that name a record, the first one that is set.
@@ -16,7 +17,7 @@ _NAMES = ("title", "name", "preferredName", "description")
 _LONGEST = 300
 
 
-def collect(tables: Tables) -> dict | None:
+def collect_records(tables: Tables) -> dict | None:
     """Collect the records in conflict, then those with messages that do not count, then all others.
 
     Returns:
@@ -58,3 +59,23 @@ def _fields(tables: Tables, roots: list[str]) -> dict[tuple[str, str], list[dict
             each["value"] = truncate(each["value"], _LONGEST)
         found.setdefault((row.pop("tangle_name"), row.pop("root_id")), []).append(row)
     return found
+
+
+def collect_rejects(tables: Tables) -> dict | None:
+    """Collect the first rejected lines of each log and reason.
+
+    Returns:
+        `total`, the number of all rejected lines; `rows`; `left_out`, the number of rows that are not listed. None if
+        no line is rejected.
+    """
+    rows, left_out, total = [], 0, 0
+    for name, log in LOGS.items():
+        found = tables.rows(query(f"rejected_lines_{name}"))
+        if found:
+            total += found[0]["lines"]
+            left_out += found[0]["n"] - len(found)
+        for row in found:
+            del row["lines"], row["n"]
+            row |= {"log": name, "table": log.rejects, "file": file_name(row.pop("source_file"))}
+            rows.append(row | {"meaning": getattr(messages, name)(row["reason"])})
+    return {"total": total, "left_out": left_out, "rows": rows} if rows else None
