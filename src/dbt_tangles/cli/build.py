@@ -50,12 +50,9 @@ def command(
     if bool(logs) == options.pop("example"):
         raise click.UsageError("give logs, or --example without a log")
     logs = logs or (str(init.example_log()),)
-    settings, is_pretty = read_vars(given), any("ssb_log_format=pretty" in each for each in given)
     place = Path(warehouse).absolute()
     try:
-        with with_standard_input(logs, place / OWN_FOLDER) as paths:
-            variables = {**settings, **log_vars(paths, kind, is_pretty)}
-            outcome = _run(variables, target_of(engine), place, schema, **options)
+        outcome = _run(logs, place, schema, engine, kind, given, **options)
     except KeyboardInterrupt:
         click.echo(f"tangles: {place}: interrupted; run the command again to build the remaining tables", err=True)
         return INTERRUPTED
@@ -69,26 +66,34 @@ def command(
     return FOUND if outcome.is_success and not gates.has_failed(answer["runs"]) else NOT_FOUND
 
 
-def build_tables(logs: tuple[str, ...], warehouse: str, schema: str) -> Tables:
+def build_tables(logs: tuple[str, ...], warehouse: str, schema: str) -> None:
     """Build the tables of logs with the default engine, without tests.
 
     Raises:
         CommandError: A log cannot be read, or a step of the build failed.
     """
-    place = Path(warehouse).absolute()
-    with with_standard_input(logs, place / OWN_FOLDER) as paths:
-        variables = log_vars(paths, None, is_pretty=False)
-        outcome = _run(variables, target_of(None), place, schema, tests=False, full_refresh=False)
+    outcome = _run(logs, Path(warehouse).absolute(), schema, tests=False, full_refresh=False)
     if not outcome.is_success:
         raise CommandError(outcome.error or f"{', '.join(logs)}: a step of the build failed; see its message above")
-    return Tables(place, schema)
 
 
-def _run(variables: dict[str, Any], target: str, place: Path, schema: str, **options: bool) -> build_run.Outcome:
-    """Run the build, and check that it made tables."""
-    os.environ |= {"TANGLES_WAREHOUSE": str(place), "TANGLES_SCHEMA": schema}
+def _run(
+    logs: tuple[str, ...],
+    place: Path,
+    schema: str,
+    engine: str | None = None,
+    kind: str | None = None,
+    given: tuple[str, ...] = (),
+    **options: bool,
+) -> build_run.Outcome:
+    """Run the build of logs with the given vars, and check that it made tables."""
+    settings, is_pretty = read_vars(given), any("ssb_log_format=pretty" in each for each in given)
     own = place / OWN_FOLDER
-    outcome = build_run.run(variables, target, own, **options)
+    with with_standard_input(logs, own) as paths:
+        variables = {**settings, **log_vars(paths, kind, is_pretty)}
+        target = target_of(engine)
+        os.environ |= {"TANGLES_WAREHOUSE": str(place), "TANGLES_SCHEMA": schema}
+        outcome = build_run.run(variables, target, own, **options)
     if not outcome.is_begun or not (place / f"{schema}.db").is_dir():
         raise CommandError(
             outcome.error or f"{place}: the build made no table; {own / 'logs' / 'dbt.log'} has the cause"
@@ -130,12 +135,11 @@ def log_vars(logs: tuple[str, ...], kind: str | None, is_pretty: bool) -> dict[s
     found = {}
     for each, members in groups.items():
         whole = [log for log in files if {*files[log]} == {*members}]
-        found[LOG_VARS[each]] = _absolute(whole[0]) if whole else _glob_of([file.path for file in members])
+        if whole:
+            found[LOG_VARS[each]] = whole[0] if whole[0].startswith("file:/") else os.path.abspath(whole[0])
+        else:
+            found[LOG_VARS[each]] = _glob_of([file.path for file in members])
     return found
-
-
-def _absolute(log: str) -> str:
-    return log if log.startswith("file:/") else os.path.abspath(log)
 
 
 def _glob_of(paths: list[str]) -> str:

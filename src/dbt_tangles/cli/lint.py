@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from dbt_tangles.lint.findings import Judged
 
 TEXT, SARIF, GITHUB = "text", "sarif", "github"
+#: The most characters of the detail of a finding.
+MOST_DETAIL = 300
 KINDS = ("ssb", "pzp", "autobase", "events")
 
 
@@ -55,7 +57,10 @@ def command(
     findings = _counted(chain.from_iterable(each.findings for each in judged), ignore, counts)
     shown = islice(findings, limit)
     if as_json:
-        rows = [finding._asdict() | {"detail": _bounded(finding.detail)} for finding in shown]
+        rows = [
+            finding._asdict() | {"detail": finding.detail and truncate(finding.detail, MOST_DETAIL)}
+            for finding in shown
+        ]
     else:
         _write(shown, form)
     for _ in findings:  # counts the rest
@@ -87,12 +92,6 @@ def _counted(findings: Iterator, ignored: Sequence[str], counts: Counter[str]) -
         if finding.reason not in ignored:
             counts[finding.reason] += 1
             yield finding
-
-
-def _bounded(text: str | None) -> str | None:
-    from dbt_tangles.lint.forms import MOST_DETAIL
-
-    return text and truncate(text, MOST_DETAIL)
 
 
 def _write(findings: Iterator, form: str) -> None:

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import NamedTuple
 
+import yaml
+
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.messages import FILES
 from dbt_tangles.cli.page import quantity
@@ -10,7 +12,7 @@ from dbt_tangles.cli.suggest import Ask
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import sections
 
-_SQL = sections(Path(__file__).with_name("problems.sql"))
+_SQL = sections(Path(__file__).with_suffix(".sql"))
 _MOST = 3
 #: Table of rejected lines: the name of its log, and the function of `messages` that explains its reasons.
 _REJECTS = {
@@ -22,67 +24,17 @@ _REJECTS = {
 
 
 class Problem(NamedTuple):
-    """A kind of problem: each row of a query is one, with its `words` and the `argument` of a command."""
+    """A kind of problem, see problems.yml."""
 
-    ask: tuple[str, ...]  # The command that explains a row, and its options
-    more: str  # The words for the rows that are not listed; `{one|many}` agrees with their number
-    page: str  # The page of the report that has them
-    query: str  # The query that lists all
+    ask: list[str]
+    more: str
+    page: str
+    query: str
 
 
+_LISTED = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text(encoding="utf-8"))
 #: Section of problems.sql: the kind of problem, the most urgent first.
-_KINDS = {
-    "missing": Problem(
-        ("why",),
-        "more message{ is missing; once it arrives, other messages become|s are missing; once they arrive, other "
-        "messages become} members of tangles",
-        "tangle",
-        "select missing_id, sum(unlocks) as unlocks from tangle_missing where unlocks > 0 "
-        "and (is_sealed or not is_in_log) group by missing_id order by unlocks desc, missing_id",
-    ),
-    "awaited": Problem(
-        ("why",),
-        "more account message{ that the log lacks is|s that the log lacks are} awaited by messages of sets",
-        "set",
-        "select distinct unnest(awaited_ids) as awaited_id from set_messages order by all",
-    ),
-    "forks": Problem(
-        ("why",),
-        "more feed{ is|s are} forked",
-        "feed",
-        "select author, fork_sequence from feeds where status = 'forked' order by all",
-    ),
-    "gaps": Problem(
-        ("why",),
-        "more feed{ has a gap|s have gaps}",
-        "feed",
-        "select author, gap_sequence, max_sequence from feeds where gap_sequence is not null order by all",
-    ),
-    "records": Problem(
-        ("why",),
-        "more message{ ends a branch of a record|s end branches of records}",
-        "records",
-        "select tangle_name, root_id, unnest(left_out) as left_out from records order by all",
-    ),
-    "groups": Problem(
-        ("show", "--kind", "group"),
-        "more kind{|s} of findings in private groups",
-        "group",
-        "select finding, count(*) as n from group_findings group by finding order by n desc, finding",
-    ),
-    "sets": Problem(
-        ("why",),
-        "more set{ has no usable root|s have no usable root}",
-        "set",
-        "select set_id, root_status from sets where root_status <> 'present' order by all",
-    ),
-    "bases": Problem(
-        ("show", "--kind", "base"),
-        "more base{ is|s are} incomplete or too large",
-        "base",
-        "select base_id, status from autobase_bases where status in ('incomplete', 'too_large') order by all",
-    ),
-}
+_KINDS = {name: Problem(**kind) for name, kind in _LISTED.items()}
 
 
 def find(tables: Tables, runs: list[dict], results: dict | None) -> list[dict]:
@@ -180,7 +132,7 @@ def _files(tables: Tables) -> list[dict]:
     items = []
     for table, (log, _) in _REJECTS.items():
         kind = Problem(
-            ("why",),
+            ["why"],
             f"more fault{{|s}} of files of the {log} log",
             "rejects",
             f"select source_file, reason, detail from {table} where reason in ({faults}) order by all",

@@ -19,6 +19,7 @@ import click
 import duckdb
 
 from dbt_tangles.cli.page import escape_line
+from dbt_tangles.cli.suggest import Ask, suggest
 
 #: A table in a query of this package, and a table of the query's own.
 _TABLE = re.compile(r"(?<!distinct )\b(?:from|join) (\w+(?:\.\w+)?)\b(?! ?[(.])")
@@ -195,8 +196,6 @@ class Tables:
             except (duckdb.IOException, duckdb.InvalidInputException) as error:
                 # A build has just replaced the table, and the listed files are gone.
                 if not tries_left:
-                    from dbt_tangles.cli.suggest import Ask, suggest
-
                     verify = suggest(Ask("status", options=("--verify",)))
                     raise CommandError(
                         f"{self.folder}: a table cannot be read: {error}\n`{verify}` lists damaged files"

@@ -26,11 +26,10 @@ def part(tables: Tables, row: dict, nodes: int) -> Part:
         low = events[0]["position"] if events else 0
     order = [event["event_id"] for event in events]
     number = {id_: n for n, id_ in enumerate(order)}
-    agrees = True
-    try:
-        start = undo(order, edits, low)
-    except ReplayError:
-        start, edits, agrees = order, [], False
+    start = undo(order, edits, low)
+    agrees = start is not None
+    if start is None:
+        start, edits = order, []
     boxes = [_node(event) for event in events]
     view = {
         "kind": "timeline",
@@ -90,10 +89,6 @@ def _edits(tables: Tables, timeline: str, most: int) -> list[dict]:
 COMMANDS = 8
 
 
-class ReplayError(Exception):
-    """The edits do not produce the published order, because the tables come from different runs."""
-
-
 def window(edits: Iterable[dict], total: int, most: int) -> tuple[list[dict], int]:
     """Select the last whole batches of commands, given the last first, that change only the last places.
 
@@ -112,17 +107,16 @@ def window(edits: Iterable[dict], total: int, most: int) -> tuple[list[dict], in
     return kept[::-1], 0 if total <= most else low
 
 
-def undo(order: list[str], edits: list[dict], low: int) -> list[str]:
+def undo(order: list[str], edits: list[dict], low: int) -> list[str] | None:
     """Return the order before some commands, from the order after them; both begin at place `low`.
 
-    Raises:
-        ReplayError: The commands do not lead to `order`.
+    None if the commands do not lead to `order`, because the tables come from different runs.
     """
     before = list(order)
     for edit in reversed(edits):
         place = edit["to_position"] - low
         if not 0 <= place < len(before) or before[place] != edit["event_id"]:
-            raise ReplayError
+            return None
         del before[place]
         if edit["op"] == "mov":
             before.insert(edit["from_position"] - low, edit["event_id"])
