@@ -49,7 +49,7 @@ def command(
     """
     if bool(logs) == options.pop("example"):
         raise click.UsageError("give logs, or --example without a log")
-    logs = logs or (str(init.example_log()),)
+    logs = logs or (str(init.project_folder() / init.EXAMPLE),)
     place = Path(warehouse).absolute()
     try:
         outcome = _run(logs, place, schema, engine, kind, given, **options)

@@ -9,6 +9,8 @@ from dbt_tangles.cli.record import write_fields
 
 _GLYPHS = {"in": NODE, "aside": "○", "missing": "◌"}
 _WIDEST = 60
+_DASHED = {"supersedes", "redundant", "lipmaa"}
+_HARMLESS = re.compile(r"[^\w .,:/%@+=()-]", re.ASCII)
 
 
 def write(page: Page, graph: Graph) -> None:
@@ -58,10 +60,6 @@ def _write_node(page: Page, node: Node, cells: str, graph: Graph, back: list[str
         (label(node.id), style if node.state == MISSING else DIM if style else ID),
         *[(word, style or (STRONG if word.strip() in node.marks else "")) for word in words],
     )
-
-
-_DASHED = {"supersedes", "redundant", "lipmaa"}
-_HARMLESS = re.compile(r"[^\w .,:/%@+=()-]", re.ASCII)
 
 
 def dot(graph: Graph) -> str:

@@ -28,6 +28,11 @@ AREAS = {
 }
 #: Vars that switch a folder of models, or a model, beside its logs.
 _SWITCHES = {"groups": ("private_groups",), "tangle_clocks": ("clock_limit",)}
+_MOST = 20
+#: A place such as s3a://bucket/tables; a path on this machine has lost the second slash of it.
+_URI = re.compile(r"[A-Za-z][\w+.-]+:/")
+#: A schema that has one of these holds tables of this project.
+_OURS = ("runs", "ssb_messages", "pzp_messages", "autobase_nodes", "timeline_events")
 
 
 @cache
@@ -61,13 +66,6 @@ def _is_expected(tables: Tables, name: str) -> bool:
     """Whether the builds were given a var that enables a table, as far as this is known."""
     needed, given = {*vars_of(name)}, tables.given_vars
     return given is None or not needed or bool(given & needed)
-
-
-_MOST = 20
-#: A place such as s3a://bucket/tables; a path on this machine has lost the second slash of it.
-_URI = re.compile(r"[A-Za-z][\w+.-]+:/")
-#: A schema that has one of these holds tables of this project.
-_OURS = ("runs", "ssb_messages", "pzp_messages", "autobase_nodes", "timeline_events")
 
 
 def build_instruction(warehouse: Path) -> str:

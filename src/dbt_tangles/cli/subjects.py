@@ -12,6 +12,7 @@ from dbt_tangles.cli.pasted_ids import Candidate, as_sigil, candidates, first_li
 from dbt_tangles.cli.tables import CommandError, Tables
 
 _MOST, _FEW = 11, 3
+_OFFERED = 20
 _NAMED = re.compile(r"(.+):(%.*|ssb:.*)", re.DOTALL)
 #: Kind: the table, the column of ids, the expression for names, and a condition on the rows.
 KINDS = {
@@ -129,9 +130,6 @@ def _find(tables: Tables, candidate: Candidate, kind: str) -> list[Subject]:
     )
     exact = [row for row in rows if row["id"] == prefix]
     return [Subject(kind, row["id"], row["name"]) for row in exact or (rows if candidate.may_be_prefix else [])]
-
-
-_OFFERED = 20
 
 
 def _completer(find: Callable[[Tables, str], Iterable[str]]) -> Callable[..., list[str]]:

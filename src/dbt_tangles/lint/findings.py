@@ -22,6 +22,19 @@ from dbt_tangles.lint.rules import check_lines
 MOST_EQUAL = 100
 # One more than this number shows that the findings of equal lines are merged; the first of them may be no finding.
 _KEPT = MOST_EQUAL + 1
+_LEFT_OUT = pa.schema([("source_file", pa.string()), DIGEST, ("copies", pa.int64())])
+_FOUND = """create table found (source_file varchar, line bigint, line_digest blob, reason varchar, detail varchar,
+    id varchar, line_count bigint)"""
+_MERGED = f"""with numbered as (
+    select found.*, row_number() over (partition by source_file, reason, line_digest order by line) as number,
+        count(*) over (partition by source_file, reason, line_digest) + coalesce(copies, 0) as equal_lines
+    from found left join left_out using (source_file, line_digest)
+)
+select source_file, line, reason, detail, id,
+    if(line_digest is not null and equal_lines > {MOST_EQUAL}, equal_lines, line_count) as line_count
+from numbered where line_digest is null or equal_lines <= {MOST_EQUAL} or number = 1
+order by source_file, line, reason, detail nulls first, id nulls first"""
+_ROWS = 10_000
 
 
 class EqualLines:
@@ -51,31 +64,8 @@ class EqualLines:
 
     def write(self, database: duckdb.DuckDBPyConnection) -> None:
         """Write the number of copies by file and digest into the table `left_out`."""
-        files, digests = zip(*self._counts, strict=True) if self._counts else ((), ())
-        database.register(
-            "left_out",
-            pa.table(
-                {
-                    "source_file": pa.array(files, pa.string()),
-                    "line_digest": pa.array(digests, DIGEST.type),
-                    "copies": pa.array(self._counts.values(), pa.int64()),
-                }
-            ),
-        )
-
-
-_FOUND = """create table found (source_file varchar, line bigint, line_digest blob, reason varchar, detail varchar,
-    id varchar, line_count bigint)"""
-_MERGED = f"""with numbered as (
-    select found.*, row_number() over (partition by source_file, reason, line_digest order by line) as number,
-        count(*) over (partition by source_file, reason, line_digest) + coalesce(copies, 0) as equal_lines
-    from found left join left_out using (source_file, line_digest)
-)
-select source_file, line, reason, detail, id,
-    if(line_digest is not null and equal_lines > {MOST_EQUAL}, equal_lines, line_count) as line_count
-from numbered where line_digest is null or equal_lines <= {MOST_EQUAL} or number = 1
-order by source_file, line, reason, detail nulls first, id nulls first"""
-_ROWS = 10_000
+        rows = [{"source_file": file, "line_digest": digest, "copies": n} for (file, digest), n in self._counts.items()]
+        database.register("left_out", pa.Table.from_pylist(rows, _LEFT_OUT))
 
 
 class Finding(NamedTuple):

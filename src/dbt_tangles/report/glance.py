@@ -19,6 +19,41 @@ WELL = frozenset(
         *("held", "non_indexing", "relayed", "with edits", "whole log", "without edits", "empty"),
     )
 )
+_MOST_REASONS = 3
+#: The greatest share of rejected lines and messages set aside in a log that is mostly in order.
+_FEW = 0.05
+
+
+class _System(NamedTuple):
+    """A system: its log, and tables with the names of their rows."""
+
+    log: str
+    taken: str  # The table of its messages
+    noun: str
+    verdict: str  # The verdict on a good message
+    rejects: str  # The table of rejected lines
+    aside: str = ""  # The table of messages that may be set aside
+    aside_words: str = ""
+    subjects: str = ""  # The table of the subjects that may have trouble
+    subject: str = ""
+    mends: str = ""  # The query of the missing message whose arrival mends the most
+
+
+_SYSTEMS = (
+    _System(
+        *("SSB log", "ssb_messages", "message{|s}", "verified", "ssb_rejects"),
+        *("tangle_messages", "set aside in tangles", "feeds", "feed{|s}", "mends_tangles"),
+    ),
+    _System(
+        *("pzp log", "pzp_messages", "message{|s}", "verified", "pzp_rejects"),
+        *("set_messages", "not valid in sets", "sets", "set{|s}"),
+    ),
+    _System(
+        *("autobase log", "autobase_nodes", "node{|s}", "verified", "autobase_rejects"),
+        *("", "", "autobase_bases", "base{|s}"),
+    ),
+    _System("event log", "timeline_events", "event{|s}", "accepted", "timeline_rejects"),
+)
 
 
 def collect(tables: TablesOnce) -> dict:
@@ -63,43 +98,6 @@ def histograms(tables: Tables) -> dict[str, list[dict]]:
     for row in tables.rows(query("tangle_histograms")):
         charts[row.pop("chart")].append(row)
     return charts
-
-
-_MOST_REASONS = 3
-#: The greatest share of rejected lines and messages set aside in a log that is mostly in order.
-_FEW = 0.05
-
-
-class _System(NamedTuple):
-    """A system: its log, and tables with the names of their rows."""
-
-    log: str
-    taken: str  # The table of its messages
-    noun: str
-    verdict: str  # The verdict on a good message
-    rejects: str  # The table of rejected lines
-    aside: str = ""  # The table of messages that may be set aside
-    aside_words: str = ""
-    subjects: str = ""  # The table of the subjects that may have trouble
-    subject: str = ""
-    mends: str = ""  # The query of the missing message whose arrival mends the most
-
-
-_SYSTEMS = (
-    _System(
-        *("SSB log", "ssb_messages", "message{|s}", "verified", "ssb_rejects"),
-        *("tangle_messages", "set aside in tangles", "feeds", "feed{|s}", "mends_tangles"),
-    ),
-    _System(
-        *("pzp log", "pzp_messages", "message{|s}", "verified", "pzp_rejects"),
-        *("set_messages", "not valid in sets", "sets", "set{|s}"),
-    ),
-    _System(
-        *("autobase log", "autobase_nodes", "node{|s}", "verified", "autobase_rejects"),
-        *("", "", "autobase_bases", "base{|s}"),
-    ),
-    _System("event log", "timeline_events", "event{|s}", "accepted", "timeline_rejects"),
-)
 
 
 def _judge_each(tables: Tables, counts: list[dict]) -> list[dict]:

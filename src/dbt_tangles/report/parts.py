@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from dbt_tangles.cli.graph import ASIDE, IN, MISSING
 
+_IsListed = Callable[[dict], bool]
+
 
 class Limits(NamedTuple):
     """The limits of a report."""
@@ -52,9 +54,6 @@ class Kind:
 def queries(view: dict, kind: str, only: str | None = None) -> dict[int, WhyQuery]:
     """Return the arguments of `tangles why` for each node of a drawing that is not missing."""
     return {n: WhyQuery(kind, node["id"], only) for n, node in enumerate(view["nodes"]) if node["state"] != MISSING}
-
-
-_IsListed = Callable[[dict], bool]
 
 
 def mark(name: str) -> _IsListed:

@@ -16,36 +16,28 @@ class Grouping(NamedTuple):
     group: str
 
 
-def low_of(column: str) -> str:
-    """Return the expression of the least number of a range 0, 1, 2 to 3, 4 to 7, 8 to 15, ..."""
-    return f"case when {column} < 1 then 0 else (2 ** floor(log2({column})))::bigint end"
-
-
-_IS_WELL = "set_aside_count + invalid_claim_count = 0"
+def _of_tangles(group: str) -> Grouping:
+    return Grouping("tangles", f"case when tangle_name = 'ssb:feed' then '' else {group} end")
 
 
 def _range_of(column: str) -> Grouping:
-    words = f"{low_of(column)} || case when {_IS_WELL} then ' well' else ' troubled' end"
-    return Grouping("tangles", f"case when tangle_name = 'ssb:feed' then '' else {words} end")
+    """Group tangles by the least number of a range 0, 1, 2 to 3, 4 to 7, 8 to 15, ..., and by their trouble."""
+    return _of_tangles(
+        f"case when {column} < 1 then 0 else (2 ** floor(log2({column})))::bigint end || ' ' || {_TROUBLE}"
+    )
 
 
+_TROUBLE = "case when set_aside_count + invalid_claim_count = 0 then 'well' else 'troubled' end"
 #: Groupings by name: filters of the search take them like tables, and the groups like verdicts.
-GROUPINGS: MappingProxyType[str, Grouping] = MappingProxyType(
-    {
-        "messages_by_kind": Grouping(
-            "tangle_messages", "case when is_fork then 'forks' when is_member then 'members' else 'set_aside' end"
-        ),
-        "merges": Grouping("tangle_messages", "case when is_merge then 'merges' else '' end"),
-        "tangles_by_trouble": Grouping(
-            "tangles",
-            f"case when tangle_name = 'ssb:feed' then '' when {_IS_WELL} then 'well' else 'troubled' end",
-        ),
-        "tangles_by_size": _range_of("candidate_count"),
-        "tangles_by_depth": _range_of("depth"),
-    }
-)
-
-
+GROUPINGS = {
+    "messages_by_kind": Grouping(
+        "tangle_messages", "case when is_fork then 'forks' when is_member then 'members' else 'set_aside' end"
+    ),
+    "merges": Grouping("tangle_messages", "case when is_merge then 'merges' else '' end"),
+    "tangles_by_trouble": _of_tangles(_TROUBLE),
+    "tangles_by_size": _range_of("candidate_count"),
+    "tangles_by_depth": _range_of("depth"),
+}
 _NO_IDS: MappingProxyType[str, str] = MappingProxyType({})
 _LONGEST = 80
 #: Ids with 32 bytes of a hash or key: a sigil, a writer in hexadecimal, base58.

@@ -11,6 +11,7 @@ from dbt_tangles.report.parts import Part, add_lists, is_aside, is_in, mark, one
 
 #: Reasons of claims that make no candidate: the values of `int_tangle_claims.claim_error`.
 MALFORMED_CLAIMS = frozenset(("malformed_tangle", "wrong_type", "not_a_writer"))
+_OF_EPOCHS = ("epoch_id", "author", "depth", "added_count", "excluded_count", "missing_count", "returned_count")
 
 
 def tangle(tables: TablesOnce, row: dict, nodes: int) -> Part:
@@ -107,9 +108,6 @@ def set_(tables: Tables, row: dict, nodes: int) -> Part:
     view["items"] = items
     view["item_total"] = row["item_count"] or 0
     return Part(row["entry"], view, queries(view, "pzp", set_id))
-
-
-_OF_EPOCHS = ("epoch_id", "author", "depth", "added_count", "excluded_count", "missing_count", "returned_count")
 
 
 def group(tables: Tables, row: dict, nodes: int) -> Part:

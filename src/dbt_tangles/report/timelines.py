@@ -13,6 +13,8 @@ from dbt_tangles.report.parts import Part, WhyQuery, one_by
 
 #: The root in the id of the timeline of a tangle.
 _TANGLE = re.compile(r":(%[A-Za-z0-9+/]{43}=\.sha256)$")
+#: The most commands that are read for each place that is shown.
+COMMANDS = 8
 
 
 def part(tables: Tables, row: dict, nodes: int) -> Part:
@@ -83,10 +85,6 @@ def _edits(tables: Tables, timeline: str, most: int) -> list[dict]:
     if len(rows) <= most:
         return rows
     return [row for row in rows if row["batch"] != rows[-1]["batch"]]
-
-
-#: The most commands that are read for each place that is shown.
-COMMANDS = 8
 
 
 def window(edits: Iterable[dict], total: int, most: int) -> tuple[list[dict], int]:

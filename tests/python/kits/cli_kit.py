@@ -124,6 +124,10 @@ class Warehouse:
             pq.write_table(part, folder / f"part-{number}.parquet")
         return self
 
+    def fill(self, table: str, columns: str, *values: tuple, **same: object) -> "Warehouse":
+        """Write a table from the values of some columns, named in a text; the other columns are equal in all rows."""
+        return self.write(table, *(same | dict(zip(columns.split(), each, strict=True)) for each in values))
+
     def move(self, table: str, schema: str) -> "Warehouse":
         """Put a table into another schema."""
         place = self.root / f"{schema}.db" / table
