@@ -77,13 +77,12 @@ def command(
 def _judge(logs: tuple[str, ...], kind: str | None, is_pretty: bool) -> list[Judged]:
     # Imported here, because the verifiers need more modules than the other commands.
     from dbt_tangles.lint.findings import judge, reading_of
-    from dbt_tangles.lint.log_files import LogPathError
 
     _, groups = group_logs(logs, kind, is_pretty)
     try:
         with progress_bar("reading lines") as tell:
             return [judge(each, group, reading_of(each, is_pretty), tell) for each, group in groups.items()]
-    except (LogPathError, ValueError) as error:
+    except ValueError as error:
         raise CommandError(str(error)) from error
 
 

@@ -78,7 +78,6 @@ def command(logs: tuple[str, ...], kind: str | None, pretty: bool, svg: str | No
 def _replay(logs: tuple[str, ...], kind: str | None, is_pretty: bool, given: dict[str, Any]) -> dict[str, Any]:
     # Imported here, because kernels and verifiers load slowly.
     from dbt_tangles.lint.findings import read_files, reading_of
-    from dbt_tangles.lint.log_files import LogPathError
     from dbt_tangles.whatif.answer import Rules, replay_log
     from dbt_tangles.whatif.deliveries import Model
 
@@ -92,7 +91,7 @@ def _replay(logs: tuple[str, ...], kind: str | None, is_pretty: bool, given: dic
         with progress_bar("reading lines") as tell:
             batches = read_files(files, reading_of(kind, is_pretty), tell)
             answer = replay_log(kind, batches, model, given["replicas"], rules)
-    except (LogPathError, ValueError) as error:
+    except ValueError as error:
         raise CommandError(str(error)) from error
     return {"files": [file.name for file in files], **answer}
 

@@ -10,6 +10,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
+from dbt_tangles.cli.tables import CommandError
 from dbt_tangles.formats.json.parse import LineError, LineReasons, parse_object
 from dbt_tangles.ingest.line_checks import DIGEST, MAX_LINE_BYTES
 from dbt_tangles.ingest.line_format import Reading
@@ -80,10 +81,6 @@ class Finding(NamedTuple):
     line_count: int  # The number of equal lines or of messages that the finding stands for
 
 
-class UnknownKindError(Exception):
-    """The kind of a log is not recognised."""
-
-
 class Judged(NamedTuple):
     """The files of one kind of log, the number of their lines, and their findings."""
 
@@ -99,8 +96,7 @@ def group_by_kind(files: Sequence[LogFile], reading: Reading, kind: str | None) 
     A file whose lines tell no kind, such as a damaged one, belongs to the kind of the others.
 
     Raises:
-        UnknownKindError: The kinds of all files are unknown.
-        LogPathError: A file cannot be read.
+        CommandError: The kinds of all files are unknown, or a file cannot be read.
     """
     kinds = {file: kind or log_files.kind_of(file, reading) for file in dict.fromkeys(files)}
     known = [each for each in kinds.values() if each]
@@ -112,11 +108,11 @@ def group_by_kind(files: Sequence[LogFile], reading: Reading, kind: str | None) 
     return by_kind
 
 
-def _unknown_kind(files: Sequence[LogFile], reading: Reading) -> UnknownKindError:
+def _unknown_kind(files: Sequence[LogFile], reading: Reading) -> CommandError:
     regular = [file for file in files if os.path.isfile(file.path)]
     file = next((each for each in regular if os.path.getsize(each.path)), None)
     if file is None:
-        return UnknownKindError(f"{regular[0].name}: the file is empty; name a log with lines, or its kind with --kind")
+        return CommandError(f"{regular[0].name}: the file is empty; name a log with lines, or its kind with --kind")
     fault = None
     if line := log_files.first_line(file, reading):
         try:
@@ -124,7 +120,7 @@ def _unknown_kind(files: Sequence[LogFile], reading: Reading) -> UnknownKindErro
         except LineError as error:
             fault = error.args[1]
     cause = f" (the first: {fault})" if fault else ""
-    return UnknownKindError(
+    return CommandError(
         f"{file.name}: its lines are of an unknown kind{cause}; name the kind with --kind {'|'.join(KINDS)}"
     )
 
@@ -135,7 +131,7 @@ def judge(
     """Judge the files of one kind as one log; `tell` gets the file's name and the number of lines that were read.
 
     Raises:
-        LogPathError: A file cannot be read.
+        CommandError: A file cannot be read.
         ValueError: The network key in the environment is not valid.
     """
     database = open_database()
