@@ -8,12 +8,11 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from click.testing import CliRunner
 
 import fixture_seeds
 from answer_schemas import validate
+from cli_kit import tangles
 from dbt_tangles.cli import drawings, graphs, log_places
-from dbt_tangles.cli.cli import main
 from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.lanes import draw, order
 from dbt_tangles.cli.page import Page
@@ -37,7 +36,7 @@ def test_a_public_folder_holds_parquet_files_only(tables):
 def ask(fixtures):
     def run(*words: str) -> tuple[int, dict]:
         options = ["--warehouse", str(fixtures.warehouse), "--schema", fixtures.schema, "--json"]
-        result = CliRunner().invoke(main, [words[0], *options, *words[1:]])
+        result = tangles(words[0], *options, *words[1:])
         assert result.exit_code in (0, 1), result.output
         return result.exit_code, validate(json.loads(result.stdout))
 

@@ -110,9 +110,9 @@ def _create_entries(tables: Tables) -> list[list[str]]:
     return names
 
 
-def _also(tables: Tables, source: Source) -> dict[str, str]:
-    """Return the further built tables and groupings with verdicts about a source's ids, and their columns of ids."""
-    return {name: column for name, column in source.also.items() if tables.has(_verdict_of(name)[0])}
+def _also(tables: Tables, source: Source) -> list[str]:
+    """List the further built tables and groupings with verdicts about a source's ids."""
+    return [name for name in source.also if tables.has(_verdict_of(name)[0])]
 
 
 def _verdict_of(name: str) -> tuple[str, str]:
@@ -131,8 +131,8 @@ def _select(tables: Tables, number: int, source: Source) -> str:
     if not also:
         return f"select {columns}, [{own}] as verdicts from {source.table} where {source.where}"
     others = " union all ".join(
-        f"select {column} as of_id, '{name}:' || {_verdict_of(name)[1]} as verdict from {_verdict_of(name)[0]}"
-        for name, column in also.items()
+        f"select message_id as of_id, '{name}:' || {_verdict_of(name)[1]} as verdict from {_verdict_of(name)[0]}"
+        for name in also
     )
     return f"""select {columns}, list_concat([{own}], coalesce(others.verdicts, [])) as verdicts from {source.table}
         left join (select of_id, list(verdict) as verdicts from ({others}) as each_row group by of_id) as others

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable
-from types import MappingProxyType
 from typing import NamedTuple
 
 #: Times from 1970 on and before 2100 count, because authors may assert any number. Milliseconds.
@@ -38,7 +37,6 @@ GROUPINGS = {
     "tangles_by_size": _range_of("candidate_count"),
     "tangles_by_depth": _range_of("depth"),
 }
-_NO_IDS: MappingProxyType[str, str] = MappingProxyType({})
 _LONGEST = 80
 #: Ids with 32 bytes of a hash or key: a sigil, a writer in hexadecimal, base58.
 _LONG = re.compile(r"([%@][A-Za-z0-9+/]{11})[A-Za-z0-9+/]{32}=\.\w+|\b([0-9a-f]{12})[0-9a-f]{52}\b")
@@ -65,7 +63,7 @@ class Source(NamedTuple):
     author: str = "null::varchar"
     text: str = "null::varchar"
     written: str = "null::double"  # In milliseconds since 1970
-    also: MappingProxyType[str, str] = _NO_IDS  # Other tables and groupings with the same ids: their columns of these
+    also: tuple[str, ...] = ()  # Other tables and groupings that have these ids as `message_id`
     own: tuple[str, ...] = ()  # Groupings of the table itself
     where: str = "true"  # A condition on the rows
     shorten: Callable[[str], str] = shorten  # Shortens an id for the index
@@ -77,13 +75,15 @@ def _of_root(root: str) -> tuple[str, str]:
     return f"(select any_value(root.author) {of_root})", f"(select any_value(root.first_words) {of_root})"
 
 
-_OF_MESSAGES = MappingProxyType(
-    dict.fromkeys(
-        (*("feed_messages", "tangle_messages", "tangle_writer_faults", "group_messages"), "messages_by_kind", "merges"),
-        "message_id",
-    )
+_OF_MESSAGES = (
+    "feed_messages",
+    "tangle_messages",
+    "tangle_writer_faults",
+    "group_messages",
+    "messages_by_kind",
+    "merges",
 )
-_OF_SETS = MappingProxyType(dict.fromkeys(("set_messages", "set_writer_faults"), "message_id"))
+_OF_SETS = ("set_messages", "set_writer_faults")
 _SAID = (
     "case when json_valid(content) then coalesce(content->>'$.text', content->>'$.name', content->>'$.description') end"
 )

@@ -97,12 +97,6 @@ def test_hidden_files_are_ignored(warehouse):
     assert len(Tables(warehouse.root, "tangles").rows("select * from feeds")) == 2
 
 
-def test_a_damaged_table(warehouse):
-    (warehouse.folder / "ssb_messages" / "part-0.parquet").write_bytes(b"PAR1 no")
-    result = warehouse.ask("why", cli_story.A1)
-    assert result.exit_code == 2 and "cannot be read" in result.stderr
-
-
 def test_a_table_of_another_version(warehouse):
     import pyarrow as pa
     import pyarrow.parquet as pq

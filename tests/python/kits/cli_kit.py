@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -94,6 +95,11 @@ def declared(table: str) -> pa.Schema:
     return pa.schema([(column["name"], arrow_type(column["data_type"])) for column in columns])
 
 
+def tangles(*words: object, **options: Any) -> Result:
+    """Run `tangles` with these arguments; `options` are those of click's runner, as `env` and `input`."""
+    return CliRunner().invoke(main, [*map(str, words)], **options)
+
+
 class Warehouse:
     """A warehouse below a folder."""
 
@@ -137,8 +143,7 @@ class Warehouse:
 
     def ask(self, *words: str, env: dict | None = None) -> Result:
         """Run `tangles` with these arguments on this warehouse."""
-        options = ["--warehouse", str(self.root)]
-        return CliRunner().invoke(main, [words[0], *options, *words[1:]], env=env)
+        return tangles(words[0], "--warehouse", self.root, *words[1:], env=env)
 
     def json(self, *words: str) -> dict:
         """Run `tangles` and return its answer as data, which is valid by its schema."""

@@ -52,6 +52,20 @@ def edge(id_: str, previous: str, is_member: bool) -> dict:
     return names | {"is_member_edge": is_member, "is_redundant": False}
 
 
+def tangle(root: str, **columns) -> dict:
+    """Make a row of `tangles` for the thread of the story, or one like it."""
+    row = {
+        "tangle_name": "thread",
+        "root_id": root,
+        "root_status": "present",
+        "depth": 2,
+        "tips": [A2],
+        "edge_count": 2,
+    }
+    counts = {"candidate_count": 5, "member_count": 3, "set_aside_count": 2, "invalid_claim_count": 0}
+    return row | counts | columns
+
+
 def feed(author: str, length: int, latest: str) -> dict:
     """Make a row of `feeds` for a complete feed."""
     counts = dict.fromkeys(("message_count", "max_sequence", "verified_length"), length)
@@ -103,11 +117,7 @@ def write(root) -> Warehouse:
         edge(B2, B1, False),
         files=2,
     )
-    counts = {"candidate_count": 5, "member_count": 3, "set_aside_count": 2, "edge_count": 2, "invalid_claim_count": 0}
-    warehouse.write(
-        "tangles",
-        {"tangle_name": "thread", "root_id": ROOT, "root_status": "present", "depth": 2, "tips": [A2], **counts},
-    )
+    warehouse.write("tangles", tangle(ROOT))
     warehouse.write("tangle_next", {"tangle_name": "thread", "root_id": ROOT, "previous": [A2], "depth": 3})
     waiting = {"is_in_log": False, "is_sealed": False, "waiting_count": 1, "blocked_count": 2, "unlocks": 2}
     warehouse.write("tangle_missing", {"tangle_name": "thread", "root_id": ROOT, "missing_id": GONE, **waiting})
@@ -129,8 +139,7 @@ def write_diamond(root) -> Warehouse:
     warehouse.write("tangle_messages", *rows)
     links = [(b, a), (c, b), (d, b), (e, c), (e, d)]
     warehouse.write("tangle_edges", *({**edge(*link, True), "root_id": a} for link in links))
-    counts = {"candidate_count": 5, "member_count": 5, "set_aside_count": 0, "invalid_claim_count": 0, "depth": 3}
-    warehouse.write("tangles", {"tangle_name": "thread", "root_id": a, "root_status": "present", "tips": [e], **counts})
+    warehouse.write("tangles", tangle(a, member_count=5, set_aside_count=0, depth=3, tips=[e]))
     warehouse.write("ssb_messages", *(message(id_, ALICE, n) for n, id_ in enumerate(DIAMOND, start=1)))
     for table in ("tangle_missing", "tangle_writer_faults"):
         warehouse.write(table)

@@ -12,9 +12,6 @@ EVENTS = ["one", "two", "three", "four"]
 def write(root) -> Warehouse:
     """Write the whole warehouse."""
     warehouse = story.write(root)
-    thread = {"tangle_name": "thread", "root_id": story.ROOT, "root_status": "present", "member_count": 3}
-    thread |= {"candidate_count": 5, "set_aside_count": 2, "invalid_claim_count": 0, "depth": 2, "tips": [story.A2]}
-    warehouse.write("tangles", thread)
     _set(warehouse)
     _base(warehouse)
     _group(warehouse)
@@ -37,8 +34,8 @@ def write_crowd(root) -> Warehouse:
     )
     edges = [(id_, first) for id_ in replies] + [(last, id_) for id_ in replies]
     warehouse.write("tangle_edges", *(story.edge(child, parent, True) | place for child, parent in edges))
-    counts = {"member_count": 42, "candidate_count": 42, "set_aside_count": 0, "invalid_claim_count": 0}
-    warehouse.write("tangles", {**place, "root_status": "present", "depth": 2, "tips": [last], **counts})
+    counts = {"member_count": 42, "candidate_count": 42, "set_aside_count": 0}
+    warehouse.write("tangles", story.tangle(first, tips=[last], **counts))
     return warehouse
 
 
