@@ -84,7 +84,7 @@ def _check_edits(warehouse: str, schema: str, as_json: bool) -> int:
     # Imported here, because statements do not need them.
     from dbt_tangles.algorithms.timeline.verify_edits import TableError, replay
     from dbt_tangles.cli.missing_tables import describe_missing_tables
-    from dbt_tangles.cli.progress import progress_bar
+    from dbt_tangles.cli.page import progress_bar
 
     folder = f"{warehouse.rstrip('/')}/{schema}.db"
     if not _URI.match(folder) and not Path(folder).is_dir():

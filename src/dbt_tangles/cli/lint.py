@@ -14,8 +14,7 @@ import click
 
 from dbt_tangles.cli.log_arguments import group_logs, with_standard_input
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, limit_option, print_json_answer
-from dbt_tangles.cli.page import print_json, quantity, truncate
-from dbt_tangles.cli.progress import progress_bar
+from dbt_tangles.cli.page import print_json, progress_bar, quantity, truncate
 from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError
 

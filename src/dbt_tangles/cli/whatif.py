@@ -9,8 +9,7 @@ import click
 from dbt_tangles.cli.lint import KINDS
 from dbt_tangles.cli.log_arguments import group_logs, with_standard_input
 from dbt_tangles.cli.options import FOUND, as_json, print_json_answer
-from dbt_tangles.cli.page import STRONG, Page, join_names, quantity
-from dbt_tangles.cli.progress import progress_bar
+from dbt_tangles.cli.page import STRONG, Page, join_names, progress_bar, quantity
 from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError
 

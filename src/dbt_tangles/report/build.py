@@ -8,20 +8,19 @@ from pathlib import Path
 from dbt_tangles import queries
 from dbt_tangles.cli.duplicate_tangles import TablesOnce
 from dbt_tangles.cli.missing_tables import lacking
-from dbt_tangles.cli.progress import Tell
+from dbt_tangles.cli.page import Tell
 from dbt_tangles.cli.tables import Tables
-from dbt_tangles.report import bases, glance, links, pages, reading, search_index, subjects, timelines, why_answers
-from dbt_tangles.report.file_names import FileNames
+from dbt_tangles.report import glance, links, pages, search_index, subjects, timelines, why_answers
 from dbt_tangles.report.folder import Folder
+from dbt_tangles.report.names import FileNames, People
 from dbt_tangles.report.parts import Kind, Limits, Part
-from dbt_tangles.report.people import People
 
 #: The drawn kinds: the function that lays out a subject, a row of the query `KIND_subjects`, with some nodes at most.
 KINDS: dict[str, Callable[[TablesOnce, dict, int], Part]] = {
     "tangle": subjects.tangle,
     "feed": subjects.feed,
     "set": subjects.set_,
-    "base": bases.part,
+    "base": subjects.base,
     "group": subjects.group,
     "timeline": timelines.part,
 }
@@ -65,7 +64,7 @@ def _write(folder: Folder, tables: Tables, once: TablesOnce, people: People, lim
         folder.write(name, data)
     kinds = {name: _kind(once, name, limits) for name in KINDS}
     people.name_all(kinds)
-    for number, thread in enumerate(reading.collect(tables, kinds["tangle"], limits.nodes, people)):
+    for number, thread in enumerate(pages.collect_threads(tables, kinds["tangle"], limits.nodes, people)):
         folder.write(f"tangle-{number}-read", thread)
     answers = links.answers_of(tables, glance_data["look_at"], files)
     folder.write("places", {"drawn": links.places_of(kinds), "answers": answers})

@@ -8,7 +8,7 @@ from dbt_tangles.cli.page import inflect, join_names, quantity
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import query
 from dbt_tangles.reasons import COLUMNS, meanings
-from dbt_tangles.report.file_names import file_name
+from dbt_tangles.report.names import file_name
 
 BINS = 60
 _OF_RUNS = ("status", "started_at", "seconds", "tables", "current_tables", "inputs")

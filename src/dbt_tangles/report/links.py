@@ -6,9 +6,8 @@ from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.subjects import KINDS
 from dbt_tangles.cli.suggest import Ask, place_options, words_of
 from dbt_tangles.cli.tables import CommandError, Tables
-from dbt_tangles.report.file_names import FileNames, file_name
+from dbt_tangles.report.names import FileNames, People, file_name
 from dbt_tangles.report.parts import Kind
-from dbt_tangles.report.people import People
 from dbt_tangles.report.why_answers import answer_any
 
 

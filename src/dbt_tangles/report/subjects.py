@@ -1,4 +1,4 @@
-"""Lays out a tangle, a feed, a set or a private group."""
+"""Lays out a tangle, a feed, a set, a base or a private group."""
 
 from dbt_tangles.cli import graphs
 from dbt_tangles.cli.duplicate_tangles import TablesOnce
@@ -128,14 +128,65 @@ def group(tables: Tables, row: dict, nodes: int) -> Part:
     return Part(entry, view, queries(view, "message"), group_id)
 
 
-def _feeds(tables: Tables, group: str, epochs: list[str], most: int) -> tuple[list[dict], int]:
+def _feeds(tables: Tables, group_id: str, epochs: list[str], most: int) -> tuple[list[dict], int]:
     """List the feeds of a group and their roles in each epoch; feeds in the most epochs are kept."""
     number = {epoch: n for n, epoch in enumerate(epochs)}
     feeds: dict[str, dict] = {}
-    rows = tables.rows(query("group_feeds"), group=group, epochs=epochs, nodes=most)
+    rows = tables.rows(query("group_feeds"), group=group_id, epochs=epochs, nodes=most)
     for row in rows:
         feed = feeds.setdefault(row["feed_id"], {"id": row["feed_id"], "label": label(row["feed_id"]), "in": {}})
         feed["in"][number[row["epoch_id"]]] = [
             name for name in ("added", "excluded", "missing", "returned") if row[f"is_{name}"]
         ] + ["added, but not a member"] * bool(row["is_added"] and not row["is_member"])
     return sorted(feeds.values(), key=lambda feed: (min(feed["in"]), feed["id"])), rows[0]["feed_total"] if rows else 0
+
+
+def base(tables: Tables, row: dict, nodes: int) -> Part:
+    """Lay out a row of the query `base_subjects`."""
+    base_id = row["base_id"]
+    graph = graphs.base(tables, "", base_id, nodes)
+    ids = [node.id for node in graph.nodes]
+    rows = {each["node_id"]: each for each in tables.rows(query("base_positions"), base=base_id, ids=ids)}
+    titles = {id_: each["value"] for id_, each in rows.items() if each["value"] is not None}
+    view = lay_out(graph, {id_: id_.rpartition(":")[0] for id_ in ids}, titles)
+    quorums = tables.rows(query("base_quorums"), base=base_id, ids=ids)
+    degree = {each["node_id"]: each["degree"] for each in quorums}
+    for node in view["nodes"]:
+        node["votes"] = rows.get(node["id"], {}).get("votes")
+        node["degree"] = degree.get(node["id"], 0)
+    view["facts"] = row["facts"]
+    view["quorums"] = quorums
+    add_lists(view, nodes=is_in, heads=mark("head"))
+    view["observers"] = _observers(tables, base_id, {node["id"]: n for n, node in enumerate(view["nodes"])}, nodes)
+    order = [each for observer in view["observers"] if observer["observer"] == "all" for each in observer["order"]]
+    settled = [each["node"] for each in order if each["is_settled"] and each["node"] is not None]
+    others = [n for n in view["lists"]["nodes"] if n not in settled]
+    view["lists"] |= {"settled": settled, "not settled": others}
+    indexing = [n for n in view["lists"]["nodes"] if view["nodes"][n]["words"].partition(",")[0] == "indexing"]
+    view["lists"]["indexing writers"] = one_by(view["nodes"], indexing, "lane")
+    return Part(row["entry"], view, queries(view, "node", base_id))
+
+
+def _observers(tables: Tables, base_id: str, number: dict[str, int], nodes: int) -> list[dict]:
+    """Read the last nodes of each observer's order, and the length of its settled prefix."""
+    observers = tables.rows(query("base_observers"), base=base_id)
+    for observer in observers:
+        name = observer["observer"]
+        rows = tables.rows(query("base_order"), base=base_id, observer=name, first=observer["total"] - nodes)
+        ids = [each["node_id"] for each in rows]
+        settled = tables.rows(query("base_confirmations"), base=base_id, observer=name, ids=ids)
+        why = {each["node_id"]: each for each in settled}
+        waits = graphs.waits_of(tables, base_id, ids) if name == "all" else {}
+        observer["order"] = [
+            {
+                "position": each["position"],
+                "id": each["node_id"],
+                "node": number.get(each["node_id"]),
+                "is_settled": each["is_confirmed"],
+                "settled_with": why.get(each["node_id"], {}).get("confirmed_by"),
+                "delayed_by": why.get(each["node_id"], {}).get("contender"),
+                "waits": waits.get(each["node_id"]),
+            }
+            for each in rows
+        ]
+    return observers

@@ -8,7 +8,7 @@ from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.graphs import order_marks
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import query
-from dbt_tangles.report.file_names import file_name
+from dbt_tangles.report.names import file_name
 from dbt_tangles.report.parts import Part, WhyQuery, one_by
 
 #: The root in the id of the timeline of a tangle.
