@@ -7,15 +7,13 @@ from typing import Any
 import click
 
 from dbt_tangles.cli import build_run, gates, init, status, text
-from dbt_tangles.cli.log_arguments import group_logs, with_standard_input
+from dbt_tangles.cli.log_arguments import LOG_VARS, group_logs, of_kind, with_standard_input
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
 from dbt_tangles.cli.page import escape_line, join_names
 from dbt_tangles.cli.runs import OWN_FOLDER, own_target
 from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError, Tables
 
-#: Kind of log: its var.
-LOG_VARS = {"ssb": "ssb_log", "pzp": "pzp_log", "autobase": "autobase_log", "events": "event_log"}
 #: Exit code after SIGINT, as in shells.
 INTERRUPTED = 130
 #: Characters with a meaning in the globs of Spark.
@@ -26,7 +24,7 @@ _GLOB = set("{}[]*?,\\")
 @click.argument("logs", nargs=-1, metavar="[LOG...]")
 @click.option("--example", is_flag=True, help="Build an example log: 300 lines of SSB with some damage.")
 @click.option("--engine", type=click.Choice([*init.ENGINES]), help="Default: Sail if it is installed, else Spark.")
-@click.option("--kind", type=click.Choice([*LOG_VARS]), help="The kind of the logs, if their lines do not tell it.")
+@of_kind
 @click.option("--var", "given", multiple=True, metavar="NAME=VALUE", help="A var of the project; may be repeated.")
 @click.option("--tests/--no-tests", default=True, show_default=True, help="Run the data tests of the tables.")
 @click.option("--full-refresh", is_flag=True, help="Build every table in full.")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dbt_tangles.cli.log_arguments import group_logs, with_standard_input
+from dbt_tangles.cli.log_arguments import group_logs, in_blocks, of_kind, with_standard_input
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, limit_option, print_json_answer
 from dbt_tangles.cli.page import print_json, progress_bar, quantity, truncate
 from dbt_tangles.cli.suggest import examples
@@ -24,13 +24,12 @@ if TYPE_CHECKING:
 TEXT, SARIF, GITHUB = "text", "sarif", "github"
 #: The most characters of the detail of a finding.
 MOST_DETAIL = 300
-KINDS = ("ssb", "pzp", "autobase", "events")
 
 
 @click.command("lint", epilog=examples("lint log.jsonl", "lint logs --ignore after_gap --format sarif"))
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
-@click.option("--kind", type=click.Choice(KINDS), help="The kind of the logs, if their lines do not tell it.")
-@click.option("--pretty", is_flag=True, help="Objects are separated by blank lines (ssb_log_format: pretty).")
+@of_kind
+@in_blocks
 @click.option("--ignore", multiple=True, metavar="REASON", help="Leave findings with this reason out; may be repeated.")
 @click.option(
     "--format",

@@ -1,4 +1,4 @@
-"""The argument LOG of commands: files, folders, globs, and `-` for the standard input."""
+"""The argument LOG of commands: files, folders, globs, and `-` for the standard input; options of logs."""
 
 import fcntl
 import os
@@ -12,6 +12,14 @@ import click
 from dbt_tangles.cli.page import escape_unprintable, quantity
 from dbt_tangles.cli.tables import CommandError
 
+#: Kind of log: its var.
+LOG_VARS = {"ssb": "ssb_log", "pzp": "pzp_log", "autobase": "autobase_log", "events": "event_log"}
+of_kind = click.option(
+    "--kind", type=click.Choice([*LOG_VARS]), help="The kind of the logs, if their lines do not tell it."
+)
+in_blocks = click.option(
+    "--pretty", is_flag=True, help="Objects are separated by blank lines (ssb_log_format: pretty)."
+)
 #: The name of a file with the text of the standard input.
 STANDARD_INPUT = "<stdin>"
 

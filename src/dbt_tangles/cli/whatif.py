@@ -6,8 +6,7 @@ from typing import Any
 
 import click
 
-from dbt_tangles.cli.lint import KINDS
-from dbt_tangles.cli.log_arguments import group_logs, with_standard_input
+from dbt_tangles.cli.log_arguments import group_logs, in_blocks, of_kind, with_standard_input
 from dbt_tangles.cli.options import FOUND, as_json, print_json_answer
 from dbt_tangles.cli.page import STRONG, Page, join_names, progress_bar, quantity
 from dbt_tangles.cli.suggest import examples
@@ -36,8 +35,8 @@ _COLUMNS = {
     epilog=examples("whatif log.jsonl", "whatif log.jsonl --delivery delays --delay 60 --json"),
 )
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
-@click.option("--kind", type=click.Choice(KINDS), help="The kind of the logs, if their lines do not tell it.")
-@click.option("--pretty", is_flag=True, help="Objects are separated by blank lines (ssb_log_format: pretty).")
+@of_kind
+@in_blocks
 @click.option("--delivery", type=click.Choice(DELIVERIES), default="shuffled", help="How the log arrives.")
 @click.option("--seed", type=click.IntRange(0), default=1, help="The same seed gives the same answer.")
 @click.option("--replicas", type=click.IntRange(1, 16), default=2, help="The replicas of shuffled and delays.")
