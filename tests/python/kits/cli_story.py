@@ -89,16 +89,9 @@ def write(root) -> Warehouse:
     warehouse.write(
         "ssb_messages", *(message(*place, previous_id=before.get(place[0])) for place in chain), bad, files=3
     )
-    warehouse.write(
-        "feed_messages",
-        *({"message_id": id_, "author": author, "sequence": n, "in_chain": True} for id_, author, n in chain),
-    )
+    warehouse.fill("feed_messages", "message_id author sequence", *chain, in_chain=True)
     warehouse.write("feeds", feed(ALICE, 3, A2), feed(BOB, 2, B2))
-    warehouse.write(
-        "feed_next",
-        {"author": ALICE, "sequence": 4, "previous_id": A2, "status": "complete"},
-        {"author": BOB, "sequence": 3, "previous_id": B2, "status": "complete"},
-    )
+    warehouse.fill("feed_next", "author sequence previous_id", (ALICE, 4, A2), (BOB, 3, B2), status="complete")
     aside = {"blocked_by": [GONE]}
     warehouse.write(
         "tangle_messages",
@@ -168,11 +161,8 @@ def write_broken_feed(warehouse: Warehouse) -> Warehouse:
     reasons = dict.fromkeys((C2, C2B), "forked") | dict.fromkeys((C3, C7, C8, ELSEWHERE), "after_forked")
     rows = [message(id_, CAROL, n, previous_id=before) for id_, (n, before) in links.items()]
     warehouse.write("ssb_messages", message(A1, ALICE, 2), *rows)
-    place = [{"message_id": id_, "author": CAROL, "sequence": n} for id_, (n, _) in links.items()]
-    warehouse.write(
-        "feed_messages",
-        {"message_id": A1, "author": ALICE, "sequence": 2, "in_chain": True},
-        *({**each, "in_chain": each["sequence"] == 1, "reason": reasons.get(each["message_id"])} for each in place),
-    )
+    places = [(id_, CAROL, n, n == 1, reasons.get(id_)) for id_, (n, _) in links.items()]
+    columns = "message_id author sequence in_chain reason"
+    warehouse.fill("feed_messages", columns, (A1, ALICE, 2, True, None), *places)
     counts = {"message_count": 7, "max_sequence": 8, "verified_length": 1, "fork_sequence": 2, "gap_sequence": 4}
     return warehouse.write("feeds", {"author": CAROL, **counts, "status": "forked", "latest_message_id": C1})
