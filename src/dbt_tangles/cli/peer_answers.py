@@ -40,6 +40,22 @@ _TYPES = {"true or false": bool, "a number": int, "a string": str, "a list of st
 _TANGLES = ("root", "tangle_name")
 #: The keys whose lists are compared as sets.
 _UNORDERED = ("previous", "members", "items", "tips", "item_roots")
+#: The most ids of a list that are explained.
+MOST = 3
+#: The entries of `_entries` as a value of DuckDB.
+_ENTRIES = "$entries::struct(statement varchar, side varchar, n integer, entry varchar)[]"
+#: Kinds of statements about the subjects of another kind.
+_SAME = {"root": "tangle", "tangle_name": "tangle", "set_id": "set", "base_id": "view", "timeline_id": "timeline"}
+#: Kind of subject: the meanings of the codes at the ends of its explanations.
+_MEANINGS = {
+    "message": messages.ssb,
+    "feed": messages.feed,
+    "tangle": messages.tangle,
+    "set": messages.pzp,
+    "base": messages.autobase,
+    "view": messages.autobase,
+    "timeline": messages.event,
+}
 
 
 class _Statement(NamedTuple):
@@ -141,24 +157,6 @@ def _is_same(name: str, one: Any, other: Any) -> bool:
     if isinstance(one, list):
         return sorted(one) == sorted(other or []) if name in _UNORDERED else one == (other or [])
     return one == other
-
-
-#: The most ids of a list that are explained.
-MOST = 3
-#: The entries of `_entries` as a value of DuckDB.
-_ENTRIES = "$entries::struct(statement varchar, side varchar, n integer, entry varchar)[]"
-#: Kinds of statements about the subjects of another kind.
-_SAME = {"root": "tangle", "tangle_name": "tangle", "set_id": "set", "base_id": "view", "timeline_id": "timeline"}
-#: Kind of subject: the meanings of the codes at the ends of its explanations.
-_MEANINGS = {
-    "message": messages.ssb,
-    "feed": lambda code: messages.OFF_CHAIN.get(code, ""),
-    "tangle": lambda code: messages.SET_ASIDE.get(code, ""),
-    "set": messages.pzp,
-    "base": messages.autobase,
-    "view": messages.autobase,
-    "timeline": messages.event,
-}
 
 
 def explain(tables: Tables, kind: str, key: tuple[str, ...], differ: dict[str, dict]) -> list[str]:

@@ -20,7 +20,7 @@ def explain(tables: Tables, author: str) -> dict:
         "id": author,
         "feed": feed,
         "outside_counts": {row["reason"]: row["n"] for row in counts},
-        "outside": [row | {"meaning": messages.OFF_CHAIN.get(row["reason"], "")} for row in outside],
+        "outside": [row | {"meaning": messages.feed(row["reason"])} for row in outside],
         "next": tables.row(_SQL["feed_next"], author=author),
         "is_well": bool(feed) and feed["status"] == "complete",
     }
@@ -43,7 +43,7 @@ def explain_place(tables: Tables, message: dict) -> dict | None:
     return answer | {
         "in_chain": own["in_chain"],
         "reason": own["reason"],
-        "meaning": messages.OFF_CHAIN.get(own["reason"]) if own["reason"] else None,
+        "meaning": messages.feed(own["reason"]) if own["reason"] else None,
         "follows": message["previous_id"],
         "followed_by": tables.rows(_SQL["feed_followed_by"], author=author, id=message_id),
         "beside": [row for row in alike if row is not own],

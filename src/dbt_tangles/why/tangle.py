@@ -35,7 +35,7 @@ def _is_meant(name: str, root: str, only: str) -> bool:
 
 def _explain(tables: Tables, message_id: str, row: dict) -> dict:
     code = row["set_aside_reason"]
-    answer = {**row, "meaning": messages.SET_ASIDE.get(code) if code else None, "follows": [], "followed_by": []}
+    answer = {**row, "meaning": messages.tangle(code) if code else None, "follows": [], "followed_by": []}
     answer |= {"causes": [], "next": None, "root_status": None, "faults": [], "record": None}
     if row["root_id"] is None:
         answer["causes"] = [_cause(message_id, [message_id], code, {})]
@@ -104,4 +104,4 @@ def _trouble(cause: dict) -> str:
         if error:
             return f"in the log but not verified, {error}: {messages.ssb(error)}"
         return "in the log, but it does not claim this tangle"
-    return f"{cause['trouble']}: {messages.SET_ASIDE.get(cause['trouble'], '')}"
+    return f"{cause['trouble']}: {messages.tangle(cause['trouble'])}"
