@@ -58,16 +58,12 @@ class People:
             member["label"] = self.name_of(member["id"])
         for n, asked in part.queries.items():
             if asked.kind == "message" and (row := rows.get(asked.id)):
-                node = part.view["nodes"][n]
-                self._name_node(node, row)
+                node, by = part.view["nodes"][n], self.name_of(row["author"])
+                what = row["content_type"] or ("encrypted" if row["is_encrypted"] else "no type")
+                node["words"] = node["words"].replace(f"by {label(row['author'] or '')}", f"by {by}", 1)
+                node["by"] = by
+                node["title"] = f"{what}, sequence {row['sequence']}{time_of(row['asserted_ms'])} · {by}"
                 node["label"] = words_of(row) if kind != "group" else node["label"]
-
-    def _name_node(self, node: dict, row: dict) -> None:
-        by = self.name_of(row["author"])
-        node["words"] = node["words"].replace(f"by {label(row['author'] or '')}", f"by {by}", 1)
-        what = row["content_type"] or ("encrypted" if row["is_encrypted"] else "no type")
-        node["by"] = by
-        node["title"] = f"{what}, sequence {row['sequence']}{time_of(row['asserted_ms'])} · {by}"
 
 
 def words_of(row: dict) -> str:

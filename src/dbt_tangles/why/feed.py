@@ -39,7 +39,8 @@ def explain_place(tables: Tables, message: dict) -> dict | None:
         return answer
     alike = tables.rows(_SQL["feed_at"], author=author, sequence=message["sequence"])
     own = next((row for row in alike if row["message_id"] == message_id), {"in_chain": False, "reason": None})
-    is_whole = is_chain_whole(feed)
+    reasons = ["off_chain"] if is_chain_whole(feed) else ["forked", "bad_link"]
+    where = {"author": author, "sequence": feed["verified_length"] + 1, "reasons": reasons}
     return answer | {
         "in_chain": own["in_chain"],
         "reason": own["reason"],
@@ -47,14 +48,7 @@ def explain_place(tables: Tables, message: dict) -> dict | None:
         "follows": message["previous_id"],
         "followed_by": tables.rows(_SQL["feed_followed_by"], author=author, id=message_id),
         "beside": [row for row in alike if row is not own],
-        "broken_by": []
-        if own["in_chain"]
-        else tables.rows(
-            _SQL["feed_broken_by"],
-            author=author,
-            sequence=feed["verified_length"] + 1,
-            reasons=["off_chain"] if is_whole else ["forked", "bad_link"],
-        ),
+        "broken_by": [] if own["in_chain"] else tables.rows(_SQL["feed_broken_by"], **where),
     }
 
 
