@@ -1,6 +1,7 @@
 """The data of the first page: verdicts, runs, problems, messages over time, and sizes of tangles."""
 
-from typing import NamedTuple
+import csv
+from pathlib import Path
 
 from dbt_tangles.cli import problems, runs, verdict_counts
 from dbt_tangles.cli.duplicate_tangles import TablesOnce, count_alike, describe_alike
@@ -24,36 +25,11 @@ _MOST_REASONS = 3
 _FEW = 0.05
 
 
-class _System(NamedTuple):
-    """A system: its log, and tables with the names of their rows."""
-
-    log: str
-    taken: str  # The table of its messages
-    noun: str
-    verdict: str  # The verdict on a good message
-    rejects: str  # The table of rejected lines
-    aside: str = ""  # The table of messages that may be set aside
-    aside_words: str = ""
-    subjects: str = ""  # The table of the subjects that may have trouble
-    subject: str = ""
-    mends: str = ""  # The query of the missing message whose arrival mends the most
-
-
-_SYSTEMS = (
-    _System(
-        *("SSB log", "ssb_messages", "message{|s}", "verified", "ssb_rejects"),
-        *("tangle_messages", "set aside in tangles", "feeds", "feed{|s}", "mends_tangles"),
-    ),
-    _System(
-        *("pzp log", "pzp_messages", "message{|s}", "verified", "pzp_rejects"),
-        *("set_messages", "not valid in sets", "sets", "set{|s}"),
-    ),
-    _System(
-        *("autobase log", "autobase_nodes", "node{|s}", "verified", "autobase_rejects"),
-        *("", "", "autobase_bases", "base{|s}"),
-    ),
-    _System("event log", "timeline_events", "event{|s}", "accepted", "timeline_rejects"),
-)
+#: Systems: the log; the table of its messages, their `noun` and the `verdict` on a good one; the table of rejected
+#: lines; the table of messages that may be set `aside`, in words; that of the `subjects` that may have trouble, each a
+#: `subject`; and the query of the missing message that `mends` the most.
+with Path(__file__).with_name("systems.csv").open(encoding="utf-8", newline="") as _file:
+    _SYSTEMS = [*csv.DictReader(_file)]
 
 
 def collect(tables: TablesOnce) -> dict:
@@ -111,39 +87,43 @@ def _judge_each(tables: Tables, counts: list[dict]) -> list[dict]:
     if events := tables.row(query("event_count")):
         of_table["timeline_events"] = {"usable": events["n"]} if events["n"] else {}
     return [
-        _judge(tables, each, of_table) for each in _SYSTEMS if of_table.get(each.taken) or of_table.get(each.rejects)
+        _judge(tables, each, of_table)
+        for each in _SYSTEMS
+        if of_table.get(each["taken"]) or of_table.get(each["rejects"])
     ]
 
 
-def _judge(tables: Tables, system: _System, counts: dict[str, dict[str, int]]) -> dict:
+def _judge(tables: Tables, system: dict[str, str], counts: dict[str, dict[str, int]]) -> dict:
     def split(table: str) -> tuple[int, dict[str, int]]:
         """Return the number of good rows, and the others by verdict."""
         bad = {code: n for code, n in counts.get(table, {}).items() if code not in WELL}
         return sum(counts.get(table, {}).values()) - sum(bad.values()), bad
 
-    taken, (_, rejected) = split(system.taken)[0], split(system.rejects)
-    said = [f"{quantity(taken, system.noun)} {inflect(taken, '{is|are}')} {system.verdict}"]
-    numbers = [_number(taken, f"{inflect(taken, system.noun)} {system.verdict}", system.taken, {})]
+    taken, (_, rejected) = split(system["taken"])[0], split(system["rejects"])
+    said = [f"{quantity(taken, system['noun'])} {inflect(taken, '{is|are}')} {system['verdict']}"]
+    numbers = [_number(taken, f"{inflect(taken, system['noun'])} {system['verdict']}", system["taken"], {})]
     if bad := sum(rejected.values()):
-        numbers.append(_number(bad, inflect(bad, "rejected line{|s}"), system.rejects, rejected))
+        numbers.append(_number(bad, inflect(bad, "rejected line{|s}"), system["rejects"], rejected))
         said.append(f"{quantity(bad, 'line{ is|s are}')} rejected")
-    if system.aside:
-        _, aside = split(system.aside)
+    if system["aside"]:
+        _, aside = split(system["aside"])
         n = sum(aside.values())
-        numbers.append(_number(n, system.aside_words, system.aside, aside))
+        numbers.append(_number(n, system["aside_words"], system["aside"], aside))
         bad += n
         if n:
-            said.append(f"{quantity(n, 'message{ is|s are}')} {system.aside_words}")
-    if system.subjects:
-        good, troubled = split(system.subjects)
+            said.append(f"{quantity(n, 'message{ is|s are}')} {system['aside_words']}")
+    if system["subjects"]:
+        good, troubled = split(system["subjects"])
         n = sum(troubled.values())
-        numbers.append(_number(n, f"of {quantity(good + n, system.subject)} with trouble", system.subjects, troubled))
+        numbers.append(
+            _number(n, f"of {quantity(good + n, system['subject'])} with trouble", system["subjects"], troubled)
+        )
         if n:
-            said.append(f"{n:,} of {quantity(good + n, system.subject)} {inflect(n, '{has|have}')} trouble")
-    if system.mends and (found := tables.row(query(system.mends))):
+            said.append(f"{n:,} of {quantity(good + n, system['subject'])} {inflect(n, '{has|have}')} trouble")
+    if system["mends"] and (found := tables.row(query(system["mends"]))):
         numbers.append({"n": found["n"], "words": "would be mended by one missing message", "id": found["id"]})
     verdict = "is in order" if len(said) == 1 else "is mostly in order" if bad <= taken * _FEW else "has much trouble"
-    return {"log": system.log, "sentence": f"The {system.log} {verdict}: {join_names(said)}.", "numbers": numbers}
+    return {"log": system["log"], "sentence": f"The {system['log']} {verdict}: {join_names(said)}.", "numbers": numbers}
 
 
 def _number(n: int, words: str, table: str, reasons: dict[str, int]) -> dict:
