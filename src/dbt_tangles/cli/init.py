@@ -131,11 +131,6 @@ def command(folder: Path) -> None:
     except (OSError, ValueError) as error:
         said = f"{folder}: {error.strerror}" if isinstance(error, OSError) else str(error)
         raise click.UsageError(said) from None
-    say_next(folder, installed_target())
-
-
-def say_next(folder: Path, target: str | None) -> None:
-    """Print the next steps in a new project."""
     engines = {
         "local": "with Spark",
         "sail": "with Sail",
@@ -144,6 +139,6 @@ def say_next(folder: Path, target: str | None) -> None:
     click.echo(f"{folder} is a dbt project that installs tangles {version()} and reads example.jsonl. Next:\n")
     click.echo(f"  cd {folder}")
     click.echo("  dbt deps        # links tangles into it")
-    click.echo(f"  dbt build       # builds every table, {engines[target]}")
+    click.echo(f"  dbt build       # builds every table, {engines[installed_target()]}")
     click.echo("  tangles status\n")
     click.echo("To read your own log, set `ssb_log` in dbt_project.yml.")
