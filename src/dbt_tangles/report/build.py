@@ -71,13 +71,11 @@ def _write(folder: Folder, tables: Tables, once: TablesOnce, people: People, lim
     tables.use_one_thread()
     asked = [query for kind in kinds.values() for part in kind.parts for query in part.queries.values()]
     told = {query: files.shorten_lines(lines) for query, lines in why_answers.answers_of(tables, asked).items()}
-    done, total = 0, sum(len(kind.parts) for kind in kinds.values())
-    for name, kind in kinds.items():
-        for number, part in enumerate(kind.parts):
-            folder.write(f"{name}-{number}", part.view)
-            folder.write(f"{name}-{number}-why", {n: told[query] for n, query in sorted(part.queries.items())})
-            done += 1
-            tell(f"drawing each {name}", done, total)
+    drawn = [(name, number, part) for name, kind in kinds.items() for number, part in enumerate(kind.parts)]
+    for done, (name, number, part) in enumerate(drawn, 1):
+        folder.write(f"{name}-{number}", part.view)
+        folder.write(f"{name}-{number}-why", {n: told[query] for n, query in sorted(part.queries.items())})
+        tell(f"drawing each {name}", done, len(drawn))
     folder.write("queries", {name: queries.text_of(name) for name in queries.names()}, is_clean=True)
     folder.write(
         "index",
