@@ -8,12 +8,11 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from click.testing import CliRunner
 
 import fixture_seeds
 from answer_schemas import validate
-from dbt_tangles.cli import graphs, log_places, terminal_graph
-from dbt_tangles.cli.cli import main
+from cli_kit import tangles
+from dbt_tangles.cli import drawings, graphs, log_places
 from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.lanes import draw, order
 from dbt_tangles.cli.page import Page
@@ -37,7 +36,7 @@ def test_a_public_folder_holds_parquet_files_only(tables):
 def ask(fixtures):
     def run(*words: str) -> tuple[int, dict]:
         options = ["--warehouse", str(fixtures.warehouse), "--schema", fixtures.schema, "--json"]
-        result = CliRunner().invoke(main, [words[0], *options, *words[1:]])
+        result = tangles(words[0], *options, *words[1:])
         assert result.exit_code in (0, 1), result.output
         return result.exit_code, validate(json.loads(result.stdout))
 
@@ -201,7 +200,7 @@ def test_terminal_graphs_show_every_node_and_link(tables, kind):
         graph = graphs.READ[kind](tables, row["name"], row["id"], 1000)
         page = Page()
         page.console.file, page.console.width = io.StringIO(), 10_000
-        terminal_graph.write(page, graph)
+        drawings.write(page, graph)
         nodes = {node.id: node for node in graph.nodes}
         follows = {(edge.child, edge.parent) for edge in graph.edges if edge.is_order and edge.child in nodes}
         parents = {child: sorted(parent for each, parent in follows if each == child) for child, _ in follows}

@@ -12,11 +12,10 @@ from urllib.parse import unquote
 
 import pyarrow.dataset as ds
 import pytest
-from click.testing import CliRunner
 
 from built_wheels import build, environment, said
+from cli_kit import tangles
 from conftest import DATA, ENGINE, ROOT
-from dbt_tangles.cli.cli import main
 
 EVENTS = "".join(f'{{"timeline": "t", "event": "{n}", "after": [], "arrival": {n}}}\n' for n in range(3))
 #: The environment without the variables of the test session.
@@ -99,7 +98,7 @@ def test_installed_commands_answer_from_the_tables(python, folder, built, tmp_pa
     assert run(python, folder, "lint", "log.jsonl").stderr.startswith("24 lines: ")
     assert run(python, tmp_path, "report", "--out", "installed", *place).returncode == 0
     of_clone = ["report", "--out", str(tmp_path / "of_clone"), *place, "--schema", "tangles"]
-    assert CliRunner().invoke(main, of_clone).exit_code == 0
+    assert tangles(*of_clone).exit_code == 0
 
     def files(out: str) -> dict[str, bytes | None]:
         """Return the files by name; data name the program with its folder, so their contents differ."""

@@ -6,11 +6,10 @@ import statistics
 from collections import Counter, defaultdict
 
 import pytest
-from click.testing import CliRunner
 
+import cli_kit
 import scripts
 from conftest import ROOT
-from dbt_tangles.cli.cli import main
 
 notebook = scripts.load("docs/run_notebook.py")
 
@@ -165,7 +164,7 @@ def test_queries_are_files():
 def test_each_query_is_complete(name, fixtures):
     """The command `tangles sql` answers a query as it stands in its file."""
     place = ["--warehouse", str(fixtures.warehouse), "--schema", fixtures.schema]
-    result = CliRunner().invoke(main, ["sql", "--json", *place, "--", QUERIES[name]])
+    result = cli_kit.tangles("sql", "--json", *place, "--", QUERIES[name])
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout)["rows"]
 

@@ -4,11 +4,10 @@ import re
 import shlex
 
 import pytest
-from click.testing import CliRunner
 
 import fixture_seeds
+from cli_kit import tangles
 from conftest import ROOT
-from dbt_tangles.cli.cli import main
 
 README = (ROOT / "README.md").read_text()
 PAGES = README + "".join(
@@ -62,7 +61,7 @@ def test_python_snippets(fixtures, tmp_path, monkeypatch):
 def ask(fixtures):
     """Run a command on the fixtures."""
     environment = {"TANGLES_WAREHOUSE": str(fixtures.warehouse), "TANGLES_SCHEMA": fixtures.schema}
-    return lambda command: CliRunner().invoke(main, shlex.split(command), env=environment)
+    return lambda command: tangles(*shlex.split(command), env=environment)
 
 
 @pytest.mark.parametrize("command", ASKS)
@@ -110,7 +109,7 @@ def test_first_disagreement(project, tmp_path, monkeypatch):
     commands = examples(page)
     assert [command for command, _ in commands] == ["diff ann bob", "show --warehouse bob garden"]
     for command, shown in commands:
-        assert_printed(shown, CliRunner().invoke(main, shlex.split(command)).stdout)
+        assert_printed(shown, tangles(*shlex.split(command)).stdout)
 
 
 def test_rounds_of_the_example(fixtures):

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 import yaml
-from click.testing import CliRunner
 from packaging.requirements import Requirement
 
 import dbt_spark_python
 from built_wheels import build, metadata, requirements
+from cli_kit import tangles
 from conftest import ROOT
 from dbt_tangles.cli import init
-from dbt_tangles.cli.cli import main
 
 
 @pytest.fixture(scope="module")
@@ -164,11 +163,11 @@ def test_init_writes_a_whole_project(tmp_path):
 def test_a_folder_that_holds_something_is_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     (tmp_path / ".git").mkdir()
-    said_of = [CliRunner().invoke(main, ["init", str(path)]) for path in (tmp_path, tmp_path / "notes.txt")]
+    said_of = [tangles("init", str(path)) for path in (tmp_path, tmp_path / "notes.txt")]
     assert [result.exit_code for result in said_of] == [2, 2]
     assert f"{tmp_path} is not empty (notes.txt): name a new or an empty folder" in said_of[0].output
     assert "is a file: name a new or an empty folder" in said_of[1].output
     assert sorted(path.name for path in tmp_path.iterdir()) == [".git", "notes.txt"]
     (tmp_path / "notes.txt").unlink()
-    assert CliRunner().invoke(main, ["init", str(tmp_path)]).exit_code == 0
-    assert CliRunner().invoke(main, ["init"]).exit_code == 2
+    assert tangles("init", str(tmp_path)).exit_code == 0
+    assert tangles("init").exit_code == 2

@@ -3,10 +3,9 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
+from cli_kit import tangles
 from dbt_tangles import queries
-from dbt_tangles.cli.cli import main
 from dbt_tangles.cli.public_tables import value_names
 from dbt_tangles.cli.sql import to_json
 from dbt_tangles.cli.tables import Tables
@@ -39,7 +38,7 @@ def ask(fixtures, query: str, **values) -> list:
     """Return the rows of `tangles sql`."""
     place = ["--warehouse", str(fixtures.warehouse), "--schema", fixtures.schema, "--limit", "100000"]
     given = [f"--value={name}={json.dumps(value)}" for name, value in values.items()]
-    result = CliRunner().invoke(main, ["sql", "--json", *place, *given, "--", query])
+    result = tangles("sql", "--json", *place, *given, "--", query)
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)["rows"]
 

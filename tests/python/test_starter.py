@@ -5,12 +5,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from click.testing import CliRunner
 from dbt.cli.main import dbtRunner
 
+from cli_kit import tangles
 from conftest import DbtProject
 from dbt_tangles.cli import init
-from dbt_tangles.cli.cli import main
 from fixtures.ssb.author import Author, to_line
 
 
@@ -93,7 +92,7 @@ def test_a_clone_needs_its_link(tmp_path):
     assert not lost.success
     assert f"{init.LINK}/dbt_project.yml" in str(lost.exception)
     for _ in range(2):
-        made = CliRunner().invoke(main, ["init", str(clone)])
+        made = tangles("init", str(clone))
         assert made.exit_code == 0, made.output
         assert (clone / init.LINK).resolve() == init.project_folder().resolve()
         assert dbt("deps", clone).success
@@ -104,7 +103,7 @@ def test_a_clone_needs_its_link(tmp_path):
 def test_a_link_never_replaces_a_folder(tmp_path):
     (tmp_path / "dbt_project.yml").touch()
     (tmp_path / init.LINK).mkdir()
-    refused = CliRunner().invoke(main, ["init", str(tmp_path)])
+    refused = tangles("init", str(tmp_path))
     assert refused.exit_code == 2
     assert "is not a link" in refused.output
 
@@ -117,7 +116,7 @@ def test_the_target_is_of_the_engine_that_is_installed(installed, target, monkey
         return distribution("dbt-core" if name in installed else "no-such-distribution")
 
     monkeypatch.setattr(init, "distribution", only_installed)
-    answer = CliRunner().invoke(main, ["init", str(tmp_path / "forum")])
+    answer = tangles("init", str(tmp_path / "forum"))
     assert answer.exit_code == 0, answer.output
     profile = yaml.safe_load((tmp_path / "forum" / "profiles.yml").read_text())["tangles"]
     assert (profile["target"], [*profile["outputs"]]) == (target or "local", [target or "local"])

@@ -1,23 +1,19 @@
 """`tangles build`: builds the tables of logs with the packaged dbt project, and ends with the answer of `status`."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any
 
 import click
 
-from dbt_tangles.cli import build_run, gates, init, status
-from dbt_tangles.cli.log_arguments import group_logs, with_standard_input
+from dbt_tangles.cli import build_run, gates, init, status, text
+from dbt_tangles.cli.log_arguments import LOG_VARS, group_logs, of_kind, with_standard_input
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
 from dbt_tangles.cli.page import escape_line, join_names
 from dbt_tangles.cli.runs import OWN_FOLDER, own_target
 from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError, Tables
 
-#: Kind of log: its var.
-LOG_VARS = {"ssb": "ssb_log", "pzp": "pzp_log", "autobase": "autobase_log", "events": "event_log"}
 #: Exit code after SIGINT, as in shells.
 INTERRUPTED = 130
 #: Characters with a meaning in the globs of Spark.
@@ -28,7 +24,7 @@ _GLOB = set("{}[]*?,\\")
 @click.argument("logs", nargs=-1, metavar="[LOG...]")
 @click.option("--example", is_flag=True, help="Build an example log: 300 lines of SSB with some damage.")
 @click.option("--engine", type=click.Choice([*init.ENGINES]), help="Default: Sail if it is installed, else Spark.")
-@click.option("--kind", type=click.Choice([*LOG_VARS]), help="The kind of the logs, if their lines do not tell it.")
+@of_kind
 @click.option("--var", "given", multiple=True, metavar="NAME=VALUE", help="A var of the project; may be repeated.")
 @click.option("--tests/--no-tests", default=True, show_default=True, help="Run the data tests of the tables.")
 @click.option("--full-refresh", is_flag=True, help="Build every table in full.")
@@ -51,53 +47,56 @@ def command(
     """
     if bool(logs) == options.pop("example"):
         raise click.UsageError("give logs, or --example without a log")
-    logs = logs or (str(init.example_log()),)
-    settings, is_pretty = read_vars(given), any("ssb_log_format=pretty" in each for each in given)
+    logs = logs or (str(init.project_folder() / init.EXAMPLE),)
     place = Path(warehouse).absolute()
     try:
-        with with_standard_input(logs, place / OWN_FOLDER) as paths:
-            variables = {**settings, **log_vars(paths, kind, is_pretty)}
-            outcome = _run(variables, target_of(engine), place, schema, **options)
+        outcome = _run(logs, place, schema, engine, kind, given, **options)
     except KeyboardInterrupt:
         click.echo(f"tangles: {place}: interrupted; run the command again to build the remaining tables", err=True)
         return INTERRUPTED
     tables = Tables(place, schema)
     answer = status.describe(tables, own_target(place))
-    print_answer(tables, {**answer, "error": outcome.error, "is_success": outcome.is_success}, _write, as_json)
+    answer |= {"error": outcome.error, "is_success": outcome.is_success}
+    if outcome.error and not as_json:
+        click.echo(escape_line(f"tangles: {outcome.error}"), err=True)
+    shown = {**answer, "conditions": None, "verified": None}
+    print_answer(tables, answer, lambda page: text.write(page, "status", shown), as_json)
     return FOUND if outcome.is_success and not gates.has_failed(answer["runs"]) else NOT_FOUND
 
 
-def build_tables(logs: tuple[str, ...], warehouse: str, schema: str) -> Tables:
+def build_tables(logs: tuple[str, ...], warehouse: str, schema: str) -> None:
     """Build the tables of logs with the default engine, without tests.
 
     Raises:
         CommandError: A log cannot be read, or a step of the build failed.
     """
-    place = Path(warehouse).absolute()
-    with with_standard_input(logs, place / OWN_FOLDER) as paths:
-        variables = log_vars(paths, None, is_pretty=False)
-        outcome = _run(variables, target_of(None), place, schema, tests=False, full_refresh=False)
+    outcome = _run(logs, Path(warehouse).absolute(), schema, tests=False, full_refresh=False)
     if not outcome.is_success:
         raise CommandError(outcome.error or f"{', '.join(logs)}: a step of the build failed; see its message above")
-    return Tables(place, schema)
 
 
-def _run(variables: dict[str, Any], target: str, place: Path, schema: str, **options: bool) -> build_run.Outcome:
-    """Run the build, and check that it made tables."""
-    os.environ |= {"TANGLES_WAREHOUSE": str(place), "TANGLES_SCHEMA": schema}
+def _run(
+    logs: tuple[str, ...],
+    place: Path,
+    schema: str,
+    engine: str | None = None,
+    kind: str | None = None,
+    given: tuple[str, ...] = (),
+    **options: bool,
+) -> build_run.Outcome:
+    """Run the build of logs with the given vars, and check that it made tables."""
+    settings, is_pretty = read_vars(given), any("ssb_log_format=pretty" in each for each in given)
     own = place / OWN_FOLDER
-    outcome = build_run.run(variables, target, own, **options)
+    with with_standard_input(logs, own) as paths:
+        variables = {**settings, **log_vars(paths, kind, is_pretty)}
+        target = target_of(engine)
+        os.environ |= {"TANGLES_WAREHOUSE": str(place), "TANGLES_SCHEMA": schema}
+        outcome = build_run.run(variables, target, own, **options)
     if not outcome.is_begun or not (place / f"{schema}.db").is_dir():
         raise CommandError(
             outcome.error or f"{place}: the build made no table; {own / 'logs' / 'dbt.log'} has the cause"
         )
     return outcome
-
-
-def _write(page: Any, answer: dict) -> None:
-    if answer["error"]:
-        click.echo(escape_line(f"tangles: {answer['error']}"), err=True)
-    status.write(page, answer | {"conditions": None, "verified": None})
 
 
 def read_vars(given: tuple[str, ...]) -> dict[str, Any]:
@@ -134,12 +133,11 @@ def log_vars(logs: tuple[str, ...], kind: str | None, is_pretty: bool) -> dict[s
     found = {}
     for each, members in groups.items():
         whole = [log for log in files if {*files[log]} == {*members}]
-        found[LOG_VARS[each]] = _absolute(whole[0]) if whole else _glob_of([file.path for file in members])
+        if whole:
+            found[LOG_VARS[each]] = whole[0] if whole[0].startswith("file:/") else os.path.abspath(whole[0])
+        else:
+            found[LOG_VARS[each]] = _glob_of([file.path for file in members])
     return found
-
-
-def _absolute(log: str) -> str:
-    return log if log.startswith("file:/") else os.path.abspath(log)
 
 
 def _glob_of(paths: list[str]) -> str:

@@ -10,9 +10,8 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dbt_tangles.cli import init
-from dbt_tangles.cli.logs_of_tables import AREAS
-from dbt_tangles.cli.page import quantity, truncate
-from dbt_tangles.cli.progress import Tell, progress_bar, say
+from dbt_tangles.cli.missing_tables import AREAS
+from dbt_tangles.cli.page import Tell, progress_bar, quantity, say, truncate
 
 if TYPE_CHECKING:
     from dbt_common.events.base_types import EventMsg

@@ -21,8 +21,7 @@ from dbt_tangles.cli.options import (
     with_tables,
 )
 from dbt_tangles.cli.page import Page, quantity, truncate
-from dbt_tangles.cli.peer_answers import AGREE, DIFFER, KINDS, UNKNOWN, UNREADABLE, check, only_in_one
-from dbt_tangles.cli.peer_reasons import explain
+from dbt_tangles.cli.peer_answers import AGREE, DIFFER, KINDS, UNKNOWN, UNREADABLE, check, explain, only_in_one
 from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError, Tables
 
@@ -85,7 +84,7 @@ def _check_edits(warehouse: str, schema: str, as_json: bool) -> int:
     # Imported here, because statements do not need them.
     from dbt_tangles.algorithms.timeline.verify_edits import TableError, replay
     from dbt_tangles.cli.missing_tables import describe_missing_tables
-    from dbt_tangles.cli.progress import progress_bar
+    from dbt_tangles.cli.page import progress_bar
 
     folder = f"{warehouse.rstrip('/')}/{schema}.db"
     if not _URI.match(folder) and not Path(folder).is_dir():
@@ -119,12 +118,8 @@ def _check_statements(tables: Tables, answers: TextIO, as_json: bool) -> int:
         key = each.pop("key")
         each["because"] = explain(tables, each["kind"], key, each["differ"]) if n < _EXPLAINED else None
     verdicts = {verdict: counts[verdict] for verdict in (AGREE, DIFFER, UNKNOWN, UNREADABLE)}
-    print_answer(
-        tables,
-        {"counts": verdicts, "lines": kept},
-        lambda page, said: text.write(page, "check", said, difference=_difference),
-        as_json,
-    )
+    answer = {"counts": verdicts, "lines": kept}
+    print_answer(tables, answer, lambda page: text.write(page, "check", answer, difference=_difference), as_json)
     if counts[UNREADABLE]:
         return USAGE
     return NOT_FOUND if counts[DIFFER] or counts[UNKNOWN] else FOUND

@@ -44,6 +44,10 @@ class _Commands(click.Group):
         found = [CompletionItem(name, help=said) for name, said in COMMANDS.items() if name.startswith(incomplete)]
         return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
 
+    def invoke(self, ctx: click.Context) -> None:
+        """Exit with the result of the command."""
+        ctx.exit(super().invoke(ctx) or 0)
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Take `help`, `help COMMAND` and `version` for the options of these names."""
         if args[:1] == ["help"]:

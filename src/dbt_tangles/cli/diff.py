@@ -6,11 +6,10 @@ from functools import partial
 import click
 
 from dbt_tangles.cli import text
-from dbt_tangles.cli.compare import COMPARED, compare
+from dbt_tangles.cli.compare import COMPARED, add_causes, compare, find_inputs
 from dbt_tangles.cli.duplicate_tangles import merge_equal
-from dbt_tangles.cli.first_causes import add_causes, find_inputs
 from dbt_tangles.cli.graph import label
-from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, limit_option, print_answer, with_exit_code
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, limit_option, print_answer
 from dbt_tangles.cli.options import schema as schema_option
 from dbt_tangles.cli.page import inflect, join_names, truncate
 from dbt_tangles.cli.runs import last_runs
@@ -29,7 +28,6 @@ _OF_TANGLE = re.compile(r"((?:ssb:)?[^:]*):(%.*)", re.DOTALL)
 @limit_option(5, "the first N differences of each table", click.IntRange(0, 100_000))
 @as_json
 @schema_option
-@with_exit_code
 def command(a: str, b: str, limit: int, as_json: bool, schema: str) -> int:
     """Compare the warehouses A and B: rows that only one has, and rows with different values.
 
@@ -62,7 +60,7 @@ def command(a: str, b: str, limit: int, as_json: bool, schema: str) -> int:
         "tables": tables,
     }
     said = {"limit": limit, "row_words": _WORDS, "differences": partial(_differences, limit=limit)}
-    print_answer(pair, answer, lambda page, answer: text.write(page, "diff", answer, **said), as_json)
+    print_answer(pair, answer, lambda page: text.write(page, "diff", answer, **said), as_json)
     return NOT_FOUND if differs else FOUND
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import click
 
 from dbt_tangles.algorithms.timeline.replica import EditError
-from dbt_tangles.cli.logs_of_tables import explain_absence
+from dbt_tangles.cli.missing_tables import explain_absence
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_json_line, with_tables
 from dbt_tangles.cli.page import escape_line, quantity
 from dbt_tangles.cli.sqlite_replica import LockedError, SqliteReplica
@@ -62,21 +62,17 @@ def command(timeline: str, path: str, every: float | None, as_json: bool, wareho
     return FOUND
 
 
-def _look(warehouse: str, schema: str, path: str, timeline: str) -> Step | None:
-    replica = SqliteReplica(path)
-    tables = Tables(warehouse, schema)
-    for name in ("timeline_events", "timeline_updates"):
-        if not tables.has(name):
-            raise CommandError(f"{tables.folder}: {explain_absence(tables, name)}")
-    return bring_up_to_date(tables, replica, timeline)
-
-
-def bring_up_to_date(tables: Tables, replica: SqliteReplica, timeline_id: str) -> Step | None:
+def _look(warehouse: str, schema: str, path: str, timeline_id: str) -> Step | None:
     """Bring the replica of a timeline to the published order; return None if the tables do not have the timeline.
 
     The latest update is applied if the replica holds the order where it begins. Otherwise the shortest script from the
     replica's order is computed, or the order is loaded if the replica lacks the timeline or events have left it.
     """
+    replica = SqliteReplica(path)
+    tables = Tables(warehouse, schema)
+    for name in ("timeline_events", "timeline_updates"):
+        if not tables.has(name):
+            raise CommandError(f"{tables.folder}: {explain_absence(tables, name)}")
     held = replica.publication(timeline_id)
     update = tables.rows(
         "select op, event_id, from_position, to_position, previous_publication, publication from timeline_updates "

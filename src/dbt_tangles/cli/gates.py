@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from dbt_tangles.cli.logs_of_tables import explain_absence
+from dbt_tangles.cli.missing_tables import explain_absence
 from dbt_tangles.cli.runs import is_building
 from dbt_tangles.cli.tables import CommandError, Tables
 from dbt_tangles.queries import sections

@@ -18,6 +18,10 @@ def _marks(row: dict, *names: str) -> list[str]:
     return [name.replace("_", " ") for name in names if row[f"is_{name}"]]
 
 
+def _join(*words: object) -> str:
+    return ", ".join(filter(None, words))
+
+
 def _last(tables: Tables, rows_of: str, limit: int, **values: str | int | bool) -> tuple[list[dict], int]:
     """Read the last rows and count all rows, in two queries, so that only these rows are read in full."""
     rows = tables.rows(query(rows_of), nodes=limit, **values)
@@ -86,12 +90,9 @@ def _mark_left_out(nodes: list[Node], left_out: dict[str, str], tips: list[str])
 
 def _member_words(row: dict) -> str:
     """Name the author of a member, its number of concurrent members, and the neighbour that it does not follow."""
-    words = f"by {label(row['author'])}"
-    if row["concurrent_count"]:
-        words += f", concurrent with {row['concurrent_count']:,}"
-    if row["tie_broken_with"]:
-        words += f", tie with {label(row['tie_broken_with'])}"
-    return words
+    tie = row["tie_broken_with"] and f"tie with {label(row['tie_broken_with'])}"
+    concurrent = row["concurrent_count"] and f"concurrent with {row['concurrent_count']:,}"
+    return _join(f"by {label(row['author'])}", concurrent, tie)
 
 
 def feed(tables: Tables, name: str, author: str, limit: int, until: int | None = None) -> Graph:
@@ -116,7 +117,7 @@ def feed(tables: Tables, name: str, author: str, limit: int, until: int | None =
             ["root"] * (row["in_chain"] and row["sequence"] == 1)
             + ["tip"] * (row["message_id"] == ends.get("latest_message_id"))
             + ["fork"] * (followers[row["message_id"]] > 1),
-            f"{row['sequence']}" + (f", {row['reason']}" if row["reason"] else ""),
+            _join(str(row["sequence"]), row["reason"]),
         )
         for row in rows
     ]
@@ -178,9 +179,11 @@ def group(tables: Tables, name: str, group_id: str, limit: int) -> Graph:
             IN,
             row["depth"],
             ["root"] * (row["epoch_id"] == group_id) + _marks(row, "tip", "preferred"),
-            f"{row['added_count']} added, {row['excluded_count']} excluded"
-            + (f", {row['missing_count']} missing" if row["missing_count"] else "")
-            + (f", {row['preference']}" if row["is_preferred"] else ""),
+            _join(
+                f"{row['added_count']} added, {row['excluded_count']} excluded",
+                row["missing_count"] and f"{row['missing_count']} missing",
+                row["is_preferred"] and row["preference"],
+            ),
         )
         for row in rows
     ]
@@ -210,12 +213,8 @@ def waits_of(tables: Tables, base_id: str, ids: list[str]) -> dict[str, str]:
 def _base_node(row: dict, view: dict | None, waits: str | None) -> Node:
     if "reason" in row:
         return Node(row["node_id"], ASIDE, words=row["reason"])
-    words = row["role"]
-    if view is not None:
-        words += f", position {view['position']}, {'settled' if view['is_confirmed'] else 'not settled'}"
-    if waits:
-        words += f", {waits}"
-    return Node(row["node_id"], IN, row["depth"], _marks(row, "head", "ack"), words)
+    place = view and f"position {view['position']}, {'settled' if view['is_confirmed'] else 'not settled'}"
+    return Node(row["node_id"], IN, row["depth"], _marks(row, "head", "ack"), _join(row["role"], place, waits))
 
 
 def order_marks(event: dict) -> list[str]:
@@ -239,9 +238,7 @@ def timeline(tables: Tables, name: str, timeline_id: str, limit: int) -> Graph:
             IN,
             row["rank"],
             _marks(row, "tip"),
-            f"position {row['position']}"
-            + (f", by {label(row['author'])}" if row["author"] else "")
-            + "".join(f", {words}" for words in order_marks(row)),
+            _join(f"position {row['position']}", row["author"] and f"by {label(row['author'])}", *order_marks(row)),
         )
         for row in rows
     ]

@@ -15,11 +15,11 @@ HERE = Path(__file__).parent.parent
 STARTER = HERE / "starter"
 
 #: The example log, in this dbt project.
-_EXAMPLE = "tests/data/ssb/small.jsonl"
+EXAMPLE = "tests/data/ssb/small.jsonl"
 
 #: Files and folders of this dbt project that a new project starts with: their paths here and there.
 COPIED = {
-    _EXAMPLE: "example.jsonl",
+    EXAMPLE: "example.jsonl",
     "docs/notebook.ipynb": "notebook.ipynb",
     "docs/queries": "queries",
 }
@@ -30,7 +30,7 @@ LINK = ".tangles"
 #: Entries that a folder for a new project may already have.
 _UNNOTICED = {".git", ".venv"}
 
-#: The first lines of a profile.
+#: The first lines of the profile of a new project, which has one target of this project's profile.
 _PROFILE = f"""\
 # The target of the installed engine. {LINK}/profiles.yml has the other targets: set
 # DBT_PROFILES_DIR={LINK} and TANGLES_TARGET=NAME, or copy one to this file.
@@ -44,11 +44,6 @@ def project_folder() -> Path:
     """Return the folder of the dbt project: inside the installed package, or the checkout that contains the package."""
     installed = HERE / "project"
     return installed if installed.is_dir() else HERE.parents[1]
-
-
-def example_log() -> Path:
-    """Return the path of the example log."""
-    return project_folder() / _EXAMPLE
 
 
 def version() -> str:
@@ -99,15 +94,11 @@ def make_project(folder: Path) -> list[str]:
     for source, name in COPIED.items():
         path = project_folder() / source
         (shutil.copytree if path.is_dir() else shutil.copyfile)(path, folder / name)
-    write_profile(folder / "profiles.yml", installed_target() or "local")
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
-
-
-def write_profile(path: Path, target: str) -> None:
-    """Write a profile with one target of this project's profile."""
+    target = installed_target() or "local"
     targets = (project_folder() / "profiles.yml").read_text()
     settings = re.search(rf"^    {target}:\n(?: {{6}}.*\n)+", targets, re.MULTILINE)
-    path.write_text(f"{_PROFILE}tangles:\n  target: {target}\n  outputs:\n{settings[0]}")
+    (folder / "profiles.yml").write_text(f"{_PROFILE}tangles:\n  target: {target}\n  outputs:\n{settings[0]}")
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
 def make_link(folder: Path) -> Path:
@@ -140,11 +131,6 @@ def command(folder: Path) -> None:
     except (OSError, ValueError) as error:
         said = f"{folder}: {error.strerror}" if isinstance(error, OSError) else str(error)
         raise click.UsageError(said) from None
-    say_next(folder, installed_target())
-
-
-def say_next(folder: Path, target: str | None) -> None:
-    """Print the next steps in a new project."""
     engines = {
         "local": "with Spark",
         "sail": "with Sail",
@@ -153,6 +139,6 @@ def say_next(folder: Path, target: str | None) -> None:
     click.echo(f"{folder} is a dbt project that installs tangles {version()} and reads example.jsonl. Next:\n")
     click.echo(f"  cd {folder}")
     click.echo("  dbt deps        # links tangles into it")
-    click.echo(f"  dbt build       # builds every table, {engines[target]}")
+    click.echo(f"  dbt build       # builds every table, {engines[installed_target()]}")
     click.echo("  tangles status\n")
     click.echo("To read your own log, set `ssb_log` in dbt_project.yml.")

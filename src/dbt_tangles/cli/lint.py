@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from dbt_tangles.cli.log_arguments import group_logs, with_standard_input
-from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, limit_option, print_json_answer, with_exit_code
-from dbt_tangles.cli.page import print_json, quantity, truncate
-from dbt_tangles.cli.progress import progress_bar
+from dbt_tangles.cli.log_arguments import group_logs, in_blocks, of_kind, with_standard_input
+from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, limit_option, print_json_answer
+from dbt_tangles.cli.page import print_json, progress_bar, quantity, truncate
 from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError
 
@@ -23,13 +22,14 @@ if TYPE_CHECKING:
     from dbt_tangles.lint.findings import Judged
 
 TEXT, SARIF, GITHUB = "text", "sarif", "github"
-KINDS = ("ssb", "pzp", "autobase", "events")
+#: The most characters of the detail of a finding.
+MOST_DETAIL = 300
 
 
 @click.command("lint", epilog=examples("lint log.jsonl", "lint logs --ignore after_gap --format sarif"))
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
-@click.option("--kind", type=click.Choice(KINDS), help="The kind of the logs, if their lines do not tell it.")
-@click.option("--pretty", is_flag=True, help="Objects are separated by blank lines (ssb_log_format: pretty).")
+@of_kind
+@in_blocks
 @click.option("--ignore", multiple=True, metavar="REASON", help="Leave findings with this reason out; may be repeated.")
 @click.option(
     "--format",
@@ -41,7 +41,6 @@ KINDS = ("ssb", "pzp", "autobase", "events")
 )
 @limit_option(10_000, "the first N findings")
 @as_json
-@with_exit_code
 def command(
     logs: tuple[str, ...], kind: str | None, pretty: bool, ignore: tuple[str, ...], form: str, limit: int, as_json: bool
 ) -> int:
@@ -56,7 +55,10 @@ def command(
     findings = _counted(chain.from_iterable(each.findings for each in judged), ignore, counts)
     shown = islice(findings, limit)
     if as_json:
-        rows = [finding._asdict() | {"detail": _bounded(finding.detail)} for finding in shown]
+        rows = [
+            finding._asdict() | {"detail": finding.detail and truncate(finding.detail, MOST_DETAIL)}
+            for finding in shown
+        ]
     else:
         _write(shown, form)
     for _ in findings:  # counts the rest
@@ -73,13 +75,12 @@ def command(
 def _judge(logs: tuple[str, ...], kind: str | None, is_pretty: bool) -> list[Judged]:
     # Imported here, because the verifiers need more modules than the other commands.
     from dbt_tangles.lint.findings import judge, reading_of
-    from dbt_tangles.lint.log_files import LogPathError
 
     _, groups = group_logs(logs, kind, is_pretty)
     try:
         with progress_bar("reading lines") as tell:
             return [judge(each, group, reading_of(each, is_pretty), tell) for each, group in groups.items()]
-    except (LogPathError, ValueError) as error:
+    except ValueError as error:
         raise CommandError(str(error)) from error
 
 
@@ -88,12 +89,6 @@ def _counted(findings: Iterator, ignored: Sequence[str], counts: Counter[str]) -
         if finding.reason not in ignored:
             counts[finding.reason] += 1
             yield finding
-
-
-def _bounded(text: str | None) -> str | None:
-    from dbt_tangles.lint.forms import MOST_DETAIL
-
-    return text and truncate(text, MOST_DETAIL)
 
 
 def _write(findings: Iterator, form: str) -> None:

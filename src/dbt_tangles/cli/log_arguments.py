@@ -1,4 +1,4 @@
-"""The argument LOG of commands: files, folders, globs, and `-` for the standard input."""
+"""The argument LOG of commands: files, folders, globs, and `-` for the standard input; options of logs."""
 
 import fcntl
 import os
@@ -12,6 +12,17 @@ import click
 from dbt_tangles.cli.page import escape_unprintable, quantity
 from dbt_tangles.cli.tables import CommandError
 
+#: Kind of log: its var.
+LOG_VARS = {"ssb": "ssb_log", "pzp": "pzp_log", "autobase": "autobase_log", "events": "event_log"}
+of_kind = click.option(
+    "--kind", type=click.Choice([*LOG_VARS]), help="The kind of the logs, if their lines do not tell it."
+)
+in_blocks = click.option(
+    "--pretty", is_flag=True, help="Objects are separated by blank lines (ssb_log_format: pretty)."
+)
+#: The name of a file with the text of the standard input.
+STANDARD_INPUT = "<stdin>"
+
 
 def group_logs(logs: Sequence[str], kind: str | None, is_pretty: bool) -> tuple[dict[str, list], dict[str, list]]:
     """List the files of each log, and of each kind of log; tell how many files a folder or glob has.
@@ -22,15 +33,12 @@ def group_logs(logs: Sequence[str], kind: str | None, is_pretty: bool) -> tuple[
     # Imported here, because the readers of logs load slowly.
     from dbt_tangles.lint import findings, log_files
 
-    try:
-        found = log_files.find_logs(logs)
-        for log, files in found.items():
-            if len(files) > 1 or os.path.isdir(log):
-                click.echo(escape_unprintable(f"{log}: {quantity(len(files), 'file{|s}')}"), err=True)
-        files = [file for each in found.values() for file in each]
-        return found, findings.group_by_kind(files, findings.reading_of(kind, is_pretty), kind)
-    except (log_files.LogPathError, findings.UnknownKindError) as error:
-        raise CommandError(str(error)) from error
+    found = {log: log_files.find_files(log) for log in logs}
+    for log, files in found.items():
+        if len(files) > 1 or os.path.isdir(log):
+            click.echo(escape_unprintable(f"{log}: {quantity(len(files), 'file{|s}')}"), err=True)
+    files = [file for each in found.values() for file in each]
+    return found, findings.group_by_kind(files, findings.reading_of(kind, is_pretty), kind)
 
 
 @contextmanager
@@ -40,9 +48,6 @@ def with_standard_input(logs: Sequence[str], folder: Path) -> Iterator[tuple[str
     Raises:
         CommandError: Another command uses the same folder for its standard input.
     """
-    # Imported here, because the readers of logs load slowly.
-    from dbt_tangles.lint.log_files import STANDARD_INPUT
-
     if "-" not in logs:
         yield tuple(logs)
         return

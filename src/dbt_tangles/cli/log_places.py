@@ -115,17 +115,14 @@ def id_of_line(tables: Tables, log: Log, source_file: str, line: int) -> dict | 
     )
 
 
-def equal_lines(tables: Tables, log: Log, source_file: str, line: int, others: list[int]) -> list[int]:
-    """Return those of `others`, line numbers of the same file, with the same bytes as a line."""
-    if not others:
-        return []
+def equal_rejects(tables: Tables, log: Log, source_file: str, line: int) -> list[int]:
+    """Return the lines of a file with the same bytes as a line, whose rejects stand for several equal lines."""
     rows = tables.rows(
-        f"""select line from {log.lines}
-        where source_file = $file and line in (select unnest($others)) and line_digest = (
+        f"""select distinct line from {log.rejects} join {log.lines} using (source_file, line)
+        where source_file = $file and line_count > 1 and line_digest = (
             select line_digest from {log.lines} where source_file = $file and line = $line
         )""",
         file=source_file,
-        others=others,
         line=line,
     )
     return [row["line"] for row in rows]

@@ -4,8 +4,6 @@ from collections.abc import Callable
 
 from dbt_tangles.reasons import FileFault, PzpReason, meanings
 
-SET_ASIDE = meanings("tangle_messages.set_aside_reason")
-OFF_CHAIN = meanings("feed_messages.reason")
 FILES = {reason.value: reason.description for reason in FileFault}
 #: `set_messages.reject_reason` of messages that may prove valid once the log has more messages of their account
 UNDECIDED = frozenset((PzpReason.UNKNOWN_ACCOUNT_TIPS.value, PzpReason.UNDECIDED_PREV.value))
@@ -28,6 +26,8 @@ def meaning_in(*columns: str) -> Callable[[str], str]:
 
 ssb = meaning_in("ssb_rejects.reason")
 pzp = meaning_in("pzp_rejects.reason", "set_messages.reject_reason")
+feed = meaning_in("feed_messages.reason")
+tangle = meaning_in("tangle_messages.set_aside_reason")
 group = meaning_in("group_messages.set_aside_reason")
 record = meaning_in("records.left_out")
 autobase = meaning_in("autobase_rejects.reason")

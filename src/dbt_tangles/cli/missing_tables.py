@@ -1,20 +1,71 @@
-"""Errors for a schema without tables: the schemas that the warehouse has, and the command that builds tables."""
+"""Explains missing tables: their logs and vars, the schemas that a warehouse has, and the command that builds tables.
 
-from __future__ import annotations
+The tables of a log that the builds were not given do not count as missing.
+"""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import click
 
 from dbt_tangles.cli import init
 from dbt_tangles.cli.suggest import Ask, place_options, suggest
+from dbt_tangles.cli.tables import Pair, Tables
 
+#: Var of a log: the folders of models that its messages go through, with the words for their end.
+AREAS = {
+    "ssb_log": {
+        "ssb": "SSB messages verified",
+        "feeds": "feeds chained",
+        "tangles": "tangles ordered",
+        "groups": "private groups reduced",
+        "timelines": "timelines sorted",
+    },
+    "pzp_log": {"pzp": "pzp messages verified", "sets": "sets reduced"},
+    "autobase_log": {"autobase": "bases linearised"},
+    "event_log": {"events": "events read", "timelines": "timelines sorted"},
+}
+#: Vars that switch a folder of models, or a model, beside its logs.
+_SWITCHES = {"groups": ("private_groups",), "tangle_clocks": ("clock_limit",)}
 _MOST = 20
 #: A place such as s3a://bucket/tables; a path on this machine has lost the second slash of it.
 _URI = re.compile(r"[A-Za-z][\w+.-]+:/")
 #: A schema that has one of these holds tables of this project.
 _OURS = ("runs", "ssb_messages", "pzp_messages", "autobase_nodes", "timeline_events")
+
+
+@cache
+def vars_of(name: str) -> tuple[str, ...]:
+    """Return the vars of which one enables a table; empty for a table of runs, and for an unknown name."""
+    models = (
+        path for top in ("models", "python_models") for path in (init.project_folder() / top).glob(f"*/*/{name}.yml")
+    )
+    folder = next((path.parent.name for path in models), None)
+    logs = tuple(log for log, areas in AREAS.items() if folder in areas)
+    return _SWITCHES.get(name) or _SWITCHES.get(folder, logs)
+
+
+def lacking(tables: Tables) -> list[str]:
+    """List the tables that queries needed and did not find, except for those of logs that the builds were not given."""
+    if isinstance(tables, Pair):
+        return sorted(
+            f"{name} of {whose}" for whose, side in (("A", tables.a), ("B", tables.b)) for name in lacking(side)
+        )
+    return sorted(name for name in tables.missing if _is_expected(tables, name))
+
+
+def explain_absence(tables: Tables, name: str) -> str:
+    """Say why a table is absent: the builds were not given its log, or left it out."""
+    if _is_expected(tables, name):
+        return f"{name} is not built; build it with all tables that it reads"
+    return f"{name} is built only with the var {' or '.join(vars_of(name))}; set it"
+
+
+def _is_expected(tables: Tables, name: str) -> bool:
+    """Whether the builds were given a var that enables a table, as far as this is known."""
+    needed, given = {*vars_of(name)}, tables.given_vars
+    return given is None or not needed or bool(given & needed)
 
 
 def build_instruction(warehouse: Path) -> str:

@@ -1,16 +1,14 @@
 """Options of all commands (warehouse, schema, --json), exit codes, and the output of answers."""
 
-import functools
-import sys
 from collections.abc import Callable
-from typing import Any, TextIO
+from typing import TextIO
 
 import click
 
 from dbt_tangles.cli.log_places import shortener
-from dbt_tangles.cli.logs_of_tables import lacking
-from dbt_tangles.cli.page import DIM, Page, escape_line, print_json, to_json_text
-from dbt_tangles.cli.tables import CommandError, Pair, Tables
+from dbt_tangles.cli.missing_tables import lacking
+from dbt_tangles.cli.page import DIM, Page, print_json, to_json_text
+from dbt_tangles.cli.tables import Pair, Tables
 
 FOUND, NOT_FOUND, USAGE = 0, 1, 2
 
@@ -46,24 +44,9 @@ def limit_option(default: int, shown: str, accepted: click.IntRange | None = Non
     )
 
 
-def with_exit_code(function: Callable[..., int]) -> Callable[..., None]:
-    """Decorate a command: its result becomes the exit code, and a CommandError is printed with exit code 2."""
-
-    @functools.wraps(function)
-    def run(*args: Any, **values: Any) -> None:
-        try:
-            code = function(*args, **values)
-        except CommandError as error:
-            click.echo("\n".join(map(escape_line, f"tangles: {error}".splitlines())), err=True)
-            code = USAGE
-        sys.exit(code)
-
-    return run
-
-
-def with_tables(function: Callable[..., int]) -> Callable[..., None]:
-    """Decorate a command: add the options `warehouse` and `schema`, and `with_exit_code`."""
-    return _WAREHOUSE(schema(with_exit_code(function)))
+def with_tables(function: Callable[..., int]) -> Callable[..., int]:
+    """Decorate a command: add the options `warehouse` and `schema`."""
+    return _WAREHOUSE(schema(function))
 
 
 def name_of(file: TextIO) -> str:
@@ -86,8 +69,8 @@ def print_json_line(answer: dict) -> None:
     click.echo(to_json_text({"schema": schema_name(), **answer}))
 
 
-def print_answer(tables: Tables, answer: dict, write: Callable[[Page, dict], None], as_json: bool) -> None:
-    """Print an answer and the tables that it lacks."""
+def print_answer(tables: Tables, answer: dict, write: Callable[[Page], None], as_json: bool) -> None:
+    """Print an answer, as JSON or by `write`, and the tables that it lacks."""
     missing = lacking(tables)
     if as_json:
         print_json_answer({**answer, "missing_tables": missing})
@@ -95,6 +78,6 @@ def print_answer(tables: Tables, answer: dict, write: Callable[[Page, dict], Non
     page = Page()
     if not isinstance(tables, Pair):
         page.shorten = shortener(tables)
-    write(page, answer)
+    write(page)
     if missing:
         page.line((f"tables that are not built, so the answer lacks their rows: {', '.join(missing)}", DIM))

@@ -1,9 +1,19 @@
-"""Prints answers on a terminal. Texts are escaped: logs may hold commands of terminals and of GitHub Actions."""
+"""Prints answers and progress on a terminal.
+
+Texts are escaped: logs may hold commands of terminals and of GitHub Actions.
+"""
 
 import json
 import re
-from collections.abc import Callable, Sequence
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
+
+import click
+
+from dbt_tangles.cli import BEGIN
 
 #: A piece of a line: a text, or a text and its style.
 Piece = str | tuple[str, str]
@@ -94,3 +104,34 @@ class Page:
 def print_json(value: Any) -> None:
     """Print a value as JSON, see `to_json_text`."""
     print(to_json_text(value, indent=2, default=str))
+
+
+#: Tells the current step, the number of things that are done, and their total, if it is known.
+Tell = Callable[[str, int, int | None], None]
+
+
+def say(words: str, is_timed: bool = False) -> None:
+    """Write a line, which begins with the time if it is timed."""
+    time_spent = f"{time.monotonic() - BEGIN:>6.1f} s  " if is_timed else ""
+    click.echo(escape_line(f"{time_spent}{words}"), err=True)
+
+
+@contextmanager
+def progress_bar(step: str) -> Iterator[Tell]:
+    """Show a bar with the current step until the context ends, on a terminal only; yield the function that moves it."""
+    if not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    # Imported here, because a bar is seldom shown.
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as progress:
+        task = progress.add_task(step, total=None)
+        progress.tasks[0].start_time = BEGIN
+
+        def tell(step: str, done: int, total: int | None = None) -> None:
+            progress.update(task, description=escape_line(step), completed=done, total=total)
+
+        yield tell

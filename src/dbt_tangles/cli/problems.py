@@ -1,88 +1,23 @@
 """Lists the problems in the tables, the most urgent first, each with the command that explains it."""
 
 from pathlib import Path
-from typing import NamedTuple
+
+import yaml
 
 from dbt_tangles.cli import messages
+from dbt_tangles.cli.log_places import LOGS
 from dbt_tangles.cli.messages import FILES
 from dbt_tangles.cli.page import quantity
 from dbt_tangles.cli.suggest import Ask
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import sections
 
-_SQL = sections(Path(__file__).with_name("problems.sql"))
-_MOST = 3
-#: Table of rejected lines: the name of its log, and the function of `messages` that explains its reasons.
-_REJECTS = {
-    "ssb_rejects": ("SSB", messages.ssb),
-    "pzp_rejects": ("pzp", messages.pzp),
-    "autobase_rejects": ("autobase", messages.autobase),
-    "timeline_rejects": ("event", messages.event),
-}
-
-
-class Problem(NamedTuple):
-    """A kind of problem: each row of a query is one, with its `words` and the `argument` of a command."""
-
-    ask: tuple[str, ...]  # The command that explains a row, and its options
-    more: str  # The words for the rows that are not listed; `{one|many}` agrees with their number
-    page: str  # The page of the report that has them
-    query: str  # The query that lists all
-
-
+_SQL = sections(Path(__file__).with_suffix(".sql"))
 #: Section of problems.sql: the kind of problem, the most urgent first.
-_KINDS = {
-    "missing": Problem(
-        ("why",),
-        "more message{ is missing; once it arrives, other messages become|s are missing; once they arrive, other "
-        "messages become} members of tangles",
-        "tangle",
-        "select missing_id, sum(unlocks) as unlocks from tangle_missing where unlocks > 0 "
-        "and (is_sealed or not is_in_log) group by missing_id order by unlocks desc, missing_id",
-    ),
-    "awaited": Problem(
-        ("why",),
-        "more account message{ that the log lacks is|s that the log lacks are} awaited by messages of sets",
-        "set",
-        "select distinct unnest(awaited_ids) as awaited_id from set_messages order by all",
-    ),
-    "forks": Problem(
-        ("why",),
-        "more feed{ is|s are} forked",
-        "feed",
-        "select author, fork_sequence from feeds where status = 'forked' order by all",
-    ),
-    "gaps": Problem(
-        ("why",),
-        "more feed{ has a gap|s have gaps}",
-        "feed",
-        "select author, gap_sequence, max_sequence from feeds where gap_sequence is not null order by all",
-    ),
-    "records": Problem(
-        ("why",),
-        "more message{ ends a branch of a record|s end branches of records}",
-        "records",
-        "select tangle_name, root_id, unnest(left_out) as left_out from records order by all",
-    ),
-    "groups": Problem(
-        ("show", "--kind", "group"),
-        "more kind{|s} of findings in private groups",
-        "group",
-        "select finding, count(*) as n from group_findings group by finding order by n desc, finding",
-    ),
-    "sets": Problem(
-        ("why",),
-        "more set{ has no usable root|s have no usable root}",
-        "set",
-        "select set_id, root_status from sets where root_status <> 'present' order by all",
-    ),
-    "bases": Problem(
-        ("show", "--kind", "base"),
-        "more base{ is|s are} incomplete or too large",
-        "base",
-        "select base_id, status from autobase_bases where status in ('incomplete', 'too_large') order by all",
-    ),
-}
+_KINDS = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text(encoding="utf-8"))
+_MOST = 3
+#: Logs whose title is not their name.
+_TITLES = {"ssb": "SSB"}
 
 
 def find(tables: Tables, runs: list[dict], results: dict | None) -> list[dict]:
@@ -99,17 +34,18 @@ def find(tables: Tables, runs: list[dict], results: dict | None) -> list[dict]:
     return found
 
 
-def _item(words: str, *ask: str) -> dict:
-    return {"words": words, "ask": Ask.of(*ask) if ask else None, "page": None}
+def _item(words: str, *ask: str, page: str | None = None) -> dict:
+    return {"words": words, "ask": Ask.of(*ask) if ask else None, "page": page}
 
 
-def _first(tables: Tables, sql: str, kind: Problem, **values: list[str]) -> list[dict]:
+def _first(tables: Tables, sql: str, kind: dict, **values: list[str]) -> list[dict]:
     """List the first problems of a kind, say how many others there are, and give the query that lists all."""
     rows = tables.rows(f"{sql} limit {_MOST}", **values)
     left = tables.rows(f"select count(*) as n from ({sql})", **values)[0]["n"] - _MOST if len(rows) == _MOST else 0
-    command, *options = kind.ask
+    command, *options = kind["ask"]
     found = [_item(row["words"], command, row["argument"], *options) for row in rows]
-    return found + ([_item(quantity(left, kind.more), "sql", kind.query) | {"page": kind.page}] if left > 0 else [])
+    more = [_item(quantity(left, kind["more"]), "sql", kind["query"], page=kind["page"])] if left > 0 else []
+    return found + more
 
 
 def _runs(runs: list[dict], results: dict | None) -> list[dict]:
@@ -154,37 +90,32 @@ def _rejects(tables: Tables) -> list[dict]:
     The frequent reasons have the place of their first line. The others are named together.
     """
     items = []
-    for table, (log, meaning) in _REJECTS.items():
-        rows = tables.rows(_SQL["rejects"].replace("from rejects", f"from {table}"), faults=[*FILES])
+    for name, log in LOGS.items():
+        lines = f"rejected line{{|s}} of the {_TITLES.get(name, name)} log"
+        rows = tables.rows(_SQL["rejects"].replace("from rejects", f"from {log.rejects}"), faults=[*FILES])
         for row in rows[:_MOST]:
-            said = f"{quantity(row['n'], f'rejected line{{|s}} of the {log} log')}, {row['reason']}: "
-            words = said + meaning(row["reason"])
+            words = f"{quantity(row['n'], lines)}, {row['reason']}: {getattr(messages, name)(row['reason'])}"
             # An order that is too large is no line of a file.
-            place = [f"{row['first']['file']}:{row['first']['line']}"] if row["first"] else []
-            items.append(_item(words, *(["why", *place] if place else [])) | {"page": "rejects"})
-        items += _other_reasons(table, log, rows[_MOST:])
+            ask = ["why", f"{row['first']['file']}:{row['first']['line']}"] if row["first"] else []
+            items.append(_item(words, *ask, page="rejects"))
+        if others := rows[_MOST:]:
+            named = ", ".join(f"{row['reason']} {row['n']:,}" for row in others)
+            query = f"select reason, source_file, line, detail from {log.rejects} order by all"
+            words = f"{quantity(sum(row['n'] for row in others), f'more {lines}')}: {named}"
+            items.append(_item(words, "sql", query, page="rejects"))
     return items
-
-
-def _other_reasons(table: str, log: str, rows: list[dict]) -> list[dict]:
-    if not rows:
-        return []
-    named = ", ".join(f"{row['reason']} {row['n']:,}" for row in rows)
-    words = f"{quantity(sum(row['n'] for row in rows), f'more rejected line{{|s}} of the {log} log: ')}{named}"
-    query = f"select reason, source_file, line, detail from {table} order by all"
-    return [{**_item(words, "sql", query), "page": "rejects"}]
 
 
 def _files(tables: Tables) -> list[dict]:
     faults = ", ".join(f"'{fault}'" for fault in FILES)
     items = []
-    for table, (log, _) in _REJECTS.items():
-        kind = Problem(
-            ("why",),
-            f"more fault{{|s}} of files of the {log} log",
-            "rejects",
-            f"select source_file, reason, detail from {table} where reason in ({faults}) order by all",
-        )
-        sql = _SQL["files"].replace("from rejects", f"from {table}")
+    for name, log in LOGS.items():
+        kind = {
+            "ask": ["why"],
+            "more": f"more fault{{|s}} of files of the {_TITLES.get(name, name)} log",
+            "page": "rejects",
+            "query": f"select source_file, reason, detail from {log.rejects} where reason in ({faults}) order by all",
+        }
+        sql = _SQL["files"].replace("from rejects", f"from {log.rejects}")
         items += _first(tables, sql, kind, faults=[*FILES], meanings=[*FILES.values()])
     return [item | {"page": "rejects"} for item in items]

@@ -14,7 +14,7 @@ from typing import TypeVar
 import duckdb
 
 from dbt_tangles.cli.init import project_folder
-from dbt_tangles.cli.logs_of_tables import explain_absence
+from dbt_tangles.cli.missing_tables import explain_absence
 from dbt_tangles.cli.tables import SETTINGS, CommandError, Tables, select_from
 
 _TRIES = 20

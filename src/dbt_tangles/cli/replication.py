@@ -27,28 +27,30 @@ def read_peer(file: TextIO) -> Clock | list[str]:
     Raises:
         CommandError: The text is neither, or too long.
     """
-    wanted = 'give {"AUTHOR": LENGTH, ...}, ["ID", ...] or the output of `tangles send --clock`'
+
+    def error(said: str) -> CommandError:
+        wanted = 'give {"AUTHOR": LENGTH, ...}, ["ID", ...] or the output of `tangles send --clock`'
+        return CommandError(f"{name_of(file)}: {said}; {wanted}")
+
     text = file.read(_MOST_CHARACTERS + 1)
     if len(text) > _MOST_CHARACTERS:
-        raise CommandError(f"{name_of(file)}: has more than {_MOST_CHARACTERS:,} characters; {wanted}")
+        raise error(f"has more than {_MOST_CHARACTERS:,} characters")
     try:
         said: Any = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise CommandError(f"{name_of(file)}: not JSON ({error}); {wanted}") from error
+    except (ValueError, RecursionError) as fault:
+        raise error(f"not JSON ({fault})") from fault
     if isinstance(said, dict):
         said = next((said[key] for key in ("clock", "tips") if isinstance(said.get(key), (dict, list))), said)
     if isinstance(said, list) and all(isinstance(each, str) for each in said):
         return [as_sigil(each) for each in said]
     if not isinstance(said, dict):
-        raise CommandError(f"{name_of(file)}: neither a clock nor a list of ids; {wanted}")
+        raise error("neither a clock nor a list of ids")
     clock: Clock = {}
     for key, length in said.items():
         author = as_sigil(key)
         if type(length) is not int or not NOT_REPLICATED <= length <= MAX_LENGTH:
-            raise CommandError(
-                f"{name_of(file)}: the length of {key!r} is not a whole number from 0, or {NOT_REPLICATED} for a feed "
-                f"that the peer does not replicate; {wanted}"
-            )
+            feed = f"{NOT_REPLICATED} for a feed that the peer does not replicate"
+            raise error(f"the length of {key!r} is not a whole number from 0, or {feed}")
         if clock.setdefault(author, length) != length:
             raise CommandError(f"{name_of(file)}: {author!r} has two lengths, as a sigil and as a URI; keep one")
     return clock

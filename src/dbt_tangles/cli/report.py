@@ -1,15 +1,12 @@
 """The command `tangles report`: options, progress and summary."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click
 
-from dbt_tangles.cli.logs_of_tables import lacking
+from dbt_tangles.cli.missing_tables import lacking
 from dbt_tangles.cli.options import FOUND, with_tables
-from dbt_tangles.cli.page import escape_line, quantity
-from dbt_tangles.cli.progress import progress_bar
+from dbt_tangles.cli.page import escape_line, progress_bar, quantity
 from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.build import build

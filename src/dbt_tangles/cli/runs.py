@@ -13,7 +13,7 @@ from dbt_tangles.queries import query
 
 _LONGEST = 200
 _BAD = ("error", "fail", "runtime error", "partial success")
-_TESTS = ("test", "unit_test")
+_TESTS = ("test", "unit test")
 #: Only the nodes of this package count; a project that installs it has others.
 _PACKAGE = "tangles"
 #: The folder in a warehouse to which `tangles build` writes the files of dbt: parsed project, results and log.
@@ -76,31 +76,18 @@ def results_of(target: Path) -> dict | None:
     path = target / "run_results.json"
     try:
         artifact = json.loads(path.read_text())
-        results = [row for row in artifact["results"] if row["unique_id"].split(".")[1] == _PACKAGE]
-        tests = [row for row in results if row["unique_id"].partition(".")[0] in _TESTS]
-        failed = [
-            {"name": _name(row["unique_id"]), "status": row["status"], "failures": row.get("failures")}
-            for row in tests
-            if row["status"] in ("fail", "error", "warn")
-        ]
-        bad = [row for row in results if row["status"] in _BAD]
-        broken = [
-            {
-                "kind": (kind := row["unique_id"].partition(".")[0]).replace("_", " "),
-                "name": _name(row["unique_id"]) if kind in _TESTS else row["unique_id"].split(".", 2)[-1],
-                "status": row["status"],
-                "message": _first_line(row.get("message")),
-            }
-            for row in bad
-        ]
+        nodes = [_node(row) for row in artifact["results"] if row["unique_id"].split(".")[1] == _PACKAGE]
+        tests = [row for row in nodes if row["kind"] in _TESTS]
+        failed = [row for row in tests if row["status"] in ("fail", "error", "warn")]
+        broken = sorted((row for row in nodes if row["status"] in _BAD), key=lambda row: row["kind"] in _TESTS)
         return {
             "file": str(path),
             "run_id": artifact["metadata"]["invocation_id"],
             "at": artifact["metadata"]["generated_at"],
             "counts": dict(Counter(row["status"] for row in tests)),
-            "failed": failed,
-            "broken": sorted(broken, key=lambda row: row["kind"].endswith("test")),
-            "skipped": sum(row["status"] == "skipped" for row in results),
+            "failed": [{name: row[name] for name in ("name", "status", "failures")} for row in failed],
+            "broken": [{name: row[name] for name in ("kind", "name", "status", "message")} for row in broken],
+            "skipped": sum(row["status"] == "skipped" for row in nodes),
         }
     except FileNotFoundError:
         return None
@@ -110,14 +97,15 @@ def results_of(target: Path) -> dict | None:
         ) from error
 
 
-def _first_line(message: str | None) -> str:
-    """Return the line of a message that states the problem."""
-    lines = [line.strip() for line in (message or "").splitlines() if line.strip()]
+def _node(row: dict) -> dict:
+    """Read the result of a node: a test's name has no digest, and the message is the line that states the problem."""
+    kind, _, *names = row["unique_id"].split(".")
+    lines = [line.strip() for line in (row.get("message") or "").splitlines() if line.strip()]
     first = lines[:2] if lines and _HEADING.fullmatch(lines[0]) else lines[:1]
-    return truncate(first[-1], _LONGEST) if first else ""
-
-
-def _name(unique_id: str) -> str:
-    """Return the name of a test without its digest; for a unit test, its model and name."""
-    kind, _, *names = unique_id.split(".")
-    return ".".join(names) if kind == "unit_test" else names[0]
+    return {
+        "kind": kind.replace("_", " "),
+        "name": names[0] if kind == "test" else ".".join(names),
+        "status": row["status"],
+        "failures": row.get("failures"),
+        "message": truncate(first[-1], _LONGEST) if first else "",
+    }

@@ -7,7 +7,7 @@ from typing import TextIO
 import click
 
 from dbt_tangles.cli import replication
-from dbt_tangles.cli.logs_of_tables import explain_absence
+from dbt_tangles.cli.missing_tables import explain_absence
 from dbt_tangles.cli.options import FOUND, as_json, name_of, print_json_answer, print_json_line, with_tables
 from dbt_tangles.cli.page import escape_line, quantity
 from dbt_tangles.cli.suggest import Ask, examples, suggest

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import click
 
-from dbt_tangles.cli import complete, formats, graphs, subjects, terminal_graph
+from dbt_tangles.cli import drawings, graphs, subjects
 from dbt_tangles.cli.graph import Graph
-from dbt_tangles.cli.logs_of_tables import lacking
+from dbt_tangles.cli.missing_tables import lacking
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, limit_option, print_answer, with_tables
 from dbt_tangles.cli.page import escape_line
 from dbt_tangles.cli.subjects import Subject
@@ -15,7 +15,7 @@ from dbt_tangles.cli.tables import CommandError, Tables
 
 
 @click.command("show", epilog=examples("show profile:%rn7TsDz5", "show @pJeg7GJ0 --format mermaid"))
-@click.argument("given", metavar="ID", shell_complete=complete.of_subjects)
+@click.argument("given", metavar="ID", shell_complete=subjects.complete_subjects)
 @click.option("--kind", type=click.Choice([*subjects.KINDS]), help="Look for IDs of this kind only.")
 @click.option(
     "--format",
@@ -47,12 +47,10 @@ def command(given: str, kind: str | None, form: str, as_json: bool, limit: int, 
             click.echo(f"tables that are not built: {', '.join(missing)}", err=True)
         return NOT_FOUND
     graph = _read(tables, given, found, limit)
-    if as_json:
-        print_answer(tables, graph.as_dict(), lambda *_: None, True)
-    elif form == "text":
-        print_answer(tables, {"graph": graph}, lambda page, answer: terminal_graph.write(page, answer["graph"]), False)
+    if as_json or form == "text":
+        print_answer(tables, graph.as_dict(), lambda page: drawings.write(page, graph), as_json)
     else:
-        click.echo({"dot": formats.dot, "mermaid": formats.mermaid}[form](graph))
+        click.echo(getattr(drawings, form)(graph))
         if graph.left_out:
             click.echo(f"tangles: {graph.left_out_note()}", err=True)
     return FOUND

@@ -1,15 +1,20 @@
-"""`tangles status`: the latest runs and their logs, the results of dbt's tests, counts by verdict, and problems."""
+"""`tangles status`: the latest runs and their logs, the results of dbt's tests, counts by verdict, and problems.
 
+With `--verify` it compares the bytes of every table file with the digests in the table's manifest.
+"""
+
+import shlex
 from pathlib import Path
 
 import click
 
-from dbt_tangles.cli import gates, problems, runs, text, verdict_counts, verify
+from dbt_tangles.cli import gates, problems, runs, text, verdict_counts
 from dbt_tangles.cli.duplicate_tangles import TablesOnce, count_alike
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
-from dbt_tangles.cli.page import Page
 from dbt_tangles.cli.suggest import examples, suggest
-from dbt_tangles.cli.tables import Tables
+from dbt_tangles.cli.tables import CommandError, Tables
+
+_TRIES = 20
 
 
 @click.command("status", epilog=examples("status", "status --fail-on rejects=3,forks"))
@@ -46,16 +51,16 @@ def command(
     """
     tables = Tables(warehouse, schema)
     if verifies and not conditions:
-        found = verify.verify(tables)
-        print_answer(tables, {"tables": str(tables.folder), "verified": found}, verify.write, as_json)
-        return NOT_FOUND if found["damaged"] else FOUND
+        answer = {"tables": str(tables.folder), "verified": verify(tables)}
+        print_answer(tables, answer, lambda page: text.write(page, "verify", answer), as_json)
+        return NOT_FOUND if answer["verified"]["damaged"] else FOUND
     targets = [Path(target_path)]
     if click.get_current_context().get_parameter_source("target_path") != click.core.ParameterSource.COMMANDLINE:
         targets.append(runs.own_target(tables.folder.parent))
     answer = describe(tables, *targets)
     answer["conditions"] = gates.check(tables, conditions) if conditions else None
-    answer["verified"] = verify.verify(tables) if verifies else None
-    print_answer(tables, answer, write, as_json)
+    answer["verified"] = verify(tables) if verifies else None
+    print_answer(tables, answer, lambda page: text.write(page, "status", answer), as_json)
     return NOT_FOUND if _is_bad(answer) else FOUND
 
 
@@ -85,6 +90,45 @@ def _is_bad(answer: dict) -> bool:
     return is_failed or bool(verified["damaged"]) or (not is_ruled and gates.has_failed(answer["runs"]))
 
 
-def write(page: Page, answer: dict) -> None:
-    """Print the answer."""
-    text.write(page, "status", answer)
+def verify(tables: Tables) -> dict:
+    """Read all bytes of all tables and compare them with the digests in their manifests.
+
+    Returns:
+        `tables`, `files` and `bytes`, the numbers of each; `damaged`, for each damaged file its `table`, `file` and
+        `fault`; `unknown`, the tables whose manifests have no digests.
+
+    Raises:
+        CommandError: Builds replaced a table during each of 20 attempts to read it.
+    """
+    damaged, unknown, files, size = [], [], 0, 0
+    folders = tables.folders()
+    for folder in folders:
+        found, facts = _compare_bytes(folder)
+        files, size = files + len(facts), size + sum(max(length, 0) for length, _ in facts.values())
+        if found is None:
+            unknown.append(folder.name)
+        for name, fault in sorted((found or {}).items()):
+            damaged.append({"table": folder.name, "file": str(folder / name), "fault": fault})
+    return {"tables": len(folders), "files": files, "bytes": size, "damaged": damaged, "unknown": unknown}
+
+
+def _compare_bytes(folder: Path) -> tuple[dict[str, str] | None, dict[str, list[int]]]:
+    # Imported here, because these modules load slowly.
+    from dbt_spark_python.table_store import manifest
+    from dbt_spark_python.table_store.integrity import find_altered, list_files
+
+    for _ in range(_TRIES):
+        noted = manifest.read(folder)
+        try:
+            files = list_files(folder)
+            found = find_altered(folder, noted)
+        except FileNotFoundError:
+            continue
+        if manifest.read(folder) == noted:  # otherwise a build replaced the table meanwhile
+            return found, files
+    raise CommandError(f"{folder}: a build keeps replacing the table; run the command again after the build")
+
+
+def rebuild_command(damaged: list[dict]) -> str:
+    """Write the command that rebuilds damaged tables, and all tables that depend on them."""
+    return shlex.join(["dbt", "build", "--full-refresh", "--select", *sorted({f"{row['table']}+" for row in damaged})])

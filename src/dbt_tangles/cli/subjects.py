@@ -1,13 +1,18 @@
-"""Resolves an id to the subject of a graph: a tangle, set, group, base, timeline or feed."""
+"""Resolves an id to the subject of a graph: a tangle, set, group, base, timeline or feed; completes ids in a shell."""
 
+import os
 import re
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from dbt_tangles.cli.ids import LAST
+import click
+
+from dbt_tangles.cli import ids
 from dbt_tangles.cli.pasted_ids import Candidate, as_sigil, candidates, first_likely_id, is_name
 from dbt_tangles.cli.tables import CommandError, Tables
 
 _MOST, _FEW = 11, 3
+_OFFERED = 20
 _NAMED = re.compile(r"(.+):(%.*|ssb:.*)", re.DOTALL)
 #: Kind: the table, the column of ids, the expression for names, and a condition on the rows.
 KINDS = {
@@ -120,8 +125,32 @@ def _find(tables: Tables, candidate: Candidate, kind: str) -> list[Subject]:
         where {column} >= $low and {column} < $high and {condition}
             and ($name is null or {name} = $name) order by 1, 2 limit {_MOST}""",
         low=prefix,
-        high=prefix + LAST,
+        high=prefix + ids.LAST,
         name=named[1] if named else None,
     )
     exact = [row for row in rows if row["id"] == prefix]
     return [Subject(kind, row["id"], row["name"]) for row in exact or (rows if candidate.may_be_prefix else [])]
+
+
+def _completer(find: Callable[[Tables, str], Iterable[str]]) -> Callable[..., list[str]]:
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+        if not incomplete:
+            return []  # A list of all ids helps no user.
+        place = [
+            ctx.params.get(name) or os.environ.get(f"TANGLES_{name.upper()}") or default
+            for name, default in (("warehouse", "warehouse"), ("schema", "tangles"))
+        ]
+        try:
+            found = sorted(set(find(Tables(*place), incomplete)))
+        except CommandError:
+            return []
+        # Names with control characters are left out: a log may choose them to attack the terminal.
+        return [id_ for id_ in found if id_.startswith(incomplete) and id_.isprintable()][:_OFFERED]
+
+    return complete
+
+
+#: Completes ids of messages, nodes and events.
+complete_ids = _completer(lambda tables, begin: (each.id for each in ids.find(tables, begin)))
+#: Completes ids of the subjects of `tangles show`.
+complete_subjects = _completer(lambda tables, begin: (each.id for each in matching(tables, begin)))

@@ -73,12 +73,9 @@ def quote(word: str) -> str:
     """Quote a word for a shell; the shell reads characters that a terminal cannot show from their numbers."""
     if word.isprintable():
         return shlex.quote(word)
-    shown = (_escape(c) if not c.isprintable() or c in "'\\" else c for c in word)
+    escaped = {c: c.encode("utf-8", "surrogateescape") for c in word if not c.isprintable() or c in "'\\"}
+    shown = ("".join(f"\\x{byte:02x}" for byte in escaped[c]) if c in escaped else c for c in word)
     return f"$'{''.join(shown)}'"
-
-
-def _escape(c: str) -> str:
-    return "".join(f"\\x{byte:02x}" for byte in c.encode("utf-8", "surrogateescape"))
 
 
 def _program() -> str:

@@ -13,8 +13,13 @@ import stat
 from functools import cache, cached_property
 from glob import escape
 from pathlib import Path
+from typing import Any
 
+import click
 import duckdb
+
+from dbt_tangles.cli.page import escape_line
+from dbt_tangles.cli.suggest import Ask, suggest
 
 #: A table in a query of this package, and a table of the query's own.
 _TABLE = re.compile(r"(?<!distinct )\b(?:from|join) (\w+(?:\.\w+)?)\b(?! ?[(.])")
@@ -33,8 +38,14 @@ SETTINGS = {
 }
 
 
-class CommandError(Exception):
-    """A command cannot answer; the message names the problem, its place and a remedy."""
+class CommandError(click.ClickException):
+    """A command cannot answer, and exits with 2; the message names the problem, its place and a remedy."""
+
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        """Print the message."""
+        click.echo("\n".join(map(escape_line, f"tangles: {self}".splitlines())), err=True)
 
 
 def is_unicode(text: str) -> bool:
@@ -185,8 +196,6 @@ class Tables:
             except (duckdb.IOException, duckdb.InvalidInputException) as error:
                 # A build has just replaced the table, and the listed files are gone.
                 if not tries_left:
-                    from dbt_tangles.cli.suggest import Ask, suggest
-
                     verify = suggest(Ask("status", options=("--verify",)))
                     raise CommandError(
                         f"{self.folder}: a table cannot be read: {error}\n`{verify}` lists damaged files"

@@ -39,9 +39,9 @@ def _environment() -> Any:
 
     from dbt_tangles.cli import messages
     from dbt_tangles.cli.record import left_out_words
+    from dbt_tangles.cli.status import rebuild_command
     from dbt_tangles.cli.suggest import Ask, suggest
     from dbt_tangles.cli.verdict_counts import noun_of
-    from dbt_tangles.cli.verify import rebuild_command
     from dbt_tangles.why.feed import is_chain_whole, state
     from dbt_tangles.why.message import is_sealed, time_of
     from dbt_tangles.why.unknown import by_place
@@ -56,22 +56,15 @@ def _environment() -> Any:
         autoescape=True,  # Together with `finalize`, which keeps the results of filters and macros as they are.
         finalize=lambda value: value if isinstance(value, Markup) else Markup(escape_unprintable(value)),
     )
-    found.filters |= {"good": styled(GOOD), "bad": styled(BAD), "dim": styled(DIM)}
-    found.filters |= {"strong": styled(STRONG), "id": styled(ID)}
+    styles = {"good": GOOD, "bad": BAD, "dim": DIM, "strong": STRONG, "id": ID}
+    found.filters |= {name: styled(style) for name, style in styles.items()}
     found.filters |= {"number": "{:,}".format, "quantity": quantity, "inflect": inflect, "names": join_names}
-    found.tests["ending"] = str.endswith
-    found.filters["indefinite"] = "a {}".format
-    found.filters["end_of_path"] = _end_of_path
+    found.filters |= {"indefinite": "a {}".format, "end_of_path": _end_of_path}
     found.filters["cut"] = lambda text: truncate(text or "", 100)
-    found.globals |= {"is_chain_whole": is_chain_whole, "is_sealed": is_sealed, "state": state, "time_of": time_of}
-    found.globals |= {"left_out_words": left_out_words, "by_place": by_place}
-    found.globals |= {"noun_of": noun_of, "rebuild_command": rebuild_command}
-    found.globals |= {"describe_alike": describe_alike}
-    found.globals |= {
-        "messages": messages,
-        "command": lambda *words: suggest(Ask.of(*words)),
-        "merge_equal": merge_equal,
-    }
+    found.tests["ending"] = str.endswith
+    functions = (is_chain_whole, is_sealed, state, time_of, left_out_words, by_place, noun_of, rebuild_command)
+    found.globals |= {each.__name__: each for each in (*functions, describe_alike, merge_equal)}
+    found.globals |= {"messages": messages, "command": lambda *words: suggest(Ask.of(*words))}
     macros = vars(found.get_template("macros.txt").module)
     found.globals |= {name: each for name, each in macros.items() if callable(each)}
     return found

@@ -41,7 +41,8 @@ def count(tables: Tables, once: Tables | None = None) -> list[dict]:
             }
         )
     held = {row["table"] for row in answer if row["total"]}
-    if "timeline_rejects" in held or _has_events(tables):
+    events = "select 1 from timeline_events where message_id is null limit 1"
+    if "timeline_rejects" in held or (tables.files("timeline_events") and tables.rows(events)):
         held.add("event_log")
     return [row | {"is_news": not held.isdisjoint((row["table"], _COUNTED[row["table"]]["beside"]))} for row in answer]
 
@@ -49,11 +50,6 @@ def count(tables: Tables, once: Tables | None = None) -> list[dict]:
 def _count(tables: Tables, table: str) -> dict[str, int]:
     # A reject may stand for several equal lines; the reject of a file has a line_count of 0.
     return {row["verdict"]: row["n"] for row in tables.rows(queries.query(f"verdicts_of_{table}"))}
-
-
-def _has_events(tables: Tables) -> bool:
-    sql = "select 1 from timeline_events where message_id is null limit 1"
-    return bool(tables.files("timeline_events") and tables.rows(sql))
 
 
 def verdict_of(table: str) -> str:

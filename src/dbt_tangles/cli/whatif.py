@@ -1,18 +1,14 @@
 """`tangles whatif`: replays a log under a model of delivery, without dbt and without an engine."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 
-from dbt_tangles.cli.lint import KINDS
-from dbt_tangles.cli.log_arguments import group_logs, with_standard_input
-from dbt_tangles.cli.options import FOUND, as_json, print_json_answer, with_exit_code
-from dbt_tangles.cli.page import STRONG, Page, join_names, quantity
-from dbt_tangles.cli.progress import progress_bar
+from dbt_tangles.cli.log_arguments import group_logs, in_blocks, of_kind, with_standard_input
+from dbt_tangles.cli.options import FOUND, as_json, print_json_answer
+from dbt_tangles.cli.page import STRONG, Page, join_names, progress_bar, quantity
 from dbt_tangles.cli.suggest import examples
 from dbt_tangles.cli.tables import CommandError
 
@@ -39,8 +35,8 @@ _COLUMNS = {
     epilog=examples("whatif log.jsonl", "whatif log.jsonl --delivery delays --delay 60 --json"),
 )
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
-@click.option("--kind", type=click.Choice(KINDS), help="The kind of the logs, if their lines do not tell it.")
-@click.option("--pretty", is_flag=True, help="Objects are separated by blank lines (ssb_log_format: pretty).")
+@of_kind
+@in_blocks
 @click.option("--delivery", type=click.Choice(DELIVERIES), default="shuffled", help="How the log arrives.")
 @click.option("--seed", type=click.IntRange(0), default=1, help="The same seed gives the same answer.")
 @click.option("--replicas", type=click.IntRange(1, 16), default=2, help="The replicas of shuffled and delays.")
@@ -53,7 +49,6 @@ _COLUMNS = {
 @click.option("--indexers", type=click.IntRange(1), help="The number of indexers of an Autobase that vote.")
 @click.option("--svg", metavar="FILE", help="Write a picture into FILE, whose name ends in .svg.")
 @as_json
-@with_exit_code
 def command(logs: tuple[str, ...], kind: str | None, pretty: bool, svg: str | None, as_json: bool, **given: Any) -> int:
     """Replay a log under a model of delivery, and measure how the views of replicas change and differ.
 
@@ -81,7 +76,6 @@ def command(logs: tuple[str, ...], kind: str | None, pretty: bool, svg: str | No
 def _replay(logs: tuple[str, ...], kind: str | None, is_pretty: bool, given: dict[str, Any]) -> dict[str, Any]:
     # Imported here, because kernels and verifiers load slowly.
     from dbt_tangles.lint.findings import read_files, reading_of
-    from dbt_tangles.lint.log_files import LogPathError
     from dbt_tangles.whatif.answer import Rules, replay_log
     from dbt_tangles.whatif.deliveries import Model
 
@@ -95,7 +89,7 @@ def _replay(logs: tuple[str, ...], kind: str | None, is_pretty: bool, given: dic
         with progress_bar("reading lines") as tell:
             batches = read_files(files, reading_of(kind, is_pretty), tell)
             answer = replay_log(kind, batches, model, given["replicas"], rules)
-    except (LogPathError, ValueError) as error:
+    except ValueError as error:
         raise CommandError(str(error)) from error
     return {"files": [file.name for file in files], **answer}
 

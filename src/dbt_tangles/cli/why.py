@@ -4,7 +4,7 @@ import importlib
 
 import click
 
-from dbt_tangles.cli import complete, log_places, subjects, text
+from dbt_tangles.cli import log_places, subjects, text
 from dbt_tangles.cli.ids import PLACES, complete_id, find_one, require_id
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, print_answer, with_tables
 from dbt_tangles.cli.suggest import examples
@@ -12,7 +12,7 @@ from dbt_tangles.cli.tables import CommandError, Tables
 
 
 @click.command("why", epilog=examples("why %JFZyZqZ", "why log.jsonl:87"))
-@click.argument("given", metavar="ID|FILE:N", shell_complete=complete.of_messages)
+@click.argument("given", metavar="ID|FILE:N", shell_complete=subjects.complete_ids)
 @click.option("--in", "only", metavar="NAME", help="Only this tangle (name, root or NAME:ROOT), set, base or timeline.")
 @click.option("--kind", type=click.Choice([*PLACES]), help="Look for ids of this kind only.")
 @as_json
@@ -26,7 +26,7 @@ def command(given: str, only: str | None, kind: str | None, as_json: bool, wareh
     """
     tables = Tables(warehouse, schema)
     answer = explain(tables, *resolve(tables, given, kind), only)
-    print_answer(tables, answer, lambda page, answer: text.write(page, answer["kind"] or "unknown", answer), as_json)
+    print_answer(tables, answer, lambda page: text.write(page, answer["kind"] or "unknown", answer), as_json)
     return FOUND if _is_found(answer) else NOT_FOUND
 
 

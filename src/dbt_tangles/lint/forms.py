@@ -6,13 +6,13 @@ All texts may come from a hostile log: they are bounded, and every character tha
 from collections.abc import Iterable
 from urllib.parse import quote
 
+from dbt_tangles.cli.lint import MOST_DETAIL
 from dbt_tangles.cli.messages import meaning_in
 from dbt_tangles.cli.page import escape_brackets, escape_line, escape_unprintable, truncate
 from dbt_tangles.lint.findings import Finding
 from dbt_tangles.lint.log_kinds import AUTOBASE, EVENTS, PZP, SSB
 from dbt_tangles.reasons import EventReason
 
-MOST_DETAIL = 300
 #: Kind: the meanings of the reasons that its findings use, by column, see `dbt_tangles.reasons`.
 _MEANINGS = {
     SSB: meaning_in(

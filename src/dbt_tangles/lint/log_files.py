@@ -2,26 +2,21 @@
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
 import pyarrow as pa
 
 from dbt_spark_python import input_files
+from dbt_tangles.cli.log_arguments import STANDARD_INPUT
+from dbt_tangles.cli.tables import CommandError
 from dbt_tangles.ingest import decompress
 from dbt_tangles.ingest.line_checks import DIGEST
 from dbt_tangles.ingest.line_format import LINE_SCHEMA, Reading
 from dbt_tangles.ingest.unpack import lines_of
 from dbt_tangles.lint.log_kinds import SAMPLE, recognise
 from dbt_tangles.reasons import FileFault
-
-#: The name of a file with the text of the standard input.
-STANDARD_INPUT = "<stdin>"
-
-
-class LogPathError(Exception):
-    """Files are missing at a path, or a file cannot be read."""
 
 
 class LogFile(NamedTuple):
@@ -31,22 +26,18 @@ class LogFile(NamedTuple):
     path: str  # Its absolute path
 
 
-def find_logs(logs: Sequence[str]) -> dict[str, list[LogFile]]:
-    """List the files at each path: a file, a folder with all visible files below it, or the matches of a glob.
+def find_files(log: str) -> list[LogFile]:
+    """List the files at a path: a file, a folder with all visible files below it, or the matches of a glob.
 
     Raises:
-        LogPathError: Files are missing at a path.
+        CommandError: Files are missing at the path.
     """
-    return {log: _files_at(log) for log in logs}
-
-
-def _files_at(log: str) -> list[LogFile]:
     try:
         found = input_files.find_files(log, "LOG")
     except ValueError as error:
-        raise LogPathError(str(error)) from error
+        raise CommandError(str(error)) from error
     except OSError as error:
-        raise LogPathError(f"{error.filename}: cannot be read: {error.strerror}") from error
+        raise CommandError(f"{error.filename}: cannot be read: {error.strerror}") from error
     paths = sorted([*(path for path, _ in found.files), *found.dangling, *found.irregular])
     return [LogFile(_name_of(path, log), path) for path in paths]
 
@@ -88,7 +79,7 @@ def read_lines(file: LogFile, reading: Reading) -> Iterator[pa.RecordBatch]:
         Batches of `LINE_SCHEMA`. The last row states the file's fault, if it has one.
 
     Raises:
-        LogPathError: The file cannot be read.
+        CommandError: The file cannot be read.
     """
     fault = _unread(file.path)
     if fault is not None:
@@ -99,7 +90,7 @@ def read_lines(file: LogFile, reading: Reading) -> Iterator[pa.RecordBatch]:
         with open(file.path, "rb", buffering=0) as opened:
             yield from lines_of(file.name, decompress.read_chunks(file.path, opened, reading), reading)
     except OSError as error:
-        raise LogPathError(f"{file.name}: cannot be read: {error.strerror or error}") from error
+        raise CommandError(f"{file.name}: cannot be read: {error.strerror or error}") from error
 
 
 def _unread(path: str) -> FileFault | None:

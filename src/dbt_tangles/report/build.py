@@ -7,43 +7,28 @@ from pathlib import Path
 
 from dbt_tangles import queries
 from dbt_tangles.cli.duplicate_tangles import TablesOnce
-from dbt_tangles.cli.logs_of_tables import lacking
-from dbt_tangles.cli.progress import Tell
+from dbt_tangles.cli.missing_tables import lacking
+from dbt_tangles.cli.page import Tell
 from dbt_tangles.cli.tables import Tables
-from dbt_tangles.report import (
-    bases,
-    feeds,
-    glance,
-    groups,
-    links,
-    reading,
-    records,
-    rejects,
-    search_index,
-    sets,
-    tangles,
-    timelines,
-    why_answers,
-)
-from dbt_tangles.report.file_names import FileNames
+from dbt_tangles.report import glance, links, pages, search_index, subjects, timelines, why_answers
 from dbt_tangles.report.folder import Folder
+from dbt_tangles.report.names import FileNames, People
 from dbt_tangles.report.parts import Kind, Limits, Part
-from dbt_tangles.report.people import People
 
 #: The drawn kinds: the function that lays out a subject, a row of the query `KIND_subjects`, with some nodes at most.
 KINDS: dict[str, Callable[[TablesOnce, dict, int], Part]] = {
-    "tangle": tangles.part,
-    "feed": feeds.part,
-    "set": sets.part,
-    "base": bases.part,
-    "group": groups.part,
+    "tangle": subjects.tangle,
+    "feed": subjects.feed,
+    "set": subjects.set_,
+    "base": subjects.base,
+    "group": subjects.group,
     "timeline": timelines.part,
 }
 #: Further pages: the function that collects the data of each, with its number of entries as `total`, or None without
 #: data; the page then has no tab. To add a page, add its function here, and its view to `PAGES` in assets/pages.js.
 PAGES: dict[str, Callable[[Tables], dict | None]] = {
-    "records": records.collect,
-    "rejects": rejects.collect,
+    "records": pages.collect_records,
+    "rejects": pages.collect_rejects,
 }
 
 
@@ -74,25 +59,23 @@ def _write(folder: Folder, tables: Tables, once: TablesOnce, people: People, lim
     glance_data, files = glance.collect(once), FileNames(tables)
     glance_data["look_at"] = links.add_links(glance_data["look_at"], files, people)
     folder.write("glance", glance_data)
-    pages = {name: data for name, collect in PAGES.items() if (data := collect(tables))}
-    for name, data in pages.items():
+    of_pages = {name: data for name, collect in PAGES.items() if (data := collect(tables))}
+    for name, data in of_pages.items():
         folder.write(name, data)
     kinds = {name: _kind(once, name, limits) for name in KINDS}
     people.name_all(kinds)
-    for number, thread in enumerate(reading.collect(tables, kinds["tangle"], limits.nodes, people)):
+    for number, thread in enumerate(pages.collect_threads(tables, kinds["tangle"], limits.nodes, people)):
         folder.write(f"tangle-{number}-read", thread)
     answers = links.answers_of(tables, glance_data["look_at"], files)
     folder.write("places", {"drawn": links.places_of(kinds), "answers": answers})
     tables.use_one_thread()
     asked = [query for kind in kinds.values() for part in kind.parts for query in part.queries.values()]
     told = {query: files.shorten_lines(lines) for query, lines in why_answers.answers_of(tables, asked).items()}
-    done, total = 0, sum(len(kind.parts) for kind in kinds.values())
-    for name, kind in kinds.items():
-        for number, part in enumerate(kind.parts):
-            folder.write(f"{name}-{number}", part.view)
-            folder.write(f"{name}-{number}-why", {n: told[query] for n, query in sorted(part.queries.items())})
-            done += 1
-            tell(f"drawing each {name}", done, total)
+    drawn = [(name, number, part) for name, kind in kinds.items() for number, part in enumerate(kind.parts)]
+    for done, (name, number, part) in enumerate(drawn, 1):
+        folder.write(f"{name}-{number}", part.view)
+        folder.write(f"{name}-{number}-why", {n: told[query] for n, query in sorted(part.queries.items())})
+        tell(f"drawing each {name}", done, len(drawn))
     folder.write("queries", {name: queries.text_of(name) for name in queries.names()}, is_clean=True)
     folder.write(
         "index",
@@ -101,7 +84,7 @@ def _write(folder: Folder, tables: Tables, once: TablesOnce, people: People, lim
             "missing": lacking(tables),
             "queries": queries.by_place(),
             "places": links.places(),
-            "pages": {name: data["total"] for name, data in pages.items()},
+            "pages": {name: data["total"] for name, data in of_pages.items()},
             "kinds": {
                 name: {"total": kind.total, "parts": [part.entry for part in kind.parts]}
                 for name, kind in kinds.items()

@@ -1,11 +1,10 @@
 """Computes the layout of a drawing: lanes by author, rows by depth."""
 
-from __future__ import annotations
-
-from collections import Counter, defaultdict, deque
+from collections import Counter
 from dataclasses import replace
 
 from dbt_tangles.cli.graph import MISSING, Graph, Node, label
+from dbt_tangles.cli.lanes import order
 
 #: The lane of missing nodes.
 NOT_HERE = "not here"
@@ -18,34 +17,18 @@ MOST_LANES = 12
 def rows_of(graph: Graph) -> dict[str, int]:
     """Assign a row to each node.
 
-    The row is the node's depth; without a depth, the row below its parents (Kahn's algorithm); if the node is missing,
-    the row above its children.
+    The row is the node's depth; without a depth, the row below its parents; if the node is missing, the row above its
+    children.
     """
     rows = {node.id: node.place for node in graph.nodes if node.place is not None}
     first = min(rows.values(), default=0)
-    free = [node.id for node in graph.nodes if node.id not in rows and node.state != MISSING]
-    waits: dict[str, int] = dict.fromkeys(free, 0)
-    lowest = dict.fromkeys(free, first)
-    followers: dict[str, list[str]] = defaultdict(list)
+    free = {node.id: (node.id,) for node in graph.nodes if node.id not in rows and node.state != MISSING}
+    parents: dict[str, list[str]] = {}
     for edge in graph.edges:
-        if edge.child not in waits or edge.child == edge.parent:
-            continue
-        if edge.parent in waits:
-            waits[edge.child] += 1
-            followers[edge.parent].append(edge.child)
-        elif edge.parent in rows:
-            lowest[edge.child] = max(lowest[edge.child], rows[edge.parent])
-    ready = deque(id_ for id_ in free if not waits[id_])
-    while ready:
-        id_ = ready.popleft()
-        rows[id_] = lowest[id_] + 1
-        for child in followers[id_]:
-            lowest[child] = max(lowest[child], rows[id_])
-            waits[child] -= 1
-            if not waits[child]:
-                ready.append(child)
-    for id_ in free:  # Nodes in a cycle, or after one.
-        rows.setdefault(id_, lowest[id_] + 1)
+        if edge.child in free and edge.child != edge.parent:
+            parents.setdefault(edge.child, []).append(edge.parent)
+    for id_ in reversed(order(free, parents)):
+        rows[id_] = 1 + max((rows[parent] for parent in parents.get(id_, ()) if parent in rows), default=first)
     for node in graph.nodes:
         if node.state == MISSING and node.id not in rows:
             below = [rows[edge.child] for edge in graph.edges if edge.parent == node.id and edge.child in rows]

@@ -1,16 +1,13 @@
 """The places in a report that problems and ids lead to, and the answers of `tangles why` for ids that are not drawn."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.subjects import KINDS
 from dbt_tangles.cli.suggest import Ask, place_options, words_of
 from dbt_tangles.cli.tables import CommandError, Tables
-from dbt_tangles.report.file_names import FileNames, file_name
+from dbt_tangles.report.names import FileNames, People, file_name
 from dbt_tangles.report.parts import Kind
-from dbt_tangles.report.people import People
 from dbt_tangles.report.why_answers import answer_any
 
 

@@ -1,11 +1,12 @@
-"""Data classes of a report: its limits, and the list entry and drawing of each subject."""
+"""Data of a report's subjects: limits, list entries, drawings, and the lists behind the counts of their facts."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dbt_tangles.cli.graph import MISSING
+from dbt_tangles.cli.graph import ASIDE, IN, MISSING
+
+_IsListed = Callable[[dict], bool]
 
 
 class Limits(NamedTuple):
@@ -53,3 +54,31 @@ class Kind:
 def queries(view: dict, kind: str, only: str | None = None) -> dict[int, WhyQuery]:
     """Return the arguments of `tangles why` for each node of a drawing that is not missing."""
     return {n: WhyQuery(kind, node["id"], only) for n, node in enumerate(view["nodes"]) if node["state"] != MISSING}
+
+
+def mark(name: str) -> _IsListed:
+    """Return whether a node has a mark."""
+    return lambda node: name in node["marks"]
+
+
+def is_in(node: dict) -> bool:
+    """Whether a node is part of the graph."""
+    return node["state"] == IN
+
+
+def is_aside(node: dict) -> bool:
+    """Whether a node is set aside or rejected."""
+    return node["state"] == ASIDE
+
+
+def one_by(nodes: list[dict], numbers: Iterable[int], field: str) -> list[int]:
+    """Return the number of one node for each value of a field, in the order of the values' first nodes."""
+    return [*{nodes[n][field]: n for n in numbers if nodes[n][field] is not None}.values()]
+
+
+def add_lists(view: dict, **is_listed: _IsListed) -> None:
+    """Give a drawing `lists`: for each fact, whose name has `_` for spaces, the numbers of the nodes that it counts."""
+    view["lists"] = {
+        fact.replace("_", " "): [n for n, node in enumerate(view["nodes"]) if counts(node)]
+        for fact, counts in is_listed.items()
+    }

@@ -5,8 +5,6 @@ fixed width in base 64, texts are cut to the greatest length with which the inde
 compressed. Entries with a problem come first, then the latest.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 
@@ -15,10 +13,9 @@ import numpy as np
 from dbt_tangles.cli.page import escape_unprintable
 from dbt_tangles.cli.tables import Tables, tables_of
 from dbt_tangles.cli.verdict_counts import verdict_of
-from dbt_tangles.report.chart_groups import EARLIEST, GROUPINGS, LATEST
 from dbt_tangles.report.folder import Folder
 from dbt_tangles.report.glance import WELL
-from dbt_tangles.report.search_sources import SOURCES, Source
+from dbt_tangles.report.search_sources import EARLIEST, GROUPINGS, LATEST, SOURCES, Source
 
 #: The most bytes of a report with the default limits, and the least number that its index may have.
 _MOST_BYTES, _LEAST_BYTES = 60_000_000, 20_000_000
@@ -113,9 +110,9 @@ def _create_entries(tables: Tables) -> list[list[str]]:
     return names
 
 
-def _also(tables: Tables, source: Source) -> dict[str, str]:
-    """Return the further built tables and groupings with verdicts about a source's ids, and their columns of ids."""
-    return {name: column for name, column in source.also.items() if tables.has(_verdict_of(name)[0])}
+def _also(tables: Tables, source: Source) -> list[str]:
+    """List the further built tables and groupings with verdicts about a source's ids."""
+    return [name for name in source.also if tables.has(_verdict_of(name)[0])]
 
 
 def _verdict_of(name: str) -> tuple[str, str]:
@@ -134,8 +131,8 @@ def _select(tables: Tables, number: int, source: Source) -> str:
     if not also:
         return f"select {columns}, [{own}] as verdicts from {source.table} where {source.where}"
     others = " union all ".join(
-        f"select {column} as of_id, '{name}:' || {_verdict_of(name)[1]} as verdict from {_verdict_of(name)[0]}"
-        for name, column in also.items()
+        f"select message_id as of_id, '{name}:' || {_verdict_of(name)[1]} as verdict from {_verdict_of(name)[0]}"
+        for name in also
     )
     return f"""select {columns}, list_concat([{own}], coalesce(others.verdicts, [])) as verdicts from {source.table}
         left join (select of_id, list(verdict) as verdicts from ({others}) as each_row group by of_id) as others

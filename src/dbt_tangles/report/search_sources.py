@@ -1,13 +1,42 @@
-"""The tables whose rows are entries of the search index, and the SQL expressions of their ids, authors and texts."""
-
-from __future__ import annotations
+"""The tables whose rows are entries of the search index, the SQL expressions of their columns, and their groupings."""
 
 import re
 from collections.abc import Callable
-from types import MappingProxyType
 from typing import NamedTuple
 
-_NO_IDS: MappingProxyType[str, str] = MappingProxyType({})
+#: Times from 1970 on and before 2100 count, because authors may assert any number. Milliseconds.
+EARLIEST, LATEST = 1_000, 4_102_444_800_000
+
+
+class Grouping(NamedTuple):
+    """A grouping of a table's rows; rows without a group have the empty text."""
+
+    table: str
+    group: str
+
+
+def _of_tangles(group: str) -> Grouping:
+    return Grouping("tangles", f"case when tangle_name = 'ssb:feed' then '' else {group} end")
+
+
+def _range_of(column: str) -> Grouping:
+    """Group tangles by the least number of a range 0, 1, 2 to 3, 4 to 7, 8 to 15, ..., and by their trouble."""
+    return _of_tangles(
+        f"case when {column} < 1 then 0 else (2 ** floor(log2({column})))::bigint end || ' ' || {_TROUBLE}"
+    )
+
+
+_TROUBLE = "case when set_aside_count + invalid_claim_count = 0 then 'well' else 'troubled' end"
+#: Groupings by name: filters of the search take them like tables, and the groups like verdicts.
+GROUPINGS = {
+    "messages_by_kind": Grouping(
+        "tangle_messages", "case when is_fork then 'forks' when is_member then 'members' else 'set_aside' end"
+    ),
+    "merges": Grouping("tangle_messages", "case when is_merge then 'merges' else '' end"),
+    "tangles_by_trouble": _of_tangles(_TROUBLE),
+    "tangles_by_size": _range_of("candidate_count"),
+    "tangles_by_depth": _range_of("depth"),
+}
 _LONGEST = 80
 #: Ids with 32 bytes of a hash or key: a sigil, a writer in hexadecimal, base58.
 _LONG = re.compile(r"([%@][A-Za-z0-9+/]{11})[A-Za-z0-9+/]{32}=\.\w+|\b([0-9a-f]{12})[0-9a-f]{52}\b")
@@ -34,7 +63,7 @@ class Source(NamedTuple):
     author: str = "null::varchar"
     text: str = "null::varchar"
     written: str = "null::double"  # In milliseconds since 1970
-    also: MappingProxyType[str, str] = _NO_IDS  # Other tables and groupings with the same ids: their columns of these
+    also: tuple[str, ...] = ()  # Other tables and groupings that have these ids as `message_id`
     own: tuple[str, ...] = ()  # Groupings of the table itself
     where: str = "true"  # A condition on the rows
     shorten: Callable[[str], str] = shorten  # Shortens an id for the index
@@ -46,13 +75,15 @@ def _of_root(root: str) -> tuple[str, str]:
     return f"(select any_value(root.author) {of_root})", f"(select any_value(root.first_words) {of_root})"
 
 
-_OF_MESSAGES = MappingProxyType(
-    dict.fromkeys(
-        (*("feed_messages", "tangle_messages", "tangle_writer_faults", "group_messages"), "messages_by_kind", "merges"),
-        "message_id",
-    )
+_OF_MESSAGES = (
+    "feed_messages",
+    "tangle_messages",
+    "tangle_writer_faults",
+    "group_messages",
+    "messages_by_kind",
+    "merges",
 )
-_OF_SETS = MappingProxyType(dict.fromkeys(("set_messages", "set_writer_faults"), "message_id"))
+_OF_SETS = ("set_messages", "set_writer_faults")
 _SAID = (
     "case when json_valid(content) then coalesce(content->>'$.text', content->>'$.name', content->>'$.description') end"
 )

@@ -1,20 +1,20 @@
-"""Chooses the last events of a timeline, and its edits to play."""
-
-from __future__ import annotations
+"""Chooses the last events of a timeline and the edits that the report plays, and reverts these to the order before."""
 
 import re
+from collections.abc import Iterable
+from itertools import groupby
 
 from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.graphs import order_marks
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import query
-from dbt_tangles.report.edit_playback import COMMANDS, ReplayError, undo, window
-from dbt_tangles.report.file_names import file_name
-from dbt_tangles.report.lists import one_by
-from dbt_tangles.report.parts import Part, WhyQuery
+from dbt_tangles.report.names import file_name
+from dbt_tangles.report.parts import Part, WhyQuery, one_by
 
 #: The root in the id of the timeline of a tangle.
 _TANGLE = re.compile(r":(%[A-Za-z0-9+/]{43}=\.sha256)$")
+#: The most commands that are read for each place that is shown.
+COMMANDS = 8
 
 
 def part(tables: Tables, row: dict, nodes: int) -> Part:
@@ -28,11 +28,10 @@ def part(tables: Tables, row: dict, nodes: int) -> Part:
         low = events[0]["position"] if events else 0
     order = [event["event_id"] for event in events]
     number = {id_: n for n, id_ in enumerate(order)}
-    agrees = True
-    try:
-        start = undo(order, edits, low)
-    except ReplayError:
-        start, edits, agrees = order, [], False
+    start = undo(order, edits, low)
+    agrees = start is not None
+    if start is None:
+        start, edits = order, []
     boxes = [_node(event) for event in events]
     view = {
         "kind": "timeline",
@@ -86,3 +85,37 @@ def _edits(tables: Tables, timeline: str, most: int) -> list[dict]:
     if len(rows) <= most:
         return rows
     return [row for row in rows if row["batch"] != rows[-1]["batch"]]
+
+
+def window(edits: Iterable[dict], total: int, most: int) -> tuple[list[dict], int]:
+    """Select the last whole batches of commands, given the last first, that change only the last places.
+
+    Returns:
+        The commands in their order, and the first place that they change; earlier places stay as they are.
+    """
+    low, kept = total, []
+    for _, batch in groupby(edits, key=lambda edit: edit["batch"]):
+        commands = list(batch)
+        places = [edit[name] for edit in commands for name in ("from_position", "to_position")]
+        lowest = min(low, *(place for place in places if place is not None))
+        if total - lowest > most:
+            break
+        low = lowest
+        kept += commands
+    return kept[::-1], 0 if total <= most else low
+
+
+def undo(order: list[str], edits: list[dict], low: int) -> list[str] | None:
+    """Return the order before some commands, from the order after them; both begin at place `low`.
+
+    None if the commands do not lead to `order`, because the tables come from different runs.
+    """
+    before = list(order)
+    for edit in reversed(edits):
+        place = edit["to_position"] - low
+        if not 0 <= place < len(before) or before[place] != edit["event_id"]:
+            return None
+        del before[place]
+        if edit["op"] == "mov":
+            before.insert(edit["from_position"] - low, edit["event_id"])
+    return before

@@ -25,19 +25,15 @@ def shortest_paths(links: Iterable[tuple[str, str]], start: str, ends: Iterable[
     while waiting and len(found) < len(wanted):
         node = waiting.popleft()
         if node in wanted:
-            found[node] = _path_to(came_from, node)
+            path = [node]
+            while (before := came_from[path[-1]]) is not None:
+                path.append(before)
+            found[node] = path[::-1]
         for other in follows.get(node, ()):
             if other not in came_from:
                 came_from[other] = node
                 waiting.append(other)
     return found
-
-
-def _path_to(came_from: dict[str, str | None], end: str) -> list[str]:
-    path = [end]
-    while (before := came_from[path[-1]]) is not None:
-        path.append(before)
-    return path[::-1]
 
 
 def find_root_causes(

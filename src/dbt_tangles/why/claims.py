@@ -7,12 +7,8 @@ from dbt_tangles.cli.tables import Tables
 
 #: The most lines listed for an id.
 _MOST = 10
-#: Kind of id: the tables of rejected lines and of messages, and their column of claimed ids.
-_CLAIMS = {
-    "message": ("ssb_rejects", "ssb_messages", "claimed_key"),
-    "pzp": ("pzp_rejects", "pzp_messages", "claimed_id"),
-}
-_MEANINGS = {"message": messages.ssb, "pzp": messages.pzp}
+#: Kind of id: its log, and the column of claimed ids in the tables of rejected lines and of messages.
+_CLAIMS = {"message": ("ssb", "claimed_key"), "pzp": ("pzp", "claimed_id")}
 
 
 def claims_of(tables: Tables, ids: Iterable[str], kinds: Iterable[str] = tuple(_CLAIMS)) -> dict[str, list[dict]]:
@@ -25,23 +21,23 @@ def claims_of(tables: Tables, ids: Iterable[str], kinds: Iterable[str] = tuple(_
     wanted = sorted(set(ids))
     found: dict[str, list[dict]] = {}
     for kind in kinds:
-        rejects, accepted, column = _CLAIMS[kind]
+        log, column = _CLAIMS[kind]
         # A rejected line may have the id that it claims; `why` then explains it as a message.
         rows = tables.rows(
-            f"""select {column} as id, source_file, line, reason, message_id from {rejects}
+            f"""select {column} as id, source_file, line, reason, message_id from {log}_rejects
             where {column} in (select unnest($ids)) and {column} is distinct from message_id
             qualify row_number() over (partition by {column} order by source_file, line) <= {_MOST}
             order by source_file, line""",
             ids=wanted,
         )
         rows += tables.rows(
-            f"""select {column} as id, null as source_file, null as line, null as reason, message_id from {accepted}
+            f"""select {column} as id, null as source_file, null as line, null as reason, message_id from {log}_messages
             where {column} in (select unnest($ids)) and is_usable
             qualify row_number() over (partition by {column} order by message_id) <= {_MOST} order by message_id""",
             ids=wanted,
         )
         for row in rows:
-            row |= {"kind": kind, "meaning": row["reason"] and _MEANINGS[kind](row["reason"])}
+            row |= {"kind": kind, "meaning": row["reason"] and getattr(messages, log)(row["reason"])}
             found.setdefault(row.pop("id"), []).append({**row, "words": _words(row)})
     return found
 

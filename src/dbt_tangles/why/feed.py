@@ -20,7 +20,7 @@ def explain(tables: Tables, author: str) -> dict:
         "id": author,
         "feed": feed,
         "outside_counts": {row["reason"]: row["n"] for row in counts},
-        "outside": [row | {"meaning": messages.OFF_CHAIN.get(row["reason"], "")} for row in outside],
+        "outside": [row | {"meaning": messages.feed(row["reason"])} for row in outside],
         "next": tables.row(_SQL["feed_next"], author=author),
         "is_well": bool(feed) and feed["status"] == "complete",
     }
@@ -39,22 +39,16 @@ def explain_place(tables: Tables, message: dict) -> dict | None:
         return answer
     alike = tables.rows(_SQL["feed_at"], author=author, sequence=message["sequence"])
     own = next((row for row in alike if row["message_id"] == message_id), {"in_chain": False, "reason": None})
-    is_whole = is_chain_whole(feed)
+    reasons = ["off_chain"] if is_chain_whole(feed) else ["forked", "bad_link"]
+    where = {"author": author, "sequence": feed["verified_length"] + 1, "reasons": reasons}
     return answer | {
         "in_chain": own["in_chain"],
         "reason": own["reason"],
-        "meaning": messages.OFF_CHAIN.get(own["reason"]) if own["reason"] else None,
+        "meaning": messages.feed(own["reason"]) if own["reason"] else None,
         "follows": message["previous_id"],
         "followed_by": tables.rows(_SQL["feed_followed_by"], author=author, id=message_id),
         "beside": [row for row in alike if row is not own],
-        "broken_by": []
-        if own["in_chain"]
-        else tables.rows(
-            _SQL["feed_broken_by"],
-            author=author,
-            sequence=feed["verified_length"] + 1,
-            reasons=["off_chain"] if is_whole else ["forked", "bad_link"],
-        ),
+        "broken_by": [] if own["in_chain"] else tables.rows(_SQL["feed_broken_by"], **where),
     }
 
 

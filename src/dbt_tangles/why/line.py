@@ -18,7 +18,9 @@ def explain(tables: Tables, given: str) -> dict:
         rejects = _rejects(tables, name, log, file, line)
         for source_file in found:
             if source_file not in rejects and log_places.is_named(source_file, file):
-                rejects |= _standing_for(tables, name, source_file, line)
+                equal = log_places.equal_rejects(tables, log, source_file, line)
+                rows = [row for each in equal for row in _rejects(tables, name, log, source_file, each)[source_file]]
+                rejects |= {source_file: rows} if rows else {}
         for source_file in sorted(found.keys() | rejects.keys()):
             if not log_places.is_named(source_file, file):
                 others.append(source_file)
@@ -51,21 +53,6 @@ def _rejects(tables: Tables, name: str, log: Log, file: str, line: int) -> dict[
             row["meaning"] = getattr(messages, name)(row["reason"])
             found.setdefault(source_file, []).append(row)
     return found
-
-
-def _standing_for(tables: Tables, name: str, source_file: str, line: int) -> dict[str, list[dict]]:
-    """Read the rejects that stand for several equal lines, of which this is one, by file."""
-    log = LOGS[name]
-    standing = [
-        row["line"]
-        for row in tables.rows(
-            f"select distinct line from {log.rejects} where source_file = $file and line_count > 1",
-            file=source_file,
-        )
-    ]
-    alike = log_places.equal_lines(tables, log, source_file, line, standing)
-    rows = [row for each in alike for row in _rejects(tables, name, log, source_file, each)[source_file]]
-    return {source_file: rows} if rows else {}
 
 
 def _explain_line(

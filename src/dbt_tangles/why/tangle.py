@@ -35,7 +35,7 @@ def _is_meant(name: str, root: str, only: str) -> bool:
 
 def _explain(tables: Tables, message_id: str, row: dict) -> dict:
     code = row["set_aside_reason"]
-    answer = {**row, "meaning": messages.SET_ASIDE.get(code) if code else None, "follows": [], "followed_by": []}
+    answer = {**row, "meaning": messages.tangle(code) if code else None, "follows": [], "followed_by": []}
     answer |= {"causes": [], "next": None, "root_status": None, "faults": [], "record": None}
     if row["root_id"] is None:
         answer["causes"] = [_cause(message_id, [message_id], code, {})]
@@ -85,23 +85,17 @@ def _explain_causes(tables: Tables, message_id: str, row: dict, where: dict, lin
 
 def _cause(cause: str, path: list[str] | None, reason: str | None, missing: dict) -> dict:
     row = {} if reason else missing.get(cause, {})
-    there = "sealed" if row.get("is_sealed") else "no_candidate"
-    trouble = reason or (there if row.get("is_in_log") else "missing")
-    found = {"id": cause, "trouble": trouble, "path": path, **row}
-    return {**found, "words": _trouble(found)}
-
-
-def _trouble(cause: dict) -> str:
-    if cause["trouble"] == "missing":
-        unlocked = cause.get("unlocks")
+    if reason:
+        trouble, words = reason, f"{reason}: {messages.tangle(reason)}"
+    elif not row.get("is_in_log"):
+        unlocked = row.get("unlocks")
         unlocks = f"; once it arrives, {quantity(unlocked, '{becomes a member|become members}')}" if unlocked else ""
-        claimed = "".join(f"; {claim['words']}" for claim in cause.get("claimed_by", ())[:1])
-        return f"not in the log{unlocks}{claimed}"
-    if cause["trouble"] == "sealed":
-        return f"in the log, and unknown: {messages.SEALED}"
-    if cause["trouble"] == "no_candidate":
-        error = cause.get("check_error")
-        if error:
-            return f"in the log but not verified, {error}: {messages.ssb(error)}"
-        return "in the log, but it does not claim this tangle"
-    return f"{cause['trouble']}: {messages.SET_ASIDE.get(cause['trouble'], '')}"
+        claimed = "".join(f"; {claim['words']}" for claim in row.get("claimed_by", ())[:1])
+        trouble, words = "missing", f"not in the log{unlocks}{claimed}"
+    elif row.get("is_sealed"):
+        trouble, words = "sealed", f"in the log, and unknown: {messages.SEALED}"
+    elif error := row.get("check_error"):
+        trouble, words = "no_candidate", f"in the log but not verified, {error}: {messages.ssb(error)}"
+    else:
+        trouble, words = "no_candidate", "in the log, but it does not claim this tangle"
+    return {"id": cause, "trouble": trouble, "path": path, **row, "words": words}

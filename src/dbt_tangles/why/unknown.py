@@ -12,15 +12,16 @@ _MOST = 100
 _NEAR = 3
 
 _TANGLE = "tangle_name || ':' || root_id"
-#: References to ids: their name, the table, the column of the id, of the referring id, and of the place.
+#: References to ids: their name, the table, the columns of the referring id and of the place, and a condition on rows.
 _REFERENCES = [
-    ("tangle", "tangle_edges", "previous_id", "message_id", _TANGLE, "tangle_name <> 'ssb:feed'"),
-    ("tangle root", "tangle_messages", "root_id", "message_id", "tangle_name", "message_id <> root_id"),
-    ("feed", "ssb_messages", "previous_id", "message_id", "author", "true"),
-    ("set", "set_links", "other_id", "message_id", "set_id", "true"),
-    ("set root", "set_messages", "set_id", "message_id", "domain", "message_id <> set_id"),
-    ("base", "autobase_links", "head_id", "node_id", "base_id", "true"),
-    ("timeline", "timeline_links", "cause_id", "event_id", "timeline_id", "kind = 'given'"),
+    ("tangle", "tangle_edges", "message_id", _TANGLE, "previous_id = $id and tangle_name <> 'ssb:feed'"),
+    ("tangle root", "tangle_messages", "message_id", "tangle_name", "root_id = $id and message_id <> root_id"),
+    ("feed", "ssb_messages", "message_id", "author", "previous_id = $id"),
+    ("set", "set_links", "message_id", "set_id", "other_id = $id"),
+    ("set root", "set_messages", "message_id", "domain", "set_id = $id and message_id <> set_id"),
+    ("base", "autobase_links", "node_id", "base_id", "head_id = $id"),
+    ("timeline", "timeline_links", "event_id", "timeline_id", "cause_id = $id and kind = 'given'"),
+    ("account", "pzp_messages", "message_id", "account", "list_contains(awaited_ids, $id)"),
 ]
 _OF_MESSAGES = {"tangle", "tangle root", "feed"}
 
@@ -29,24 +30,13 @@ def explain(tables: Tables, given: str) -> dict:
     """Collect the lines that claim an id and the references to it; without either, ids with a long common prefix."""
     is_sigil = given.startswith("%")
     referrers = []
-    for how, table, column, who, where, condition in _REFERENCES:
+    for how, table, who, where, condition in _REFERENCES:
         if is_sigil and how not in _OF_MESSAGES and how != "timeline":
             continue
         if how == "timeline" and not tables.rows("select 1 from timeline_links where kind = 'given' limit 1"):
             continue
-        rows = tables.rows(
-            f"""select {who} as id, {where} as place from {table}
-            where {column} = $id and {condition} order by all limit {_MOST}""",
-            id=given,
-        )
-        referrers += [{"how": how, **row} for row in rows]
-    if not is_sigil:
-        rows = tables.rows(
-            f"""select message_id as id, account as place from pzp_messages
-            where list_contains(awaited_ids, $id) order by all limit {_MOST}""",
-            id=given,
-        )
-        referrers += [{"how": "account", **row} for row in rows]
+        sql = f"select {who} as id, {where} as place from {table} where {condition} order by all limit {_MOST}"
+        referrers += [{"how": how, **row} for row in tables.rows(sql, id=given)]
     missing = awaiting(tables, given)
     whole = subjects.matching(tables, given)
     claimed = claims_of(tables, [given]).get(given, [])

@@ -6,16 +6,14 @@ from types import SimpleNamespace
 
 import click
 import pytest
-from click.testing import CliRunner
 
 import cli_story as story
 from answer_schemas import validate
-from cli_kit import HOSTILE, assert_harmless
+from cli_kit import HOSTILE, assert_harmless, tangles
 from cli_story import run
 from conftest import DATA
 from dbt_tangles.cli import build, build_run, init
 from dbt_tangles.cli.build import log_vars, read_vars, target_of
-from dbt_tangles.cli.cli import main
 from dbt_tangles.cli.log_arguments import with_standard_input
 from dbt_tangles.cli.tables import CommandError
 
@@ -49,6 +47,7 @@ def folder(tmp_path, monkeypatch):
     ("logs", "expected"),
     [
         (["a.jsonl"], {"event_log": "{}/a.jsonl"}),
+        (["file:{}/a.jsonl"], {"event_log": "file:{}/a.jsonl"}),
         (["logs", "a.jsonl"], {"event_log": "{}/a.jsonl", "autobase_log": "{}/logs"}),
         (["a.jsonl", "b.jsonl"], {"event_log": "{{{0}/a.jsonl,{0}/b.jsonl}}"}),
         (["[ab].jsonl"], {"event_log": "{}/[ab].jsonl"}),
@@ -56,13 +55,8 @@ def folder(tmp_path, monkeypatch):
     ],
 )
 def test_logs_become_vars(folder, logs, expected):
-    found = log_vars(tuple(logs), None, is_pretty=False)
+    found = log_vars(tuple(log.format(folder) for log in logs), None, is_pretty=False)
     assert found == {name: path.format(folder) for name, path in expected.items()}
-
-
-def test_uris_of_this_machine(folder):
-    log = f"file:{folder}/a.jsonl"
-    assert log_vars((log,), None, is_pretty=False) == {"event_log": log}
 
 
 def test_names_that_are_globs(folder):
@@ -115,7 +109,7 @@ def built(folder, monkeypatch):
         monkeypatch.setenv("TANGLES_SCHEMA", "tangles")
         monkeypatch.setattr(build, "target_of", lambda engine: engine or "sail")
         place = ["--warehouse", str(folder / "wh")]
-        return CliRunner().invoke(main, ["build", log, *place, *words]), seen
+        return tangles("build", log, *place, *words), seen
 
     return ask
 
@@ -209,6 +203,6 @@ def test_check_builds_a_log_first(folder, monkeypatch):
     results = []
     for length in (3, 9, 3):
         (folder / "said").write_text(json.dumps({"feed": story.ALICE, "sequence": length}))
-        results.append(CliRunner().invoke(main, ["check", "said", "--log", "a.jsonl"]))
+        results.append(tangles("check", "said", "--log", "a.jsonl"))
     assert [result.exit_code for result in results] == [0, 1, 2]
     assert "a step of the build failed" in results[-1].stderr and not any(place.exists() for place in places)

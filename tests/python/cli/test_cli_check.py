@@ -143,41 +143,36 @@ UNREADABLE = [
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory):
     warehouse = story.write(tmp_path_factory.mktemp("check") / "wh")
-    member = {"group_id": "g", "epoch_id": "e", **dict.fromkeys(("is_added", "is_excluded", "is_missing"), False)}
-    warehouse.write(
+    warehouse.fill(
         "group_members",
-        {**member, "feed_id": "in", "is_added": True, "added_by": ["%a"]},
-        {**member, "feed_id": "y", "is_added": True},
-        {**member, "feed_id": "out", "is_excluded": True, "excluded_by": ["%x"]},
-        {**member, "feed_id": "lost", "is_missing": True},
+        "feed_id is_added is_excluded is_missing added_by excluded_by",
+        ("in", True, False, False, ["%a"], None),
+        ("y", True, False, False, None, None),
+        ("out", False, True, False, None, ["%x"]),
+        ("lost", False, False, True, None, None),
+        group_id="g",
+        epoch_id="e",
     )
-    epoch = {"group_id": "g", "preference": "subset"}
-    warehouse.write(
-        "group_epochs",
-        {**epoch, "epoch_id": "e", "is_preferred": True, "is_tip": True},
-        {**epoch, "epoch_id": "f", "is_preferred": False, "is_tip": False},
-    )
-    sets = [("s", ["carol", "dan"], ["m2", "m4"], 3), ("open", [], ["root"], 1)]
-    warehouse.write("sets", *({"set_id": id_, "items": items, "item_roots": ["r"]} for id_, items, *_ in sets))
-    warehouse.write("set_next", *({"set_id": id_, "prev": prev, "depth": depth} for id_, _, prev, depth in sets))
-    warehouse.write("set_items", *({"set_id": "s", "item": item, "added_by": "m1"} for item in ("carol", "dan")))
+    epochs = [("e", True, True), ("f", False, False)]
+    warehouse.fill("group_epochs", "epoch_id is_preferred is_tip", *epochs, group_id="g", preference="subset")
+    warehouse.fill("sets", "set_id items", ("s", ["carol", "dan"]), ("open", []), item_roots=["r"])
+    warehouse.fill("set_next", "set_id prev depth", ("s", ["m2", "m4"], 3), ("open", ["root"], 1))
+    warehouse.fill("set_items", "item", ("carol",), ("dan",), set_id="s", added_by="m1")
     warehouse.write("set_next_items", {"set_id": "s", "item": "gone"})
-    valid = {"set_id": "s", "is_valid": True, "is_held": False, "is_tip": False}
-    refused = {**valid, "set_id": "open", "is_valid": False}
-    warehouse.write(
+    warehouse.fill(
         "set_messages",
-        {**valid, "message_id": "m1"},
-        *({**valid, "message_id": id_, "is_tip": True} for id_ in ("m2", "m4")),
-        {**valid, "message_id": "m3", "is_valid": False, "is_held": True, "reject_reason": "no_known_prev"},
-        {**refused, "message_id": "u1", "reject_reason": "unknown_account_tips", "awaited_ids": ["t1", "t2"]},
-        {**refused, "message_id": "u2", "reject_reason": "undecided_prev"},
-        {**refused, "message_id": "r1", "reject_reason": "bad_depth"},
+        "set_id message_id is_valid is_held is_tip reject_reason awaited_ids",
+        ("s", "m1", True, False, False, None, None),
+        ("s", "m2", True, False, True, None, None),
+        ("s", "m4", True, False, True, None, None),
+        ("s", "m3", False, True, False, "no_known_prev", None),
+        ("open", "u1", False, False, False, "unknown_account_tips", ["t1", "t2"]),
+        ("open", "u2", False, False, False, "undecided_prev", None),
+        ("open", "r1", False, False, False, "bad_depth", None),
     )
-    base = {"node_count": 2, "confirmed_length": 1}
-    warehouse.write("autobase_bases", {"base_id": "b", **base}, {"base_id": "done", **base})
+    warehouse.fill("autobase_bases", "base_id", ("b",), ("done",), node_count=2, confirmed_length=1)
     views = [("b", "n0", 0, True), ("b", "n1", 1, False), ("done", "n0", 0, True)]
-    columns = ("base_id", "node_id", "position", "is_confirmed")
-    warehouse.write("autobase_views", *({"observer": "all", **dict(zip(columns, row, strict=True))} for row in views))
+    warehouse.fill("autobase_views", "base_id node_id position is_confirmed", *views, observer="all")
     warehouse.write("autobase_unsettled", {"base_id": "b", "node_id": "n1", "reason": "contender", "contender": "n7"})
     warehouse.write("autobase_rejects", {"base_id": "b", "node_id": "n9", "reason": "hole"})
     events = ({"timeline_id": "t", "event_id": f"e{n}", "position": n, "rank": 3 + n} for n in range(3))

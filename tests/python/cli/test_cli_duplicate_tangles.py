@@ -4,12 +4,10 @@ import json
 
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
 import cli_story as story
-from cli_kit import Warehouse
+from cli_kit import Warehouse, tangles
 from cli_story import A1, A2, B1, B2, GONE
-from dbt_tangles.cli.cli import main
 
 BOTH = "ssb:legacy_thread and thread"
 
@@ -100,8 +98,8 @@ def test_status_counts_a_thread_once_whose_notations_differ(warehouse):
 
 def diff(a: Warehouse, b: Warehouse, *options: str) -> tuple[str, dict]:
     asked = ["diff", str(a.root), str(b.root), *options]
-    answer = json.loads(CliRunner().invoke(main, [*asked, "--json"]).stdout)
-    return CliRunner().invoke(main, asked).stdout, {row["table"]: row for row in answer["tables"]}
+    answer = json.loads(tangles(*asked, "--json").stdout)
+    return tangles(*asked).stdout, {row["table"]: row for row in answer["tables"]}
 
 
 def test_diff(warehouse, tmp_path):

@@ -3,12 +3,10 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
 import cli_story as story
 import report_story
-from cli_kit import HOSTILE, Warehouse, assert_harmless
-from dbt_tangles.cli.cli import main
+from cli_kit import HOSTILE, Warehouse, assert_harmless, tangles
 from dbt_tangles.cli.page import Page, escape_line, escape_unprintable, print_json
 from report_kit import EVIL, hostile
 
@@ -104,7 +102,7 @@ def test_each_kind_of_graph(warehouse, kind):
 def test_replicas(warehouse, tmp_path):
     other = report_story.write_each_page(tmp_path / "other")
     for form in ([], ["--json"]):
-        result = CliRunner().invoke(main, ["diff", str(warehouse.root), str(other.root), *form])
+        result = tangles("diff", str(warehouse.root), str(other.root), *form)
         assert result.exit_code == 1
         assert_harmless(result)
 

@@ -12,7 +12,7 @@ import yaml
 import cli_story
 from conftest import ROOT
 from dbt_spark_python.table_store.atomic_swap import replace_folder
-from dbt_tangles.cli import init, logs_of_tables, options
+from dbt_tangles.cli import init, missing_tables, options
 from dbt_tangles.cli.log_places import LOGS
 from dbt_tangles.cli.tables import CommandError, Tables
 
@@ -95,12 +95,6 @@ def test_hidden_files_are_ignored(warehouse):
     (warehouse.folder / "feeds" / ".part-0.parquet.crc").write_text("x")
     (warehouse.folder / "feeds" / "_x.parquet").write_text("x")
     assert len(Tables(warehouse.root, "tangles").rows("select * from feeds")) == 2
-
-
-def test_a_damaged_table(warehouse):
-    (warehouse.folder / "ssb_messages" / "part-0.parquet").write_bytes(b"PAR1 no")
-    result = warehouse.ask("why", cli_story.A1)
-    assert result.exit_code == 2 and "cannot be read" in result.stderr
 
 
 def test_a_table_of_another_version(warehouse):
@@ -196,10 +190,10 @@ def test_tables_of_logs_that_were_not_given_are_not_missing(warehouse, variables
     tables = Tables(warehouse.root, "tangles")
     assert (
         not any(map(tables.has, ("group_epochs", "sets", "timeline_edits")))
-        and logs_of_tables.lacking(tables) == lacking
+        and missing_tables.lacking(tables) == lacking
     )
     absent = "is not built; build it" if "sets" in lacking else "is built only with the var pzp_log; set it"
-    assert absent in logs_of_tables.explain_absence(tables, "sets")
+    assert absent in missing_tables.explain_absence(tables, "sets")
 
 
 def test_tables_of_the_fixtures_are_left_out_once_a_log_is_built(warehouse):

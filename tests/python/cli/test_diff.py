@@ -4,18 +4,16 @@ import json
 import shutil
 
 import pytest
-from click.testing import CliRunner
 
 import cli_story as story
 from answer_schemas import validate
-from cli_kit import Warehouse
+from cli_kit import Warehouse, tangles
 from cli_story import A1, A2, ALICE, B1, B2, BOB, GONE, ROOT, run
-from dbt_tangles.cli.cli import main
 from dbt_tangles.cli.compare import COMPARED
 
 
 def ask(a: Warehouse, b: Warehouse, *words: str):
-    return CliRunner().invoke(main, ["diff", str(a.root), str(b.root), *words])
+    return tangles("diff", str(a.root), str(b.root), *words)
 
 
 def tables(a: Warehouse, b: Warehouse, *words: str) -> dict[str, dict]:

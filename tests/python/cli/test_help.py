@@ -8,16 +8,15 @@ import shutil
 import click
 import pytest
 from click.shell_completion import BashComplete
-from click.testing import CliRunner
 
 import cli_story as story
-from cli_kit import HOSTILE
+from cli_kit import HOSTILE, tangles
 from dbt_tangles.cli.cli import COMMANDS, main
 from dbt_tangles.cli.peer_answers import KINDS
 
 
 def help_of(*words: str, width: int = 80) -> str:
-    result = CliRunner().invoke(main, [*words, "--help"], terminal_width=width, max_content_width=width)
+    result = tangles(*words, "--help", terminal_width=width, max_content_width=width)
     assert result.exit_code == 0
     return result.stdout
 
@@ -49,11 +48,11 @@ def test_help_ends_with_two_examples(name):
 
 
 def test_words_in_place_of_options_and_near_names():
-    assert CliRunner().invoke(main, ["help", "why"]).stdout == help_of("why")
-    versions = {CliRunner().invoke(main, [word]).stdout for word in ("version", "--version")}
+    assert tangles("help", "why").stdout == help_of("why")
+    versions = {tangles(word).stdout for word in ("version", "--version")}
     assert len(versions) == 1 and ", version " in versions.pop()
     for words, near in ((["stauts"], "status"), (["why", "--kidn", "pzp"], "--kind")):
-        result = CliRunner().invoke(main, words)
+        result = tangles(*words)
         assert result.exit_code == 2 and re.search(rf"Did you mean .*'{near}'", result.stderr)
 
 

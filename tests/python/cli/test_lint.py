@@ -9,12 +9,10 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes, urlsplit
 
 import pytest
-from click.testing import CliRunner
 
 from answer_schemas import validate
-from cli_kit import HOSTILE, assert_harmless
+from cli_kit import HOSTILE, assert_harmless, tangles
 from conftest import DATA
-from dbt_tangles.cli.cli import main
 from dbt_tangles.lint import forms
 from dbt_tangles.lint.findings import Finding
 from dbt_tangles.lint.log_kinds import recognise
@@ -26,7 +24,7 @@ MOOT = {"data": None, "metadata": {}, "sigkey": "", "sig": ""}
 
 
 def lint(*words, text: bytes | None = None):
-    return CliRunner().invoke(main, ["lint", *map(str, words)], input=text)
+    return tangles("lint", *map(str, words), input=text)
 
 
 def write(path, *documents, raw: bytes = b""):

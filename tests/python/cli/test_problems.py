@@ -47,11 +47,8 @@ def test_feeds_with_gaps_and_forks(warehouse):
     """Each fork counts once, although a fork has several messages; further feeds are counted."""
     broken = [{**story.feed(f"@{n}", 3, story.A2), "status": "gap", "gap_sequence": 2 + n} for n in range(5)]
     warehouse.write("feeds", *broken)
-    outside = {"in_chain": False, "reason": "forked", "sequence": 2}
-    warehouse.write(
-        "feed_messages",
-        *({**outside, "author": f"@{n}", "message_id": f"%{n}{side}"} for n in range(4) for side in "ab"),
-    )
+    outside = [(f"@{n}", f"%{n}{side}") for n in range(4) for side in "ab"]
+    warehouse.fill("feed_messages", "author message_id", *outside, in_chain=False, reason="forked", sequence=2)
     found = words(warehouse)
     assert [each for each in found if "fork" in each] == [
         *(f"feed @{n} is forked at sequence 2" for n in range(3)),

@@ -26,8 +26,8 @@ def write_log(root, posts: list[tuple[str, list[str]]]) -> tuple[Warehouse, list
         row = story.message(f"%{author}{sequence}", author, sequence, tangle_claims=claims)
         messages.append(row | {"previous_id": f"%{author}{sequence - 1}" if sequence > 1 else None})
     warehouse.write("ssb_messages", *messages)
-    places = ("message_id", "author", "sequence")
-    warehouse.write("feed_messages", *({**{k: m[k] for k in places}, "in_chain": True} for m in messages))
+    places = [(m["message_id"], m["author"], m["sequence"]) for m in messages]
+    warehouse.fill("feed_messages", "message_id author sequence", *places, in_chain=True)
     ends = {author: (n, f"%{author}{n}") for author, n in lengths.items() if n}
     warehouse.write("feeds", *(story.feed(author, *end) for author, end in ends.items()))
     warehouse.write("tangle_missing")
@@ -142,10 +142,7 @@ def test_gaps_and_missing_messages(tmp_path):
     gap = story.feed(story.CAROL, 1, story.C1) | {"status": "gap", "message_count": 2, "max_sequence": 4}
     chain = [(story.C1, 1, True, None), (story.C7, 4, False, "after_gap")]
     warehouse.write("feeds", gap)
-    warehouse.write(
-        "feed_messages",
-        *({"message_id": m, "author": story.CAROL, "sequence": n, "in_chain": c, "reason": r} for m, n, c, r in chain),
-    )
+    warehouse.fill("feed_messages", "message_id sequence in_chain reason", *chain, author=story.CAROL)
     rows = [json.loads(line) for line in warehouse.ask("send", "--ask", "--json").stdout.splitlines()]
     assert [{k: v for k, v in row.items() if k != "schema"} for row in rows] == [
         at(story.CAROL, 2, 3),

@@ -7,7 +7,7 @@ import pytest
 import cli_story as story
 from cli_kit import HOSTILE, Warehouse
 from cli_story import A1, A2, B1, B2, GONE
-from dbt_tangles.cli import formats, graphs
+from dbt_tangles.cli import drawings, graphs
 from dbt_tangles.cli.graph import Edge, Graph, Node, label
 from dbt_tangles.cli.tables import Tables
 
@@ -90,25 +90,13 @@ def test_a_base(tmp_path):
     warehouse = Warehouse(tmp_path / "wh")
     a, b, c = (f"{letter * 64}:1" for letter in "abc")
     warehouse.write("autobase_bases", {"base_id": "x"}, {"base_id": "xy"})
-    node = {"base_id": "x", "role": "indexing", "is_ack": False}
-    warehouse.write(
-        "autobase_nodes",
-        {**node, "node_id": a, "depth": 0, "is_head": False},
-        {**node, "node_id": b, "depth": 1, "is_head": True},
-    )
+    nodes = [(a, 0, False), (b, 1, True)]
+    warehouse.fill("autobase_nodes", "node_id depth is_head", *nodes, base_id="x", role="indexing", is_ack=False)
     warehouse.write("autobase_rejects", *[{"base_id": "x", "node_id": c, "reason": "missing_head"}] * 2)
-    link = {"base_id": "x", "kind": "head", "is_known": True, "is_before_start": False}
-    warehouse.write(
-        "autobase_links",
-        {**link, "node_id": b, "head_id": a},
-        {**link, "node_id": c, "head_id": "gone:1", "is_known": False},
-        {**link, "node_id": a, "head_id": "old:1", "is_known": False, "is_before_start": True},
-    )
-    warehouse.write(
-        "autobase_views",
-        {"base_id": "x", "observer": "all", "node_id": a, "position": 0, "is_confirmed": True},
-        {"base_id": "x", "observer": "all", "node_id": b, "position": 1, "is_confirmed": False},
-    )
+    links = [(b, a, True, False), (c, "gone:1", False, False), (a, "old:1", False, True)]
+    warehouse.fill("autobase_links", "node_id head_id is_known is_before_start", *links, base_id="x", kind="head")
+    views = [(a, 0, True), (b, 1, False)]
+    warehouse.fill("autobase_views", "node_id position is_confirmed", *views, base_id="x", observer="all")
     warehouse.write("autobase_unsettled", {"base_id": "x", "node_id": b, "reason": "needs_votes"})
     answer = warehouse.json("show", "x")
     assert states(answer) == {a: "in", b: "in", c: "aside", "gone:1": "missing", "old:1": "missing"}
@@ -121,19 +109,18 @@ def test_a_base(tmp_path):
 def test_a_timeline(tmp_path):
     warehouse = Warehouse(tmp_path / "wh")
     warehouse.write("timeline_stats", {"timeline_id": "t", "event_count": 3})
-    event = {"timeline_id": "t", "is_tip": False, "is_tie_broken": False, "latest_rank": 1}
-    warehouse.write(
+    warehouse.fill(
         "timeline_events",
-        {**event, "event_id": "one", "rank": 0, "position": 0},
-        {**event, "event_id": "two", "rank": 1, "position": 1, "author": "x"},
-        {**event, "event_id": "three", "rank": 1, "position": 2, "is_tie_broken": True, "left_out_causes": ["x"]},
+        "event_id rank position author is_tie_broken left_out_causes",
+        ("one", 0, 0, None, False, None),
+        ("two", 1, 1, "x", False, None),
+        ("three", 1, 2, None, True, ["x"]),
+        timeline_id="t",
+        is_tip=False,
+        latest_rank=1,
     )
-    link = {"timeline_id": "t", "event_id": "two", "kind": "given"}
-    warehouse.write(
-        "timeline_links",
-        {**link, "cause_id": "one", "is_known": True},
-        {**link, "cause_id": "lost", "is_known": False},
-    )
+    causes = [("one", True), ("lost", False)]
+    warehouse.fill("timeline_links", "cause_id is_known", *causes, timeline_id="t", event_id="two", kind="given")
     answer = warehouse.json("show", "t")
     assert links(answer) == {("two", "one"), ("two", "lost")} and states(answer)["lost"] == "missing"
     words = {node["id"]: node["words"] for node in answer["nodes"] if node["state"] == "in"}
@@ -185,7 +172,7 @@ HOSTILE_GRAPH = Graph(
 
 
 def test_dot_of_hostile_names():
-    text = formats.dot(HOSTILE_GRAPH)
+    text = drawings.dot(HOSTILE_GRAPH)
     assert all(c == "\n" or c.isprintable() for c in text)
     strings = r'"(?:[^"\\]|\\.)*"'
     line = rf"n\d+ \[label={strings}(, [\w=, ]+)?\];|n\d+ -> n\d+( \[style=dashed\])?;"
@@ -195,7 +182,7 @@ def test_dot_of_hostile_names():
 
 
 def test_mermaid_of_hostile_names():
-    head, *body = formats.mermaid(HOSTILE_GRAPH).splitlines()
+    head, *body = drawings.mermaid(HOSTILE_GRAPH).splitlines()
     text = r'"([\w .,:/%@+=()-]|#\d+;)*"'
     line = rf"  n\d+(\[{text}\]|\(\[{text}\]\)|\{{\{{{text}\}}\}}| (-->|-\.->) n\d+)"
     assert head == "flowchart BT" and [each for each in body if not re.fullmatch(line, each)] == []

@@ -10,11 +10,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import cli_story as story
-from cli_kit import HOSTILE, Warehouse
-from dbt_tangles.cli.cli import main
+from cli_kit import HOSTILE, Warehouse, tangles
 from dbt_tangles.cli.suggest import Ask, quote, words_of
 from report_kit import shard
 
@@ -62,7 +60,7 @@ def warehouse(tmp_path, monkeypatch) -> Warehouse:
 
 
 def suggested(*words: str, env: dict | None = None) -> list[str]:
-    return [item["ask"] for item in json.loads(CliRunner().invoke(main, words, env=env).stdout)["look_at"]]
+    return [item["ask"] for item in json.loads(tangles(*words, env=env).stdout)["look_at"]]
 
 
 def test_each_suggestion_of_status_finds_its_problem(warehouse, tmp_path):
@@ -71,7 +69,7 @@ def test_each_suggestion_of_status_finds_its_problem(warehouse, tmp_path):
     for ask in asks:
         words = pasted(ask, tmp_path)
         assert words[words.index("--warehouse") + 1] == "my wh" and "--schema" not in words
-        result = CliRunner().invoke(main, words)
+        result = tangles(*words)
         assert result.exit_code in (0, 1) and not re.search("does not|matches|no file", result.output), (ask, result)
 
 
@@ -89,7 +87,7 @@ def test_a_suggestion_repeats_the_options_of_the_tables(warehouse):
     assert asks and all("--warehouse 'my wh' --schema other" in ask for ask in asks)
     # A report is read elsewhere, too.
     for words, env in ((options, {}), ((), {"TANGLES_WAREHOUSE": "my wh", "TANGLES_SCHEMA": "other"})):
-        assert CliRunner().invoke(main, ["report", "--out", "report", *words], env=env).exit_code == 0
+        assert tangles("report", "--out", "report", *words, env=env).exit_code == 0
         (problem, *_) = shard(Path("report"), "glance")["look_at"]
         assert "--warehouse 'my wh' --schema other" in problem["ask"]
 
@@ -105,14 +103,14 @@ def test_no_options_for_the_default_tables(warehouse, tmp_path):
 
 def test_other_commands_suggest_the_same_tables(warehouse, tmp_path):
     given = "--warehouse", "my wh"
-    known = CliRunner().invoke(main, ["why", story.ROOT[:3], *given])
+    known = tangles("why", story.ROOT[:3], *given)
     assert known.exit_code in (0, 1)
-    unknown = CliRunner().invoke(main, ["show", story.ROOT, "--warehouse", "gone", "--schema", "s"])
+    unknown = tangles("show", story.ROOT, "--warehouse", "gone", "--schema", "s")
     assert "tangles build LOG --warehouse gone --schema s" in unknown.output and "make build" not in unknown.output
     (tmp_path / "peer.json").write_text('["%unknown"]')
-    sent = CliRunner().invoke(main, ["send", "--to", "peer.json", *given])
+    sent = tangles("send", "--to", "peer.json", *given)
     assert "`tangles send --to peer.json --ask --warehouse 'my wh'` lists the ranges" in sent.output
-    differing = CliRunner().invoke(main, ["diff", "my wh", "gone"])
+    differing = tangles("diff", "my wh", "gone")
     assert "tangles build LOG --warehouse gone" in differing.output
 
 

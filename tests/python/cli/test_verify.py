@@ -7,13 +7,11 @@ import shlex
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
 import cli_story as story
-from cli_kit import assert_harmless
+from cli_kit import assert_harmless, tangles
 from dbt_spark_python.table_store import manifest
 from dbt_spark_python.table_store.warehouse import Warehouse
-from dbt_tangles.cli.cli import main
 from log_files import flip_bit
 
 
@@ -34,7 +32,7 @@ def built(tmp_path):
 
 def ask(warehouse, *words):
     command = ["status", "--verify", "--warehouse", str(warehouse), *words]
-    text, data = CliRunner().invoke(main, command), CliRunner().invoke(main, [*command, "--json"])
+    text, data = tangles(*command), tangles(*command, "--json")
     assert text.exit_code == data.exit_code
     assert_harmless(text)
     return json.loads(data.stdout)["verified"], data.exit_code, text.stdout

@@ -113,16 +113,12 @@ def test_a_long_path_to_the_cause_is_shortened(tmp_path):
 )
 def test_the_message_that_breaks_the_chain_is_named(tmp_path, status, columns, said):
     warehouse = story.write(tmp_path / "wh")
-    place = {"author": story.BOB, "in_chain": False}
     broken = {"gap": [], "forked": [A1, A2], "bad_link": [A1]}[status]
     warehouse.write(
         "feeds", {**story.feed(story.BOB, 5, story.ROOT), "status": status, "verified_length": 1, **columns}
     )
-    warehouse.write(
-        "feed_messages",
-        {**place, "message_id": B2, "sequence": 5, "reason": f"after_{status}"},
-        *({**place, "message_id": id_, "sequence": 2, "reason": status} for id_ in broken),
-    )
+    outside = [(B2, 5, f"after_{status}"), *((id_, 2, status) for id_ in broken)]
+    warehouse.fill("feed_messages", "message_id sequence reason", *outside, author=story.BOB, in_chain=False)
     warehouse.write("ssb_messages", story.message(B2, story.BOB, 5, previous_id=B1))
     answer = warehouse.json("why", B2)["feed"]
     assert (answer["in_chain"], answer["reason"]) == (False, f"after_{status}")
@@ -136,10 +132,8 @@ def test_each_branch_of_a_fork_has_its_own_followers(tmp_path):
     warehouse = story.write(tmp_path / "wh")
     places = [("a", 1, None), ("b", 2, "a"), ("c", 2, "a"), ("d", 3, "b"), ("e", 5, "b"), ("f", 3, "f")]
     warehouse.write("ssb_messages", *(story.message(id_, story.BOB, n, previous_id=on) for id_, n, on in places))
-    warehouse.write(
-        "feed_messages",
-        *({"message_id": id_, "author": story.BOB, "sequence": n, "in_chain": id_ == "a"} for id_, n, _ in places),
-    )
+    in_feed = [(id_, n, id_ == "a") for id_, n, _ in places]
+    warehouse.fill("feed_messages", "message_id sequence in_chain", *in_feed, author=story.BOB)
     forked = {"verified_length": 1, "status": "forked", "fork_sequence": 2}
     warehouse.write("feeds", {**story.feed(story.BOB, 5, "a"), **forked})
     followers = {
@@ -155,11 +149,8 @@ def test_a_message_beside_a_chain_that_reaches_the_end(tmp_path):
     warehouse = Warehouse(tmp_path / "wh")
     places = [("a", 1, None), ("b", 2, "a"), ("c", 3, "b"), ("d", 3, "d")]
     warehouse.write("ssb_messages", *(story.message(id_, story.BOB, n, previous_id=on) for id_, n, on in places))
-    warehouse.write(
-        "feed_messages",
-        *({"message_id": id_, "author": story.BOB, "sequence": n, "in_chain": id_ != "d"} for id_, n, _ in places[:3]),
-        {"message_id": "d", "author": story.BOB, "sequence": 3, "in_chain": False, "reason": "off_chain"},
-    )
+    in_feed = [(id_, n, id_ != "d", "off_chain" if id_ == "d" else None) for id_, n, _ in places]
+    warehouse.fill("feed_messages", "message_id sequence in_chain reason", *in_feed, author=story.BOB)
     warehouse.write("feeds", {**story.feed(story.BOB, 3, "c"), "message_count": 4, "status": "bad_link"})
     warehouse.write("feed_next", {"author": story.BOB, "sequence": 4, "previous_id": "c", "status": "bad_link"})
     assert warehouse.json("why", "d")["feed"]["broken_by"] == [
@@ -234,21 +225,12 @@ def test_a_message_of_a_group(tmp_path):
     warehouse = story.write(tmp_path / "wh")
     kind = {"content_type": "group/add-member"}
     warehouse.write("ssb_messages", *(story.message(id_, story.BOB, 1, **kind) for id_ in (A1, A2)))
-    row = {
-        "kind": "add",
-        "group_id": story.ROOT,
-        "epoch_id": story.ROOT,
-        "is_connected": True,
-        "published_in_kind": "unknown",
-    }
-    warehouse.write(
-        "group_messages",
-        {**row, "message_id": A1},
-        {**row, "message_id": A2, "set_aside_reason": "unknown_epoch", "is_connected": False},
-    )
+    upon = {"group_id": story.ROOT, "epoch_id": story.ROOT}
+    rows = [(A1, None, True), (A2, "unknown_epoch", False)]
+    of_all = {"kind": "add", "published_in_kind": "unknown", **upon}
+    warehouse.fill("group_messages", "message_id set_aside_reason is_connected", *rows, **of_all)
     warehouse.write("group_findings", {"finding": "unconnected_add", "message_ids": [A2, B1], "feed_id": "f"})
     place = {"root": story.ROOT, "previous": [A1]}
-    upon = {"group_id": story.ROOT, "epoch_id": story.ROOT}
     for_kinds = ({**upon, "kind": each, "tangles": [("members", place)]} for each in ("add", "init"))
     warehouse.write("group_next", *for_kinds)
     verdict = {"group_id": story.ROOT, "kind": "add", "person": "bob"}

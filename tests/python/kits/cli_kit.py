@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -94,6 +95,11 @@ def declared(table: str) -> pa.Schema:
     return pa.schema([(column["name"], arrow_type(column["data_type"])) for column in columns])
 
 
+def tangles(*words: object, **options: Any) -> Result:
+    """Run `tangles` with these arguments; `options` are those of click's runner, as `env` and `input`."""
+    return CliRunner().invoke(main, [*map(str, words)], **options)
+
+
 class Warehouse:
     """A warehouse below a folder."""
 
@@ -124,6 +130,10 @@ class Warehouse:
             pq.write_table(part, folder / f"part-{number}.parquet")
         return self
 
+    def fill(self, table: str, columns: str, *values: tuple, **same: object) -> "Warehouse":
+        """Write a table from the values of some columns, named in a text; the other columns are equal in all rows."""
+        return self.write(table, *(same | dict(zip(columns.split(), each, strict=True)) for each in values))
+
     def move(self, table: str, schema: str) -> "Warehouse":
         """Put a table into another schema."""
         place = self.root / f"{schema}.db" / table
@@ -133,8 +143,7 @@ class Warehouse:
 
     def ask(self, *words: str, env: dict | None = None) -> Result:
         """Run `tangles` with these arguments on this warehouse."""
-        options = ["--warehouse", str(self.root)]
-        return CliRunner().invoke(main, [words[0], *options, *words[1:]], env=env)
+        return tangles(words[0], "--warehouse", self.root, *words[1:], env=env)
 
     def json(self, *words: str) -> dict:
         """Run `tangles` and return its answer as data, which is valid by its schema."""

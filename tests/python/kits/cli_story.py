@@ -52,6 +52,20 @@ def edge(id_: str, previous: str, is_member: bool) -> dict:
     return names | {"is_member_edge": is_member, "is_redundant": False}
 
 
+def tangle(root: str, **columns) -> dict:
+    """Make a row of `tangles` for the thread of the story, or one like it."""
+    row = {
+        "tangle_name": "thread",
+        "root_id": root,
+        "root_status": "present",
+        "depth": 2,
+        "tips": [A2],
+        "edge_count": 2,
+    }
+    counts = {"candidate_count": 5, "member_count": 3, "set_aside_count": 2, "invalid_claim_count": 0}
+    return row | counts | columns
+
+
 def feed(author: str, length: int, latest: str) -> dict:
     """Make a row of `feeds` for a complete feed."""
     counts = dict.fromkeys(("message_count", "max_sequence", "verified_length"), length)
@@ -75,16 +89,9 @@ def write(root) -> Warehouse:
     warehouse.write(
         "ssb_messages", *(message(*place, previous_id=before.get(place[0])) for place in chain), bad, files=3
     )
-    warehouse.write(
-        "feed_messages",
-        *({"message_id": id_, "author": author, "sequence": n, "in_chain": True} for id_, author, n in chain),
-    )
+    warehouse.fill("feed_messages", "message_id author sequence", *chain, in_chain=True)
     warehouse.write("feeds", feed(ALICE, 3, A2), feed(BOB, 2, B2))
-    warehouse.write(
-        "feed_next",
-        {"author": ALICE, "sequence": 4, "previous_id": A2, "status": "complete"},
-        {"author": BOB, "sequence": 3, "previous_id": B2, "status": "complete"},
-    )
+    warehouse.fill("feed_next", "author sequence previous_id", (ALICE, 4, A2), (BOB, 3, B2), status="complete")
     aside = {"blocked_by": [GONE]}
     warehouse.write(
         "tangle_messages",
@@ -103,11 +110,7 @@ def write(root) -> Warehouse:
         edge(B2, B1, False),
         files=2,
     )
-    counts = {"candidate_count": 5, "member_count": 3, "set_aside_count": 2, "edge_count": 2, "invalid_claim_count": 0}
-    warehouse.write(
-        "tangles",
-        {"tangle_name": "thread", "root_id": ROOT, "root_status": "present", "depth": 2, "tips": [A2], **counts},
-    )
+    warehouse.write("tangles", tangle(ROOT))
     warehouse.write("tangle_next", {"tangle_name": "thread", "root_id": ROOT, "previous": [A2], "depth": 3})
     waiting = {"is_in_log": False, "is_sealed": False, "waiting_count": 1, "blocked_count": 2, "unlocks": 2}
     warehouse.write("tangle_missing", {"tangle_name": "thread", "root_id": ROOT, "missing_id": GONE, **waiting})
@@ -129,8 +132,7 @@ def write_diamond(root) -> Warehouse:
     warehouse.write("tangle_messages", *rows)
     links = [(b, a), (c, b), (d, b), (e, c), (e, d)]
     warehouse.write("tangle_edges", *({**edge(*link, True), "root_id": a} for link in links))
-    counts = {"candidate_count": 5, "member_count": 5, "set_aside_count": 0, "invalid_claim_count": 0, "depth": 3}
-    warehouse.write("tangles", {"tangle_name": "thread", "root_id": a, "root_status": "present", "tips": [e], **counts})
+    warehouse.write("tangles", tangle(a, member_count=5, set_aside_count=0, depth=3, tips=[e]))
     warehouse.write("ssb_messages", *(message(id_, ALICE, n) for n, id_ in enumerate(DIAMOND, start=1)))
     for table in ("tangle_missing", "tangle_writer_faults"):
         warehouse.write(table)
@@ -159,11 +161,8 @@ def write_broken_feed(warehouse: Warehouse) -> Warehouse:
     reasons = dict.fromkeys((C2, C2B), "forked") | dict.fromkeys((C3, C7, C8, ELSEWHERE), "after_forked")
     rows = [message(id_, CAROL, n, previous_id=before) for id_, (n, before) in links.items()]
     warehouse.write("ssb_messages", message(A1, ALICE, 2), *rows)
-    place = [{"message_id": id_, "author": CAROL, "sequence": n} for id_, (n, _) in links.items()]
-    warehouse.write(
-        "feed_messages",
-        {"message_id": A1, "author": ALICE, "sequence": 2, "in_chain": True},
-        *({**each, "in_chain": each["sequence"] == 1, "reason": reasons.get(each["message_id"])} for each in place),
-    )
+    places = [(id_, CAROL, n, n == 1, reasons.get(id_)) for id_, (n, _) in links.items()]
+    columns = "message_id author sequence in_chain reason"
+    warehouse.fill("feed_messages", columns, (A1, ALICE, 2, True, None), *places)
     counts = {"message_count": 7, "max_sequence": 8, "verified_length": 1, "fork_sequence": 2, "gap_sequence": 4}
     return warehouse.write("feeds", {"author": CAROL, **counts, "status": "forked", "latest_message_id": C1})

@@ -12,11 +12,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 import duckdb
-from click.testing import CliRunner
 from hypothesis import strategies as st
 
-from cli_kit import assert_harmless
-from dbt_tangles.cli.cli import main
+from cli_kit import assert_harmless, tangles
 
 Texts = st.SearchStrategy[str]
 
@@ -100,7 +98,7 @@ class Warehouse:
         """Run a command; assert that it answers, or fails with an error of `tangles`."""
         options = ["--warehouse", str(self.place), "--schema", self.schema]
         options += ["--out", str(self.out)] if words[0] == "report" else []
-        result = CliRunner().invoke(main, [words[0], *options, *words[1:]], input=text)
+        result = tangles(words[0], *options, *words[1:], input=text)
         assert result.exception is None or isinstance(result.exception, SystemExit), (words, result.exception)
         assert result.exit_code in (0, 1, 2)
         assert f"{self.schema}.db: " not in result.stderr, (words, result.stderr)  # as database errors begin

@@ -22,7 +22,7 @@ OF_FEEDS = ("forked", "bad_link", "off_chain", "after_gap", "after_forked", "aft
 
 def findings_of(kind: str, *paths: str) -> list[Finding]:
     """Judge logs of one kind."""
-    files = [file for each in log_files.find_logs(list(map(str, paths))).values() for file in each]
+    files = [file for path in paths for file in log_files.find_files(str(path))]
     return list(judge(kind, files, reading_of(kind, is_pretty=False)).findings)
 
 

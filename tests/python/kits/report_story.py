@@ -12,9 +12,6 @@ EVENTS = ["one", "two", "three", "four"]
 def write(root) -> Warehouse:
     """Write the whole warehouse."""
     warehouse = story.write(root)
-    thread = {"tangle_name": "thread", "root_id": story.ROOT, "root_status": "present", "member_count": 3}
-    thread |= {"candidate_count": 5, "set_aside_count": 2, "invalid_claim_count": 0, "depth": 2, "tips": [story.A2]}
-    warehouse.write("tangles", thread)
     _set(warehouse)
     _base(warehouse)
     _group(warehouse)
@@ -37,8 +34,8 @@ def write_crowd(root) -> Warehouse:
     )
     edges = [(id_, first) for id_ in replies] + [(last, id_) for id_ in replies]
     warehouse.write("tangle_edges", *(story.edge(child, parent, True) | place for child, parent in edges))
-    counts = {"member_count": 42, "candidate_count": 42, "set_aside_count": 0, "invalid_claim_count": 0}
-    warehouse.write("tangles", {**place, "root_status": "present", "depth": 2, "tips": [last], **counts})
+    counts = {"member_count": 42, "candidate_count": 42, "set_aside_count": 0}
+    warehouse.write("tangles", story.tangle(first, tips=[last], **counts))
     return warehouse
 
 
@@ -92,145 +89,111 @@ def _set(warehouse: Warehouse) -> None:
         {"set_id": SET, "domain": "follows", "root_status": "present", "message_count": 3, "invalid_count": 1}
         | {"items": ["carol"], "item_roots": [MORE], "tips": [MORE], "max_depth": 2},
     )
-    names = {SET: (0, "is_root"), ADD: (1, None), MORE: (2, "is_item_root")}
-    flags = dict.fromkeys(("is_valid", "is_held", "is_root", "is_item_root", "is_tip"), False)
-    rows = [
-        {
-            "set_id": SET,
-            "message_id": id_,
-            "depth": depth,
-            "position": depth,
-            **flags,
-            "is_valid": True,
-            "is_tip": id_ == MORE,
-            "purpose": "goal",
-        }
-        | ({flag: True} if flag else {})
-        for id_, (depth, flag) in names.items()
-    ]
-    late = {"set_id": SET, "message_id": LATE, **flags, "reject_reason": "no_known_prev"}
-    warehouse.write("set_messages", *rows, late)
-    links = [
+    warehouse.fill(
+        "set_messages",
+        "message_id depth position is_valid is_root is_item_root is_tip purpose reject_reason",
+        (SET, 0, 0, True, True, False, False, "goal", None),
+        (ADD, 1, 1, True, False, False, False, "goal", None),
+        (MORE, 2, 2, True, False, True, True, "goal", None),
+        (LATE, None, None, False, False, False, False, None, "no_known_prev"),
+        set_id=SET,
+        is_held=False,
+    )
+    warehouse.fill(
+        "set_links",
+        "message_id other_id kind is_known",
         (ADD, SET, "prev", True),
         (MORE, ADD, "prev", True),
         (MORE, ADD, "supersedes", True),
         (LATE, LOST, "prev", False),
-    ]
-    warehouse.write(
-        "set_links",
-        *({"set_id": SET, "message_id": m, "other_id": o, "kind": k, "is_known": known} for m, o, k, known in links),
+        set_id=SET,
     )
     warehouse.write("int_set_entries", {"set_id": SET, "message_id": LATE, "prev": [LOST]})
     item = {"set_id": SET, "item": "carol", "item_position": 0, "added_by": MORE, "kept_by": [MORE]}
     warehouse.write("set_items", item)
-    messages = (
-        {"message_id": id_, "sigkey": None if id_ == SET else "key", "is_usable": True} for id_ in (*names, LATE)
-    )
-    warehouse.write("pzp_messages", *messages)
+    keys = [(SET, None), (ADD, "key"), (MORE, "key"), (LATE, "key")]
+    warehouse.fill("pzp_messages", "message_id sigkey", *keys, is_usable=True)
 
 
 def _base(warehouse: Warehouse) -> None:
-    warehouse.write(
-        "autobase_bases",
-        {"base_id": "base", "indexer_count": 2, "majority": 2, "node_count": 3, "confirmed_length": 1, "lag": 2}
-        | {"status": "incomplete"},
-    )
-    nodes = [(f"{A}:1", A, 0, 2), (f"{B}:1", B, 1, 1), (f"{A}:2", A, 2, 1)]
-    warehouse.write(
+    of_base = {"base_id": "base"}
+    counts = {"indexer_count": 2, "majority": 2, "node_count": 3, "confirmed_length": 1, "lag": 2}
+    warehouse.write("autobase_bases", of_base | counts | {"status": "incomplete"})
+    first, second, third = f"{A}:1", f"{B}:1", f"{A}:2"
+    warehouse.fill(
         "autobase_nodes",
-        *(
-            {"base_id": "base", "node_id": id_, "writer": writer, "role": "indexing", "is_ack": False, "depth": depth}
-            | {"is_head": depth == 2, "votes": votes}
-            for id_, writer, depth, votes in nodes
-        ),
+        "node_id writer depth is_head votes",
+        (first, A, 0, False, 2),
+        (second, B, 1, False, 1),
+        (third, A, 2, True, 1),
+        role="indexing",
+        is_ack=False,
+        **of_base,
     )
-    order = [id_ for id_, *_ in nodes]
-    warehouse.write(
-        "autobase_views",
-        *(
-            {"base_id": "base", "observer": observer, "position": n, "node_id": id_, "is_confirmed": n < settled}
-            for observer, known, settled in (("all", 3, 1), (A, 3, 1), (B, 2, 0))
-            for n, id_ in enumerate(order[:known])
-        ),
-    )
-    quorum = {"base_id": "base", "node_id": order[0], "reached_by": order[1], "writers": [A, B]}
-    warehouse.write("autobase_quorums", *(quorum | {"degree": degree} for degree in (1, 2, 3)))
-    links = [(order[1], order[0], "head"), (order[2], order[1], "head"), (order[2], order[0], "previous")]
-    warehouse.write(
-        "autobase_links",
-        *({"base_id": "base", "node_id": n, "head_id": h, "kind": kind, "is_known": True} for n, h, kind in links),
-    )
-    reject = {"source_file": "log", "line": 9, "base_id": "base", "node_id": f"{B}:3", "reason": "hole"}
-    warehouse.write("autobase_rejects", reject)
-    warehouse.write(
-        "autobase_confirmations",
-        {"base_id": "base", "observer": "all", "node_id": order[0], "confirmed_by": order[2]},
-    )
-    waits = {"base_id": "base", "reason": "needs_votes", "missing_writers": [A, B]}
-    warehouse.write("autobase_unsettled", *({**waits, "node_id": node} for node in order[1:]))
+    views = [
+        (observer, n, id_, n < settled)
+        for observer, known, settled in (("all", 3, 1), (A, 3, 1), (B, 2, 0))
+        for n, id_ in enumerate([first, second, third][:known])
+    ]
+    warehouse.fill("autobase_views", "observer position node_id is_confirmed", *views, **of_base)
+    quorum = {"node_id": first, "reached_by": second, "writers": [A, B]}
+    warehouse.fill("autobase_quorums", "degree", (1,), (2,), (3,), **quorum, **of_base)
+    links = [(second, first, "head"), (third, second, "head"), (third, first, "previous")]
+    warehouse.fill("autobase_links", "node_id head_id kind", *links, is_known=True, **of_base)
+    reject = {"source_file": "log", "line": 9, "node_id": f"{B}:3", "reason": "hole"}
+    warehouse.write("autobase_rejects", of_base | reject)
+    warehouse.write("autobase_confirmations", of_base | {"observer": "all", "node_id": first, "confirmed_by": third})
+    waits = {"reason": "needs_votes", "missing_writers": [A, B]}
+    warehouse.fill("autobase_unsettled", "node_id", (second,), (third,), **waits, **of_base)
 
 
 def _group(warehouse: Warehouse) -> None:
-    epochs = [(GROUP, 0, False, [], 2, 1), (NEXT, 1, True, [GROUP], 1, 0)]
-    warehouse.write(
+    preference = {"tip_count": 1, "preference": "single_tip", "is_decided_by_peers": True, "author": story.ALICE}
+    warehouse.fill(
         "group_epochs",
-        *(
-            {"group_id": GROUP, "epoch_id": id_, "depth": depth, "is_tip": is_tip, "is_preferred": is_tip}
-            | {"previous_epochs": previous, "added_count": added, "excluded_count": excluded, "missing_count": depth}
-            | {"tip_count": 1, "preference": "single_tip", "is_decided_by_peers": True, "author": story.ALICE}
-            for id_, depth, is_tip, previous, added, excluded in epochs
-        ),
+        "epoch_id depth is_tip is_preferred previous_epochs added_count excluded_count missing_count",
+        (GROUP, 0, False, False, [], 2, 1, 0),
+        (NEXT, 1, True, True, [GROUP], 1, 0, 1),
+        group_id=GROUP,
+        **preference,
     )
-    members = [(GROUP, story.ALICE, True, False, False), (GROUP, story.BOB, True, True, False)]
-    members += [(NEXT, story.ALICE, True, False, False), (NEXT, "@carol", False, False, True)]
-    warehouse.write(
+    warehouse.fill(
         "group_members",
-        *(
-            {"group_id": GROUP, "epoch_id": epoch, "feed_id": feed, "is_added": added, "is_excluded": excluded}
-            | {"is_member": added, "is_missing": missing, "is_returned": False}
-            for epoch, feed, added, excluded, missing in members
-        ),
+        "epoch_id feed_id is_added is_excluded is_missing is_member",
+        (GROUP, story.ALICE, True, False, False, True),
+        (GROUP, story.BOB, True, True, False, True),
+        (NEXT, story.ALICE, True, False, False, True),
+        (NEXT, "@carol", False, False, True, False),
+        group_id=GROUP,
+        is_returned=False,
     )
     finding = {"group_id": GROUP, "finding": "no_answer", "epoch_id": NEXT, "message_ids": [NEXT], "message_count": 1}
     warehouse.write("group_findings", finding)
 
 
 def _timeline(warehouse: Warehouse) -> None:
-    warehouse.write(
-        "timeline_stats",
-        {
-            "timeline_id": "room",
-            "event_count": 4,
-            "author_count": 1,
-            "rank_count": 4,
-            "edit_count": 5,
-            "edits_per_event": 1.25,
-        },
-    )
-    warehouse.write(
+    room = {"timeline_id": "room"}
+    counts = {"event_count": 4, "author_count": 1, "rank_count": 4, "edit_count": 5, "edits_per_event": 1.25}
+    warehouse.write("timeline_stats", room | counts)
+    events = [(id_, n, n, n, n == 3, n == 2, n, n + 1) for n, id_ in enumerate(EVENTS)]
+    warehouse.fill(
         "timeline_events",
-        *(
-            {
-                "timeline_id": "room",
-                "event_id": id_,
-                "position": n,
-                "rank": n,
-                "latest_rank": n,
-                "is_tip": n == 3,
-                "is_tie_broken": n == 2,
-                "arrival": n,
-            }
-            | {"author": "ann", "source_file": "events.jsonl", "line": n + 1, "missing_causes": [], "cyclic_causes": []}
-            for n, id_ in enumerate(EVENTS)
-        ),
+        "event_id position rank latest_rank is_tip is_tie_broken arrival line",
+        *events,
+        author="ann",
+        source_file="events.jsonl",
+        missing_causes=[],
+        cyclic_causes=[],
+        **room,
     )
-    edits = [(1, 1, "ins", "two", None, 0), (2, 1, "ins", "four", None, 1), (3, 1, "ins", "three", None, 0)]
-    edits += [(4, 1, "ins", "one", None, 0), (4, 2, "mov", "three", 1, 2)]
-    names = ("batch", "step", "op", "event_id", "from_position", "to_position")
-    warehouse.write(
-        "timeline_edits", *({"timeline_id": "room", **dict(zip(names, edit, strict=True))} for edit in edits)
+    warehouse.fill(
+        "timeline_edits",
+        "batch step op event_id from_position to_position",
+        (1, 1, "ins", "two", None, 0),
+        (2, 1, "ins", "four", None, 1),
+        (3, 1, "ins", "three", None, 0),
+        (4, 1, "ins", "one", None, 0),
+        (4, 2, "mov", "three", 1, 2),
+        **room,
     )
-    warehouse.write(
-        "timeline_links",
-        {"timeline_id": "room", "event_id": "two", "cause_id": "one", "kind": "given", "is_known": True},
-    )
+    warehouse.write("timeline_links", room | {"event_id": "two", "cause_id": "one", "kind": "given", "is_known": True})

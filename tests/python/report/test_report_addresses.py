@@ -21,14 +21,9 @@ def test_an_address_means_the_same_in_the_next_report(tmp_path):
     )
     first = drive(make(warehouse), where, script)
     assert first == "%a1AAAAAA, by @alice.ed25519, depth 1 | thread " + cli_story.ROOT
-    rows = [
-        {"tangle_name": "thread", "root_id": cli_story.sigil(f"x{n}"), "root_status": "present", "member_count": 50}
-        | {"candidate_count": 50, "set_aside_count": 9, "invalid_claim_count": 0, "depth": 1, "tips": []}
-        for n in range(3)
-    ]
-    thread = {"tangle_name": "thread", "root_id": cli_story.ROOT, "root_status": "present", "member_count": 3}
-    thread |= {"candidate_count": 5, "set_aside_count": 2, "invalid_claim_count": 0, "depth": 2, "tips": []}
-    warehouse.write("tangles", thread, *rows)
+    counts = {"member_count": 50, "candidate_count": 50, "set_aside_count": 9}
+    others = [cli_story.tangle(cli_story.sigil(f"x{n}"), **counts) for n in range(3)]
+    warehouse.write("tangles", cli_story.tangle(cli_story.ROOT), *others)
     out = make(warehouse)
     keys = [part["key"] for part in shard(out, "index")["kinds"]["tangle"]["parts"]]
     assert keys.index(THREAD) == 3
@@ -60,10 +55,9 @@ def test_systems_without_data_have_no_tab(tmp_path):
 def test_a_tab_counts_all_entries(tmp_path):
     """The number of a tab is the total, also where fewer are drawn; the list tells how many are drawn."""
     warehouse = story.write(tmp_path / "wh")
-    tangle = {"tangle_name": "thread", "root_status": "present", "candidate_count": 1, "member_count": 1, "tips": []}
-    tangle |= {"set_aside_count": 0, "invalid_claim_count": 0}
-    rows = pq.read_table(warehouse.folder / "tangles").to_pylist()
-    warehouse.write("tangles", *rows, *({**tangle, "root_id": f"%{n}"} for n in range(3)))
+    counts = {"candidate_count": 1, "member_count": 1, "set_aside_count": 0}
+    others = [cli_story.tangle(f"%{n}", **counts) for n in range(3)]
+    warehouse.write("tangles", cli_story.tangle(cli_story.ROOT), *others)
     script = """
     const found = [];
     await one("#nav a small");

@@ -108,14 +108,8 @@ def test_the_place_where_the_chain_ends_is_drawn(tmp_path):
     warehouse = Warehouse(tmp_path / "wh")
     rows = [cli_story.message(f"m{n}", cli_story.BOB, n, previous_id=f"m{n - 1}") for n in range(1, 1000) if n != 500]
     warehouse.write("ssb_messages", *rows)
-    warehouse.write(
-        "feed_messages",
-        *(
-            {"message_id": row["message_id"], "author": cli_story.BOB, "sequence": row["sequence"]}
-            | {"in_chain": row["sequence"] < 500, "reason": None if row["sequence"] < 500 else "after_gap"}
-            for row in rows
-        ),
-    )
+    places = [(f"m{n}", n, n < 500, None if n < 500 else "after_gap") for n in range(1, 1000) if n != 500]
+    warehouse.fill("feed_messages", "message_id sequence in_chain reason", *places, author=cli_story.BOB)
     counts = {"message_count": 998, "max_sequence": 999, "verified_length": 499, "gap_sequence": 500}
     warehouse.write("feeds", {"author": cli_story.BOB, **counts, "status": "gap", "latest_message_id": "m499"})
     view = shard(make(warehouse, nodes=20), "feed-0")

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from dbt_tangles.cli.graph import ASIDE, IN, MISSING, Edge, Graph, Node
-from dbt_tangles.report.edit_playback import ReplayError, undo, window
 from dbt_tangles.report.layout import NOT_HERE, lay_out, rows_of
+from dbt_tangles.report.timelines import undo, window
 
 
 def graph(nodes, links):
@@ -114,7 +114,5 @@ def test_a_batch_that_touches_too_much():
 
 
 def test_edits_of_another_run():
-    with pytest.raises(ReplayError):
-        undo(["a", "b"], [edit(1, "ins", "a", 1)], 0)
-    with pytest.raises(ReplayError):
-        undo(["a"], [edit(1, "ins", "a", 7)], 0)
+    assert undo(["a", "b"], [edit(1, "ins", "a", 1)], 0) is None
+    assert undo(["a"], [edit(1, "ins", "a", 7)], 0) is None

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import cli_story as story
-from dbt_tangles.report.reading import text_lines
+from dbt_tangles.report.pages import text_lines
 from report_browser import address, drive, dump, needs_chromium, text
 from report_kit import make, shard
 

@@ -10,7 +10,7 @@ from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.build import build
 from dbt_tangles.report.parts import Limits
-from dbt_tangles.report.tangles import MALFORMED_CLAIMS
+from dbt_tangles.report.subjects import MALFORMED_CLAIMS
 from report_browser import address, browse, needs_chromium, url
 from report_kit import make, node, shard
 
@@ -18,13 +18,11 @@ from report_kit import make, node, shard
 @pytest.fixture
 def warehouse(tmp_path):
     warehouse = story.write(tmp_path / "wh")
-    thread = {"tangle_name": "thread", "root_id": story.ROOT, "root_status": "present", "member_count": 3}
-    thread |= {"candidate_count": 5, "set_aside_count": 2, "invalid_claim_count": 0, "depth": 2, "tips": [story.A2]}
     others = [
-        {**thread, "root_id": story.sigil(f"other{n}"), "set_aside_count": 0, "candidate_count": n, "depth": n}
-        for n in range(1, 9)
+        story.tangle(story.sigil(f"other{n}"), set_aside_count=0, candidate_count=n, depth=n) for n in range(1, 9)
     ]
-    return warehouse.write("tangles", thread, *others, {**thread, "tangle_name": "ssb:feed", "candidate_count": 99})
+    of_feed = story.tangle(story.ROOT, tangle_name="ssb:feed", candidate_count=99)
+    return warehouse.write("tangles", story.tangle(story.ROOT), *others, of_feed)
 
 
 def test_the_overview_counts_every_tangle(warehouse):
@@ -125,8 +123,7 @@ def test_people_and_words(warehouse):
 @pytest.mark.parametrize(("status", "title"), [("missing", "(the root is missing)"), ("sealed", "(encrypted)")])
 def test_a_root_without_words(tmp_path, status, title):
     warehouse = story.write(tmp_path / "wh")
-    counts = {"candidate_count": 1, "set_aside_count": 1, "invalid_claim_count": 0, "tips": []}
-    warehouse.write("tangles", {"tangle_name": "thread", "root_id": story.ROOT, "root_status": status, **counts})
+    warehouse.write("tangles", story.tangle(story.ROOT, root_status=status))
     assert shard(make(warehouse), "index")["kinds"]["tangle"]["parts"][0]["title"] == title
 
 

@@ -1,6 +1,4 @@
-"""Names of authors and first words of messages, in place of their ids; logs may be hostile, so both are data only."""
-
-from __future__ import annotations
+"""Names of people, of messages and of files, in place of ids and paths; logs may be hostile, so all are data only."""
 
 import re
 
@@ -13,6 +11,8 @@ from dbt_tangles.why.message import time_of
 #: Titles of subjects without a message of words, by the status of their root.
 _NO_WORDS = {"missing": "(the root is missing)", "sealed": "(encrypted)"}
 _ID = re.compile(r"[@%&][A-Za-z0-9+/]{43}=\.\w+")
+_TABLES = ("ssb_rejects", "pzp_rejects", "autobase_rejects", "timeline_rejects", "timeline_events")
+_MOST_FOLDERS = 200
 
 
 class People:
@@ -58,16 +58,12 @@ class People:
             member["label"] = self.name_of(member["id"])
         for n, asked in part.queries.items():
             if asked.kind == "message" and (row := rows.get(asked.id)):
-                node = part.view["nodes"][n]
-                self._name_node(node, row)
+                node, by = part.view["nodes"][n], self.name_of(row["author"])
+                what = row["content_type"] or ("encrypted" if row["is_encrypted"] else "no type")
+                node["words"] = node["words"].replace(f"by {label(row['author'] or '')}", f"by {by}", 1)
+                node["by"] = by
+                node["title"] = f"{what}, sequence {row['sequence']}{time_of(row['asserted_ms'])} · {by}"
                 node["label"] = words_of(row) if kind != "group" else node["label"]
-
-    def _name_node(self, node: dict, row: dict) -> None:
-        by = self.name_of(row["author"])
-        node["words"] = node["words"].replace(f"by {label(row['author'] or '')}", f"by {by}", 1)
-        what = row["content_type"] or ("encrypted" if row["is_encrypted"] else "no type")
-        node["by"] = by
-        node["title"] = f"{what}, sequence {row['sequence']}{time_of(row['asserted_ms'])} · {by}"
 
 
 def words_of(row: dict) -> str:
@@ -75,3 +71,38 @@ def words_of(row: dict) -> str:
     if row["first_words"]:
         return row["first_words"]
     return f"({row['content_type'] or ('encrypted' if row['is_encrypted'] else 'no words')})"
+
+
+def file_name(path: str) -> str:
+    """Return the last part of a file's path."""
+    return path.rstrip("/").rpartition("/")[2]
+
+
+class FileNames:
+    """The folders of the log files that tables name."""
+
+    def __init__(self, tables: Tables) -> None:
+        of_each = (
+            f"select regexp_extract(source_file, '^(.*/)[^/]', 1) as folder from {name}"
+            for name in _TABLES
+            if tables.has(name)
+        )
+        rows = tables.rows(
+            f"""select distinct folder from ({" union all ".join([*of_each, "select ''"])}) as named(folder)
+            where len(folder) > 1 order by len(folder) desc, folder limit {_MOST_FOLDERS}"""
+        )
+        self._folders = re.compile("|".join(re.escape(row["folder"]) for row in rows) or r"(?!)")
+
+    def shorten(self, text: str) -> str:
+        """Return a text without the folders of log files."""
+        return self._folders.sub("", text)
+
+    def shorten_lines(self, lines: list[list]) -> list[list]:
+        """Return the lines of an answer without the folders of log files."""
+        return [
+            [
+                indent,
+                *(self.shorten(each) if isinstance(each, str) else (self.shorten(each[0]), each[1]) for each in pieces),
+            ]
+            for indent, *pieces in lines
+        ]
