@@ -84,11 +84,6 @@ class PlannedRuns(metaclass=AdapterMeta):
         return self._tables is not None
 
     @available
-    def records_reuse(self) -> bool:
-        """Whether manifests name the last run that reused a table."""
-        return isinstance(self._tables, FolderCatalog)
-
-    @available
     def replaces_in_place(self, relation: BaseRelation, file_format: str | None) -> bool:
         """Whether `create or replace` changes a table, which need not exist, in one commit; a view is dropped first."""
         existing, tables = self.get_relation(None, relation.schema, relation.identifier), self._tables
@@ -145,7 +140,8 @@ class PlannedRuns(metaclass=AdapterMeta):
         key, other = _key_of(relation), _key_of(source)
         noted = warehouse.trusted_manifest(*other)
         if noted:
-            warehouse.copy_table(other, key)
+            warehouse.clear_leftovers(*key)
+            warehouse.link_files(other, key)
             self._building[key] = Publication(noted.get("definition"), noted.get("inputs"), noted.get("groups"))
         return bool(noted)
 
@@ -244,7 +240,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         publication = self._building.pop(key, Publication())
         if key in self._reused:
             self._reused.remove(key)
-            if isinstance(tables, FolderCatalog):  # a commit per table and run would cost more than the run
+            if tables.records_reuse:
                 tables.warehouse.record_reuse(*key, get_invocation_id(), publication)
         else:
             tables.publish(*key, get_invocation_id(), publication)
@@ -283,7 +279,8 @@ class PlannedRuns(metaclass=AdapterMeta):
         if self._planner is None:
             self._definitions = Definitions(nodes, self._macro_resolver.macros, self._vars_of, tables.engine)
             self._selected = set(selected)
-            digest = digest_input if reads_this_disk(tables.session) else _leave_undigested
+            # The engine may read other files than this machine's: then no input has a digest.
+            digest = digest_input if reads_this_disk(tables.session) else lambda path, name: None
 
             def is_small(node_ids: list[str]) -> bool:
                 names = [full_name(*self._table_read(nodes[each])) for each in node_ids]
@@ -297,7 +294,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         plan = self._planner.plan(node_id, full_refresh)
         is_rebuilt = plan.action == REBUILD and not full_refresh and not self._manifest_of(node)
         if is_rebuilt and tables.exists(*_key(node["schema"], node["alias"])):
-            return plan._replace(reason="files" if isinstance(tables, FolderCatalog) else "snapshot")
+            return plan._replace(reason="files" if tables.records_reuse else "snapshot")
         return plan
 
     def _manifest_of(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -328,10 +325,6 @@ def passed(context: Mapping[str, Any]) -> bool:
         return False
     rows = [dict(zip(map(str.lower, row.keys()), row.values(), strict=True)) for row in result["table"].rows]
     return len(rows) == 1 and not rows[0]["should_warn"] and not rows[0]["should_error"]
-
-
-def _leave_undigested(path: str, name: str) -> None:
-    """Digest no input: the engine reads other files than this machine's."""
 
 
 def _key_of(relation: BaseRelation) -> tuple[str, str]:
