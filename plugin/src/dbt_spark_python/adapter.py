@@ -252,7 +252,7 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
         return ", ".join(written)
 
     @available
-    def run_fixpoint(self, relation: BaseRelation, queries: list[str], spec: dict[str, Any], statement: str) -> str:
+    def run_fixpoint(self, relation: BaseRelation, queries: list[str], spec: dict[str, Any], statement: str) -> None:
         """Run the rounds of a `fixpoint` model and create its table; see `fixpoint.Fixpoint`.
 
         Args:
@@ -276,7 +276,6 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
                 rounds.drop()
 
         retry_lost_rows(make, relation.identifier)
-        return ""
 
     @available
     def measure_input(self, path: str, name: str) -> dict[str, int] | None:

@@ -76,12 +76,12 @@ class RunHistory(metaclass=AdapterMeta):
         return said
 
     @available
-    def end_run(self, run: dict[str, Any], nodes: Mapping[str, Any], results: list[Any]) -> str:
+    def end_run(self, run: dict[str, Any], nodes: Mapping[str, Any], results: list[Any]) -> None:
         """Complete the row of the run that ends, and write the rows that changed in its tables."""
         run = Run(**run)
         node = _model(nodes, run, _RUNS)
         if node is None:
-            return ""
+            return
         is_this = f"run_id = {_text(get_invocation_id())}"
         ours = [result for result in results if result.node.package_name == run.package]
         status = "error" if any(result.status in _FAILED for result in ours) else "success"
@@ -103,7 +103,6 @@ class RunHistory(metaclass=AdapterMeta):
         ended["changed_tables"] = _tables_of_runs(changed, "changed_tables", is_this, made)
         self._rebuild(node, _select(self._relation_of(node), ended))
         self._record_changes(run, nodes, published or {})
-        return ""
 
     @available
     def recover_interrupted_swap(self, relation: BaseRelation) -> bool:

@@ -98,7 +98,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         node_id: str,
         key_columns: list[str] | None,
         columns: Mapping[str, str] | None = None,
-    ) -> str:
+    ) -> None:
         """Announce that a node's table is about to be built or reused, according to its plan.
 
         Changed rows are counted by their key columns, if these are given. `columns` are the key, the table of versions
@@ -117,7 +117,6 @@ class PlannedRuns(metaclass=AdapterMeta):
             if plan.action == REUSE:
                 self._reused.add(key)
         self._building[key] = publication
-        return ""
 
     def _log_reason(self, name: str, reason: str) -> None:
         """Log why an existing table is rebuilt. Only the first table for a reason is named.
@@ -170,7 +169,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         return self._figures[query]
 
     @available
-    def plan_python_model(self, relation: BaseRelation, is_continued: bool) -> str:
+    def plan_python_model(self, relation: BaseRelation, is_continued: bool) -> None:
         """Tell a Python model its plan, and whether it continues from its earlier table; see `earlier.ModelPlan`."""
         key = _key_of(relation)
         if self._tables is not None:
@@ -178,7 +177,6 @@ class PlannedRuns(metaclass=AdapterMeta):
             kept = changed.kept_rows(str(relation), "kept.*") if changed and changed.others_stay else ""
             since, are_few = (changed.since, changed.are_few) if changed else (0, False)
             set_plan(relation, ModelPlan(since, are_few, bool(is_continued), kept, tails))
-        return ""
 
     def _find_tails(self, name: tuple[str, str]) -> list[Tail] | None:
         """Return `find_tails` of a table's log; None if another input has changed, too."""
@@ -196,7 +194,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         return f"select {names} from (\n{query}\n)\nunion all\n{kept}"
 
     @available
-    def record_versions(self, relation: BaseRelation, first: int | None, last: int | None) -> str:
+    def record_versions(self, relation: BaseRelation, first: int | None, last: int | None) -> None:
         """Record the smallest and the largest version in a new table of group versions; None if it is empty.
 
         The table begins a new history if it was rebuilt, if every row's version is later than the earlier table's first
@@ -208,7 +206,6 @@ class PlannedRuns(metaclass=AdapterMeta):
             begun = publication.groups["history"].partition(" ")[0] if last else ""
             groups = {"history": f"{begun or get_invocation_id()} {first or 0}", "since": 0, "upto": last or 0}
             self._building[name] = publication._replace(groups=groups)
-        return ""
 
     @available
     def passing_result(self) -> agate.Table:
