@@ -21,7 +21,7 @@ from dbt_spark_python.fences.quiet_libraries import quiet_libraries
 from dbt_spark_python.fixpoint import Fixpoint, Spec
 from dbt_spark_python.incremental.adapter_methods import PlannedRuns
 from dbt_spark_python.incremental.plan import MATERIALIZATION
-from dbt_spark_python.incremental.table_formats import drop_table
+from dbt_spark_python.incremental.table_formats import drop_iceberg
 from dbt_spark_python.project_graph import explain_missing_tables, find_confusions, find_private_reads
 from dbt_spark_python.project_vars import (
     COMMAND_LINE,
@@ -155,7 +155,7 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
         """Drop a table or view with its files, which some engines, and most catalogs of Iceberg, leave behind."""
         if relation.is_iceberg and relation.is_table:
             self.cache_dropped(relation)
-            drop_table(self.execute, str(relation), "iceberg")
+            drop_iceberg(self.execute, str(relation))
         else:
             super().drop_relation(relation)
         if catalog := connection.catalog_of(self.config.credentials):
