@@ -15,6 +15,7 @@ import dbt_common.tests
 import pyarrow.dataset as ds
 import pytest
 
+from dbt_spark_python.fences.known_session import find_session
 from dbt_spark_python.table_store.warehouse import Warehouse
 from plugin_projects import make_project
 
@@ -57,7 +58,7 @@ class DbtProject:
     project_dir: Path
     vars: dict = field(default_factory=dict)
 
-    def invoke(self, *args: str):
+    def invoke(self, *args: str, callbacks=()):
         """Run a dbt command in this process and return its result."""
         from dbt.cli.main import dbtRunner
 
@@ -66,7 +67,7 @@ class DbtProject:
         options += ["--vars", json.dumps(self.vars)]
         paths = ["--target-path", str(self.warehouse / "target" / self.schema)]
         logs = ["--log-path", str(self.warehouse / "logs" / self.schema)]
-        return dbtRunner().invoke([*args, *options, *paths, *logs])
+        return dbtRunner(callbacks=[*callbacks]).invoke([*args, *options, *paths, *logs])
 
     def build(self, *args: str) -> "DbtProject":
         """Run `dbt build`, and fail with the messages of failed nodes."""
@@ -83,15 +84,11 @@ class DbtProject:
     def rows(self, name: str) -> list[dict]:
         """Read a built table as a notebook would: plain parquet files, or for a table format the session."""
         if ENGINE in FORMATS:
-            from dbt_spark_python.fences.known_session import find_session
-
             return [row.asDict() for row in find_session().table(f"{self.schema}.{name}").collect()]
         return ds.dataset(self.warehouse / f"{self.schema}.db" / name, format="parquet").to_table().to_pylist()
 
     def asked(self, sql: str) -> list[tuple]:
         """Query the process's session, as a notebook beside dbt would."""
-        from dbt_spark_python.fences.known_session import find_session
-
         return sorted(map(tuple, find_session().sql(sql).collect()), key=repr)
 
 
@@ -118,8 +115,6 @@ def project(warehouse):
 def spark(project, tmp_path_factory):
     """The session of a build."""
     project("one", make_project(tmp_path_factory.mktemp("one"), {"one.sql": "select 1 as id"})).build()
-    from dbt_spark_python.fences.known_session import find_session
-
     return find_session()
 
 
@@ -130,6 +125,21 @@ def folders(tmp_path) -> Warehouse:
     made.begin_writing()
     yield made
     made.close()
+
+
+def write_files(folders: Warehouse, files: dict[str, str], name: str = "t") -> Path:
+    """Write the files of a new table of the schema `s`, and return its folder; they need not be parquet."""
+    place = folders.private_place("s", name)
+    for file, text in files.items():
+        (place / file).parent.mkdir(parents=True, exist_ok=True)
+        (place / file).write_text(text)
+    return place
+
+
+def publish_files(folders: Warehouse, files: dict[str, str], run: str = "run", name: str = "t", **options):
+    """Publish a new table of these files."""
+    write_files(folders, files, name)
+    return folders.publish("s", name, run, **options)
 
 
 @pytest.fixture

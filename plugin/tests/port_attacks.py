@@ -65,12 +65,17 @@ def listening(pid: int) -> list[str]:
     return sorted(set(found))
 
 
-def ask_connect(targets: list[str], file: Path) -> dict[str, str]:
-    """Request the lines of a file from Spark Connect as another user; return each answer, or gRPC's error name."""
-    command = [sys.executable, "-c", _ASK_CONNECT, str(UID), json.dumps(targets), str(file)]
+def _as_another_user(code: str, targets: list[str], *arguments: str) -> dict[str, str]:
+    """Run code as another user; return what it prints about each target."""
+    command = [sys.executable, "-c", code, str(UID), json.dumps(targets), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd="/")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+def ask_connect(targets: list[str], file: Path) -> dict[str, str]:
+    """Request the lines of a file from Spark Connect as another user; return each answer, or gRPC's error name."""
+    return _as_another_user(_ASK_CONNECT, targets, str(file))
 
 
 # Sends two messages to each port of a JVM: one of Spark's own protocol (network-common: length, type RpcRequest,
@@ -114,7 +119,4 @@ def jvm_of(pid: int) -> int:
 def ask_jvm(pid: int) -> list[str]:
     """Send requests to all ports of a JVM as another user; return each answer."""
     ports = [target.rpartition(":")[2] for target in listening(pid) if target.startswith("127.0.0.1:")]
-    command = [sys.executable, "-c", _ASK_JVM, str(UID), json.dumps(ports)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd="/")
-    assert done.returncode == 0, done.stderr
-    return list(json.loads(done.stdout).values())
+    return list(_as_another_user(_ASK_JVM, ports).values())

@@ -1,7 +1,6 @@
 """A dbt project with one kind of group: orders of shops, their versions, a working set, and two complete tables."""
 
 import csv
-import textwrap
 from pathlib import Path
 
 from conftest import ENGINE, FORMATS
@@ -103,14 +102,11 @@ _MACROS = {
 
 
 def make_shop_project(folder: Path) -> Path:
-    make_project(folder, _MODELS)
+    make_project(folder, _MODELS, _MACROS)
     (folder / "dbt_project.yml").write_text(
         "name: shop\nprofile: plugin\nmodels:\n  +submission_method: session\n"
         f"  +file_format: {FORMATS.get(ENGINE, 'parquet')}\n"
     )
-    (folder / "macros").mkdir()
-    for name, text in _MACROS.items():
-        (folder / "macros" / name).write_text(textwrap.dedent(text).lstrip())
     return folder
 
 

@@ -160,11 +160,8 @@ class Simulation:
 
     def _versions(self, node_id: str, inputs: Mapping[str, Rows], before: dict, version: int) -> dict:
         now = _digests(self._rows(node_id, inputs))
-        first = 1 if not before and version == 1 else version
-        return {
-            group: before[group] if group in before and before[group][0] == now.get(group) else (now.get(group), first)
-            for group in {*before, *now}
-        }
+        kept = {group: noted for group, noted in before.items() if noted[0] == now.get(group)}
+        return {group: (now.get(group), version) for group in {*before, *now}} | kept
 
     def _replaced(self, node_id: str, plan: Any, rows: Rows) -> Rows:
         """The new rows of a table: all rows, or those of changed groups, according to the plan."""

@@ -88,7 +88,7 @@ def test_flipped_bits_are_found_by_all_bytes_and_remembered(folders, published):
 def test_linked_files_keep_their_published_digest(folders, published):
     """A flipped bit in a linked file is still found after the next publication."""
     flip_bit(published)
-    folders.checkout("s", "t")
+    folders.link_files(("s", "t"), ("s", "t"))
     pq.write_table(ROWS, folders.private_place("s", "t") / "c.parquet")
     folders.publish("s", "t", "next")
     assert "/b.parquet' has changed since it was" in record_damage(folders, "s", "t")
@@ -138,12 +138,6 @@ def test_a_manifest_of_any_content_is_tolerated(folders, published, text, said):
     assert (table.run_id, folders.trusted_manifest("s", "t")) == (None, {})
 
 
-@pytest.mark.parametrize("groups", [None, GROUPS, GROUPS | {"later": "key"}])
-def test_groups_of_a_manifest(folders, published, groups):
-    manifest.write(published, manifest.read(published) | {"groups": groups}, folders.draft_path())
-    assert folders.trusted_manifest("s", "t")["groups"] == groups
-
-
 def test_a_manifest_that_is_not_a_file(folders, published):
     place = manifest.path_of(published)
     for make, said in (
@@ -180,7 +174,7 @@ def test_a_table_is_synced_before_it_is_published(folders, monkeypatch):
     for run in ("first", "second"):
         done.clear()
         if run == "second":
-            folders.checkout("s", "t")
+            folders.link_files(("s", "t"), ("s", "t"))
         new = folders.private_place("s", "t")
         (new / "day=1").mkdir(parents=True, exist_ok=True)
         pq.write_table(ROWS, new / "day=1" / f"{run}.parquet")

@@ -30,15 +30,16 @@ MODELS = {
     """,
 }
 
-COUNTED = "{% macro counted_key_columns() %}{{ return(['n'] if model.name == 'counted' else none) }}{% endmacro %}"
+COUNTED = """
+    {% macro counted_key_columns() %}
+        {{ return(['n'] if model.name == 'counted' else none) }}
+    {% endmacro %}
+"""
 
 
 @pytest.fixture(scope="module")
 def shared(project, tmp_path_factory):
-    folder = make_project(tmp_path_factory.mktemp("damaged") / "p", MODELS)
-    (folder / "macros").mkdir()
-    (folder / "macros" / "counted.sql").write_text(COUNTED)
-    return project("damaged", folder)
+    return project("damaged", make_project(tmp_path_factory.mktemp("damaged") / "p", MODELS, {"counted.sql": COUNTED}))
 
 
 @pytest.fixture

@@ -38,13 +38,11 @@ MODELS = {
         inner join {{ ref('python') }} as python on lists.id = python.id and size(python.words) > 0
     """,
 }
-COUNTED = "{% macro counted_key_columns() %}{{ return(['id']) }}{% endmacro %}"
+COUNTED = {"counted.sql": "{% macro counted_key_columns() %}{{ return(['id']) }}{% endmacro %}"}
 
 
 def test_rows_go_and_come_back(project, tmp_path):
-    folder = make_project(tmp_path / "p", MODELS)
-    (folder / "macros").mkdir()
-    (folder / "macros" / "counted.sql").write_text(COUNTED)
+    folder = make_project(tmp_path / "p", MODELS, COUNTED)
     seen = []
     for above in (0, 5, 5, 1, 0):
         built = project("empty_tables", folder, above=above).build()

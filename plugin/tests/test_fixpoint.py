@@ -3,21 +3,23 @@
 import pytest
 
 from dbt_spark_python import fixpoint
-from dbt_spark_python.fixpoint import ROUNDS_AT_ONCE, Fixpoint, Names, Spec
+from dbt_spark_python.fixpoint import ROUNDS_AT_ONCE, Fixpoint, Spec
 
-NAMES = Names("<this>", "<all>", "<done>", "<number>", "<waiting>")
 # Each number follows the one before it, and every tenth number also follows its half.
-BASE = "select 0 as n, 0 as depth, 1 as met, true as is_settled from <waiting>edges limit 1"
+BASE = "select 0 as n, 0 as depth, 1 as met, true as is_settled from __fixpoint_waiting__edges limit 1"
 STEP = """
     with met as (
-        select n, depth, met from <this> where not is_settled
+        select n, depth, met from __fixpoint_this_round__ where not is_settled
         union all
-        select e.n, r.depth + 1, 1 as met from <waiting>edges as e join <this> as r on e.before = r.n where r.is_settled
+        select e.n, r.depth + 1, 1 as met
+        from __fixpoint_waiting__edges as e join __fixpoint_this_round__ as r on e.before = r.n where r.is_settled
     )
     select n, max(depth) as depth, cast(sum(met) as int) as met, sum(met) = if(n % 10 = 0, 2, 1) as is_settled
     from met group by n
 """
-WAITING = "select e.* from <waiting>edges as e left anti join <done> as r on e.before = r.n"
+WAITING = """
+    select e.* from __fixpoint_waiting__edges as e left anti join __fixpoint_done_rounds__ as r on e.before = r.n
+"""
 LAST = 3 * ROUNDS_AT_ONCE
 EDGES = [(n, before) for n in range(1, LAST + 1) for before in {n - 1, n // 2 if n % 10 == 0 else n - 1}]
 
@@ -32,7 +34,7 @@ def edges(spark):
 def run(spark, queries=(BASE, STEP, WAITING), **spec) -> tuple[dict, list[str]]:
     """Run the rounds; return the depths of the settled rows by number, and the logged lines."""
     lines: list[str] = []
-    rounds = Fixpoint(spark, queries, NAMES, Spec(["n", "depth"], **spec), "fixpoint_test", lines.append)
+    rounds = Fixpoint(spark, queries, Spec(["n", "depth"], **spec), "fixpoint_test", lines.append)
     found = {row["n"]: row["depth"] for row in spark.sql(rounds.run()).collect()}
     rounds.drop()
     assert [table.name for table in spark.catalog.listTables() if table.name.startswith("fixpoint_test")] == []
@@ -62,7 +64,7 @@ def test_a_limit_leaves_no_rows(edges, limit):
 
 
 def test_a_query_in_place_of_a_table(edges):
-    empty = "(select * from edges where false limit 0)"
-    found, lines = run(edges, [query.replace("<waiting>edges", f"<waiting>{empty}") for query in (BASE, STEP, WAITING)])
+    empty = "__fixpoint_waiting__(select * from edges where false limit 0)"
+    found, lines = run(edges, [query.replace("__fixpoint_waiting__edges", empty) for query in (BASE, STEP, WAITING)])
     assert found == {}
     assert lines[-1] == "rounds end at round 0: no further row settles"

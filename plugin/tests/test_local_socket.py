@@ -11,7 +11,7 @@ import pytest
 
 import port_attacks
 from conftest import TESTS
-from dbt_process import run_python
+from dbt_process import SAIL_SERVER, run_python, started
 from dbt_spark_python.engines import local_socket, relay, sail_server
 from dbt_spark_python.fences import replaced_listener, socket_filter
 from dbt_spark_python.session import connection
@@ -33,15 +33,6 @@ def model(dbt, spark):
     return spark.range(1)
 """
 
-OPEN = """
-import os, sys, time
-from pysail.spark import SparkConnectServer
-server = SparkConnectServer("127.0.0.1", 0)
-server.start(background=True)
-print(os.getpid(), flush=True)
-sys.stdin.read()
-"""
-
 
 @pytest.fixture
 def secret(tmp_path):
@@ -51,19 +42,11 @@ def secret(tmp_path):
     return file
 
 
-@contextlib.contextmanager
-def started(code: str):
-    """The id of a process that runs this code, until the block ends."""
-    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        yield int(process.stdout.readline())
-        process.stdin.close()
-
-
 def test_another_user_reads_a_secret_through_an_open_port(secret):
     """Without the guard the attack succeeds, which shows that the attack of the other tests is effective."""
     pytest.importorskip("pysail")
-    with started(OPEN) as pid:
-        said = port_attacks.ask_connect(port_attacks.listening(pid), secret)
+    with started(SAIL_SERVER) as (pid, _):
+        said = port_attacks.ask_connect(port_attacks.listening(int(pid)), secret)
     assert [SECRET in answer for answer in said.values()] == [True]
 
 
@@ -71,16 +54,7 @@ def test_another_user_reads_a_secret_through_an_open_port(secret):
 def building(folder):
     """The id of a process that builds a model until the block ends; the build must then succeed."""
     project = make_project(folder / "project", {"waits.py": WAITING})
-    command = [
-        sys.executable,
-        "-m",
-        "dbt.cli.main",
-        "build",
-        "--project-dir",
-        str(project),
-        "--profiles-dir",
-        str(TESTS),
-    ]
+    command = [sys.executable, "-m", "dbt.cli.main", "build", "--project-dir", project, "--profiles-dir", TESTS]
     own = {"DBT_SPARK_PYTHON_TEST_WAREHOUSE": str(folder / "warehouse"), "PLACE_OF_THE_TEST": str(folder)}
     with subprocess.Popen(command, env=os.environ | own, cwd=folder, stdout=subprocess.PIPE, text=True) as build:
         until = time.monotonic() + 120
@@ -121,8 +95,8 @@ NO_TOKEN = "Authentication error"  # py4j's answer to a call without a token
 @pytest.mark.spark
 def test_another_user_is_heard_by_a_spark_that_asks_for_no_secret():
     """Without a secret, the driver and its block manager read another user's bytes; py4j always requires its token."""
-    with started(OF_SPARK) as pid:
-        said = port_attacks.ask_jvm(port_attacks.jvm_of(pid))
+    with started(OF_SPARK) as (pid,):
+        said = port_attacks.ask_jvm(port_attacks.jvm_of(int(pid)))
     assert sum("org.apache.spark" in answer and NO_SECRET not in answer for answer in said) == 2
     assert sum(NO_TOKEN in answer for answer in said) == 1
 

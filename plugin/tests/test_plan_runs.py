@@ -26,6 +26,8 @@ NODES = graph(
 )
 NAMES = [each["name"] for each in NODES.values()]
 SHOPS = "abcd"
+#: Tables with the rows of one other table.
+COPIES = {"lines": "log", "orders": "lines", "names": "lines", "changed_orders": "orders", "sums": "changed_orders"}
 
 
 def _town(shop: str) -> str:
@@ -43,14 +45,8 @@ def compute(name: str, code: str, inputs: Mapping[str, Rows]) -> Rows:
         return inputs["orders"]
     if name == "town_versions":
         return frozenset((_town(shop), f"{shop} {value}") for shop, value in inputs["sums"])
-    if name == "lines":
-        return _with_code(read["log"], code)
-    if name in ("orders", "names"):
-        return _with_code(read["lines"], f"{name} {code}")
-    if name == "changed_orders":
-        return _with_code(read["orders"], code)
-    if name == "sums":
-        return _with_code(read["changed_orders"], code)
+    if name in COPIES:
+        return _with_code(read[COPIES[name]], f"{name} {code}")
     if name == "named":
         orders, names = read["changed_orders"], read["names"]
         return _with_code({shop: f"{value} {names.get(shop)}" for shop, value in orders.items()}, code)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from conftest import write_files
 from dbt_process import run_python
 from dbt_spark_python.table_store import warehouse
 from plugin_projects import make_project
@@ -65,13 +66,6 @@ def test_tables_of_their_owner_alone(project, tmp_path):
     assert sorted(row["day"] for row in built.rows("growing")) == [1, 2]
 
 
-def new_table(folders, name: str) -> None:
-    place = folders.private_place("s", name)
-    place.mkdir(parents=True)
-    (place / "a.parquet").write_text(name)
-    (place / "a.parquet").chmod(0o644)
-
-
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077], ids=oct)
 def test_a_table_is_closed_before_it_is_public(folders, umask, monkeypatch):
     """So is its manifest, which is rewritten when a run reuses the table."""
@@ -79,7 +73,7 @@ def test_a_table_is_closed_before_it_is_public(folders, umask, monkeypatch):
     monkeypatch.setattr(warehouse, "replace_folder", lambda new, *rest: (seen.append(modes(new)), replace(new, *rest)))
     try:
         folders.mark_owner_only("s", "keys", True)
-        new_table(folders, "keys")
+        (write_files(folders, {"a.parquet": ""}, "keys") / "a.parquet").chmod(0o644)
         folders.publish("s", "keys", "first")
         folders.record_reuse("s", "keys", "second", warehouse.Publication())
     finally:
@@ -107,7 +101,7 @@ def test_other_users_do_not_see_the_table():
         folders = warehouse.Warehouse(Path(place) / "warehouse")
         folders.mark_owner_only("s", "keys", True)
         for name in ("keys", "for_all"):
-            new_table(folders, name)
+            (write_files(folders, {"a.parquet": name}, name) / "a.parquet").chmod(0o644)
             folders.publish("s", name, "first")
         for folder in (Path(place), folders.root, folders.root / "s.db", folders.public_place("s", "for_all")):
             folder.chmod(0o755)

@@ -1,7 +1,5 @@
 """The warehouse from outside: dbt in separate processes, as users start it."""
 
-import textwrap
-
 import pyarrow.dataset as ds
 import pytest
 
@@ -40,7 +38,7 @@ def rows(warehouse, table, schema="s"):
 
 @pytest.fixture
 def small(tmp_path):
-    return make_project(tmp_path / "project", {name: textwrap.dedent(text) for name, text in MODELS.items()})
+    return make_project(tmp_path / "project", MODELS)
 
 
 def test_a_process_finds_the_tables_of_an_earlier_one(small, tmp_path):
@@ -79,9 +77,8 @@ JAVA = """
 
 
 @pytest.mark.parametrize(("most", "is_small"), [(10_000, True), (-1, False)])
-def test_a_small_run_has_a_java_that_starts_fast(most, is_small, tmp_path, monkeypatch):
+def test_a_small_run_has_a_java_that_starts_fast(most, is_small, tmp_path):
     """It has the small-run options of the profile; all runs have the options that Spark has settings for."""
-    monkeypatch.delenv("PYSPARK_SUBMIT_ARGS", raising=False)  # this process's own settings are not passed on
     project = make_project(tmp_path / "project", {"java.py": JAVA})
     dbt(project, "run", warehouse=tmp_path / "warehouse", most=most)
     options = {row["option"] for row in rows(tmp_path / "warehouse", "java")}

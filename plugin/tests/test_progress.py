@@ -1,7 +1,6 @@
 """Progress lines of a run, and of a Python model."""
 
 import json
-import os
 import re
 import sys
 import threading
@@ -10,9 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
-from dbt.cli.main import dbtRunner
 
-from conftest import TESTS
 from dbt_spark_python.session import progress
 from dbt_spark_python.session.progress import RunProgress
 from plugin_projects import make_project
@@ -40,11 +37,8 @@ def built(project, tmp_path_factory):
 
 def lines_of(built, capfd, *command: str) -> list[tuple[int, int]]:
     """Run a command on two threads with a line for each step, and return the lines."""
-    os.environ["DBT_SPARK_PYTHON_TEST_SCHEMA"] = built.schema
-    options = ["--project-dir", str(built.project_dir), "--profiles-dir", str(TESTS), "--threads", "2"]
-    options += ["--log-level", "warn", "--target-path", str(built.warehouse / "target" / "progress")]
     capfd.readouterr()
-    dbtRunner(callbacks=[RunProgress(interval=0)]).invoke([*command, *options])
+    built.invoke(*command, "--threads", "2", "--log-level", "warn", callbacks=[RunProgress(interval=0)])
     found = re.findall(r"^(\d+) of (\d+) steps done$", capfd.readouterr().out, re.MULTILINE)
     return [(int(done), int(total)) for done, total in found]
 

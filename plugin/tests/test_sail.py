@@ -226,14 +226,6 @@ def test_hooks_run_after_the_first_failure(project, tmp_path, capfd):
     assert "it fails" in said and "1 of 1 OK hook: plugin.on-run-end.0" in said, said
 
 
-DESCRIBED = """
-    models:
-      - {name: rows, description: "it's a table", columns: [{name: id, description: "the row's id"}]}
-      - {name: seen, description: "it's a view", columns: [{name: id, description: "the row's id"}]}
-      - {name: made, description: "it's made by Python", columns: [{name: id, description: "the row's id"}]}
-"""
-
-
 @pytest.mark.sail
 def test_persist_docs_is_skipped(project, tmp_path, capfd):
     """A run says once that Sail cannot store descriptions, and builds the tables and views without them."""
@@ -241,9 +233,10 @@ def test_persist_docs_is_skipped(project, tmp_path, capfd):
         "rows.sql": "{{ config(materialized='table') }} select 1 as id",
         "seen.sql": "select * from {{ ref('rows') }}",
         "made.py": "def model(dbt, spark):\n    return dbt.ref('rows')\n",
-        "described.yml": DESCRIBED,
     }
-    folder = make_project(tmp_path / "p", models)
+    columns = [{"name": "id", "description": "the row's id"}]
+    described = [{"name": name[:4], "description": f"it's {name}", "columns": columns} for name in models]
+    folder = make_project(tmp_path / "p", models | {"described.yml": json.dumps({"models": described})})
     with (folder / "dbt_project.yml").open("a") as settings:
         settings.write("  +persist_docs: {relation: true, columns: true}\n")
     made = project("described", folder)

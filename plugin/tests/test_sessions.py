@@ -5,24 +5,12 @@ The server is Sail's, in a separate process; it speaks Spark Connect like Spark'
 
 import json
 import os
-import subprocess
-import sys
 
 import pytest
 
-from conftest import TESTS
-from dbt_process import run_python
+from dbt_process import SAIL_SERVER, dbt, run, run_python, started
 from dbt_spark_python.session import environment
 from plugin_projects import make_project
-
-SERVER = """
-import sys
-from pysail.spark import SparkConnectServer
-server = SparkConnectServer("127.0.0.1", 0)
-server.start(background=True)
-print("sc://{}:{}".format(*server.listening_address), flush=True)
-sys.stdin.read()
-"""
 
 NOTEBOOK = """
 import json, sys
@@ -49,25 +37,8 @@ MODELS = {
 @pytest.fixture
 def server(tmp_path):
     """The address of a Spark Connect server."""
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    quiet = {**os.environ, "RUST_LOG": "error"}
-    with subprocess.Popen([sys.executable, "-c", SERVER], env=quiet, cwd=tmp_path, **pipes) as process:
-        yield process.stdout.readline().strip()
-        process.stdin.close()
-
-
-def run(code: list[str], target: str, folder, **variables) -> subprocess.CompletedProcess:
-    """Run dbt on a project, in a separate process."""
-    options = ["--project-dir", str(folder), "--profiles-dir", str(TESTS), "--target", target]
-    clean = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_"))}
-    return subprocess.run(
-        [sys.executable, *code, *options, "--log-path", str(folder / "logs"), "--target-path", str(folder / "target")],
-        env={**clean, "JAVA_HOME": "/nowhere", "NO_COLOR": "1", "DBT_SPARK_PYTHON_TEST_SCHEMA": "s", **variables},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        cwd=folder,
-    )
+    with started(SAIL_SERVER, cwd=tmp_path) as (_, address):
+        yield address
 
 
 def java() -> dict[str, str]:
@@ -76,7 +47,8 @@ def java() -> dict[str, str]:
 
 def check_notebook(place: str, folder, **variables) -> None:
     """Run dbt from Python with an open session: models see the views of cells, and cells the tables of models."""
-    done = run(["-c", NOTEBOOK, place], "connect", make_project(folder / "p", MODELS), **variables)
+    project, target = make_project(folder / "p", MODELS), ["--target", "connect"]
+    done = run(project, project, target, {"JAVA_HOME": "/nowhere", **variables}, code=["-c", NOTEBOOK, place])
     assert done.returncode == 0, done.stdout + done.stderr
     failed, zone, rows = map(json.loads, done.stdout.splitlines()[-3:])
     assert zone == "Asia/Tokyo", "the profile's settings are made"
@@ -86,10 +58,8 @@ def check_notebook(place: str, folder, **variables) -> None:
 def check_server(address: str, folder, **variables) -> None:
     """Build a project with SQL and Python models on SPARK_REMOTE; each reads the other's table."""
     models = MODELS | {"looks.py": "def model(dbt, spark):\n    return spark.sql('select 1 as answer')\n"}
-    folder = make_project(folder / "p", models)
-    done = run(["-m", "dbt.cli.main", "build"], "connect", folder, SPARK_REMOTE=address, **variables)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "PASS=2" in done.stdout
+    settings = {"JAVA_HOME": "/nowhere", "SPARK_REMOTE": address, **variables}
+    assert "PASS=2" in dbt(make_project(folder / "p", models), "build", "--target", "connect", **settings)
 
 
 @pytest.mark.sail

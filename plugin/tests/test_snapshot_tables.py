@@ -9,7 +9,7 @@ from pyspark.errors import PySparkException
 
 from dbt_spark_python.incremental import snapshot_tables
 from dbt_spark_python.incremental.snapshot_tables import PROPERTY, SnapshotTables
-from dbt_spark_python.incremental.table_formats import TOO_OLD, Delta, Iceberg, drop_table
+from dbt_spark_python.incremental.table_formats import TOO_OLD, Delta, Iceberg, drop_iceberg
 from dbt_spark_python.table_store.public_folders import Publication
 
 ORIGIN = Publication({"code": "it's \\ 1"}, {"model.shop.orders": "1"}, {"history": "h 0", "since": 1, "upto": 2})
@@ -210,15 +210,14 @@ def test_a_table_whose_files_must_stay_is_dropped_without_them():
         if sql.endswith("purge"):
             raise RuntimeError("Cannot purge table: GC is disabled (deleting files may corrupt other tables)")
 
-    drop_table(refuse, "s.t", "iceberg")
-    drop_table(refuse, "s.t", "delta")
-    assert statements == ["drop table if exists s.t purge", *["drop table if exists s.t"] * 2]
+    drop_iceberg(refuse, "s.t")
+    assert statements == ["drop table if exists s.t purge", "drop table if exists s.t"]
 
     def fail(sql: str) -> None:
         raise RuntimeError("the catalog does not answer")
 
     with pytest.raises(RuntimeError, match="does not answer"):
-        drop_table(fail, "s.t", "iceberg")
+        drop_iceberg(fail, "s.t")
 
 
 def test_a_run_names_no_snapshot_of_a_table_whose_node_failed_after_its_commit(catalog):

@@ -10,7 +10,6 @@ MAKE = """
 import sys
 from pathlib import Path
 
-import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from dbt_spark_python.python_model import write
@@ -32,7 +31,7 @@ for name, within in (("by_sql", "_temporary"), ("by_python", "_temporary"), ("of
     (place / "made.db" / name / "part-0.parquet").write_bytes(b"half of a file")
 cursor = handle.SessionCursor(spark)
 cursor.execute("create table made.by_sql using parquet as select 1 as number")
-write.write(spark, pa.table({"number": [2]}), "made.by_python", {"file_format": "parquet"})
+write.write(spark.sql("select 2 as number"), "made.by_python", {"file_format": "parquet"})
 print([spark.table(f"made.{name}").collect()[0].number for name in ("by_sql", "by_python")])
 try:
     cursor.execute("create table made.of_others using parquet as select 3 as number")

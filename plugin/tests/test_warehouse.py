@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from conftest import publish_files, write_files
 from dbt_process import run_python
 from dbt_spark_python.session import connection
 from dbt_spark_python.table_store import atomic_swap, durable_files
@@ -18,16 +19,9 @@ from dbt_spark_python.table_store.errors import WarehouseError
 from dbt_spark_python.table_store.warehouse import Warehouse
 
 
-def write(warehouse: Warehouse, schema: str, name: str, files: dict[str, str]) -> None:
-    place = warehouse.private_place(schema, name)
-    place.mkdir(parents=True)
-    for file, text in files.items():
-        (place / file).write_text(text)
-
-
-def read(warehouse: Warehouse, schema: str, name: str) -> dict[str, str]:
-    """The content of a table for a reader; parquet readers skip hidden names."""
-    place = warehouse.public_place(schema, name)
+def read(warehouse: Warehouse) -> dict[str, str]:
+    """The content of the table `s.t` for a reader; parquet readers skip hidden names."""
+    place = warehouse.public_place("s", "t")
     return {file.name: file.read_text() for file in place.iterdir() if file.name[0] not in "._"}
 
 
@@ -43,10 +37,10 @@ def test_a_table_is_the_old_one_or_the_new_one(folders, monkeypatch, can_exchang
     if not can_exchange:
         monkeypatch.setattr(atomic_swap, "_exchange", lambda one, other: False)
     for run in ("first", "second"):
-        write(folders, "s", "t", {f"{run}.parquet": run})
+        write_files(folders, {f"{run}.parquet": run})
         assert folders.public_place("s", "t").exists() is (run == "second")
         folders.publish("s", "t", run)
-        assert read(folders, "s", "t") == {f"{run}.parquet": run}
+        assert read(folders) == {f"{run}.parquet": run}
     (table,) = folders.published("s")
     assert (table.schema, table.name, table.run_id) == ("s", "t", "second")
     left = sorted(path.name for path in folders.public_place("s", "t").parent.iterdir())
@@ -55,8 +49,7 @@ def test_a_table_is_the_old_one_or_the_new_one(folders, monkeypatch, can_exchang
 
 
 def test_a_reader_always_finds_a_table(folders):
-    write(folders, "s", "t", {"a.parquet": "0", "b.parquet": "0"})
-    folders.publish("s", "t", "0")
+    publish_files(folders, {"a.parquet": "0", "b.parquet": "0"}, "0")
     seen, done = set(), threading.Event()
 
     def look():
@@ -69,8 +62,7 @@ def test_a_reader_always_finds_a_table(folders):
     reader = threading.Thread(target=look)
     reader.start()
     for number in range(1, 80):
-        write(folders, "s", "t", {f"a{number}.parquet": "", f"b{number}.parquet": ""})
-        folders.publish("s", "t", str(number))
+        publish_files(folders, {f"a{number}.parquet": "", f"b{number}.parquet": ""}, str(number))
     done.set()
     reader.join()
     whole = {frozenset({"a.parquet", "b.parquet"})}
@@ -80,14 +72,13 @@ def test_a_reader_always_finds_a_table(folders):
 
 
 def test_a_process_killed_between_two_renames_keeps_the_table(folders):
-    write(folders, "s", "t", {"old.parquet": "old"})
-    folders.publish("s", "t", "old")
+    publish_files(folders, {"old.parquet": "old"}, "old")
     place = folders.public_place("s", "t")
     place.rename(place.with_name(".replaced-t"))
     folders.end_writing()
     assert folders.published("s") == []
     folders.begin_writing()
-    assert read(folders, "s", "t") == {"old.parquet": "old"}
+    assert read(folders) == {"old.parquet": "old"}
 
     # ... and one killed after both renames leaves no trace.
     place.with_name(".replaced-t").mkdir()
@@ -143,6 +134,8 @@ def test_a_second_builder_waits_for_the_first(folders, monkeypatch):
     """Lines tell about the wait; after the given time the error says so."""
     monkeypatch.setattr(warehouse_module, "_TELL_S", 0.1)
     other, lines = Warehouse(folders.root), []
+    with pytest.raises(WarehouseError, match=f"^the warehouse .* is being built by process {os.getpid()} since"):
+        other.begin_writing()
     with pytest.raises(WarehouseError, match=r"^after 0\.5 s, the warehouse .* is being built by process"):
         other.begin_writing(0.5, lines.append)
     assert 2 <= len(lines) <= 6 and lines[0].endswith("(0 of 0.5 s)")
@@ -153,8 +146,7 @@ def test_a_second_builder_waits_for_the_first(folders, monkeypatch):
 
 
 def test_a_reader_of_a_warehouse_it_may_not_write_to(folders):
-    write(folders, "s", "t", {"a.parquet": ""})
-    folders.publish("s", "t", "run")
+    publish_files(folders, {"a.parquet": ""})
     folders.end_writing()
     code = """
         if os.getuid() == 0:  # root may write everywhere
@@ -195,9 +187,8 @@ def test_a_file_is_not_a_warehouse(tmp_path):
 
 
 def test_a_full_disk_is_reported_and_loses_no_table(folders, monkeypatch):
-    write(folders, "s", "t", {"old.parquet": "old"})
-    folders.publish("s", "t", "old")
-    write(folders, "s", "t", {"new.parquet": "new"})
+    publish_files(folders, {"old.parquet": "old"}, "old")
+    write_files(folders, {"new.parquet": "new"})
 
     def full(path):
         raise OSError(28, "No space left on device")
@@ -205,7 +196,7 @@ def test_a_full_disk_is_reported_and_loses_no_table(folders, monkeypatch):
     monkeypatch.setattr(durable_files, "sync_file", full)
     with pytest.raises(WarehouseError, match=r"cannot publish s\.t at .*No space left on device \(free some space"):
         folders.publish("s", "t", "new")
-    assert read(folders, "s", "t") == {"old.parquet": "old"}
+    assert read(folders) == {"old.parquet": "old"}
 
 
 def test_a_half_written_folder_is_not_a_table(folders):
@@ -218,29 +209,28 @@ def test_a_half_written_folder_is_not_a_table(folders):
 
 
 def test_a_copy_to_add_to_leaves_the_public_table_alone(folders):
-    write(folders, "s", "t", {"a.parquet": "a", "b.parquet": "b"})
-    folders.publish("s", "t", "first")
-    assert folders.checkout("s", "t")
-    assert not folders.checkout("s", "none")
+    publish_files(folders, {"a.parquet": "a", "b.parquet": "b"}, "first")
+    folders.link_files(("s", "t"), ("s", "t"))
+    with pytest.raises(WarehouseError, match=r"cannot copy s\.none at .*No such file"):
+        folders.link_files(("s", "none"), ("s", "t"))
     copy, public = folders.private_place("s", "t"), folders.public_place("s", "t")
     (copy / "b.parquet").unlink()
     (copy / "c.parquet").write_text("c")
-    assert read(folders, "s", "t") == {"a.parquet": "a", "b.parquet": "b"}
+    assert read(folders) == {"a.parquet": "a", "b.parquet": "b"}
     kept = (public / "a.parquet").stat().st_ino
     folders.publish("s", "t", "second")
-    assert read(folders, "s", "t") == {"a.parquet": "a", "c.parquet": "c"}
+    assert read(folders) == {"a.parquet": "a", "c.parquet": "c"}
     assert (public / "a.parquet").stat().st_ino == kept
 
 
 def test_a_table_is_extended_under_another_name(folders, monkeypatch):
     """It is rewritten in full if it has too many files, or files that have changed since they were published."""
-    write(folders, "s", "t", {"a.parquet": "a"})
-    folders.publish("s", "t", "first")
-    write(folders, "s", "t__next", {"b.parquet": "b"})
-    assert folders.checkout("s", "t", "t__next")
+    publish_files(folders, {"a.parquet": "a"}, "first")
+    write_files(folders, {"b.parquet": "b"}, "t__next")
+    folders.link_files(("s", "t"), ("s", "t__next"))
     folders.private_place("s", "t__next").rename(folders.private_place("s", "t"))
     folders.publish("s", "t", "second")
-    assert read(folders, "s", "t") == {"a.parquet": "a", "b.parquet": "b"}
+    assert read(folders) == {"a.parquet": "a", "b.parquet": "b"}
 
     assert folders.can_grow("S", "T") and not folders.can_grow("s", "none")
     with monkeypatch.context() as patched:
@@ -251,12 +241,10 @@ def test_a_table_is_extended_under_another_name(folders, monkeypatch):
 
 
 def test_a_view_and_a_table_take_each_others_place(folders):
-    write(folders, "s", "x", {"a.parquet": ""})
-    folders.publish("s", "x", "run")
+    publish_files(folders, {"a.parquet": ""}, name="x")
     folders.publish_view("s", "x", "CREATE VIEW s.x AS SELECT 1")
     assert (folders.published("s"), folders.views()) == ([], {("s", "x"): "CREATE VIEW s.x AS SELECT 1"})
-    write(folders, "s", "x", {"a.parquet": ""})
-    folders.publish("s", "x", "run")
+    publish_files(folders, {"a.parquet": ""}, name="x")
     assert ([table.name for table in folders.published("s")], folders.views()) == (["x"], {})
 
 

@@ -18,10 +18,10 @@ from pyspark.errors import PySparkException
 
 from dbt_spark_python.engines import sail
 from dbt_spark_python.fences.quiet_libraries import quiet_libraries
-from dbt_spark_python.fixpoint import Fixpoint, Names, Spec
+from dbt_spark_python.fixpoint import Fixpoint, Spec
 from dbt_spark_python.incremental.adapter_methods import PlannedRuns
 from dbt_spark_python.incremental.plan import MATERIALIZATION
-from dbt_spark_python.incremental.table_formats import drop_table
+from dbt_spark_python.incremental.table_formats import drop_iceberg
 from dbt_spark_python.project_graph import explain_missing_tables, find_confusions, find_private_reads
 from dbt_spark_python.project_vars import (
     COMMAND_LINE,
@@ -34,7 +34,6 @@ from dbt_spark_python.project_vars import (
 from dbt_spark_python.python_model import requirements
 from dbt_spark_python.python_model.retries import retry_lost_rows
 from dbt_spark_python.python_model.submit import SessionPythonJob
-from dbt_spark_python.python_model.write import mark_target
 from dbt_spark_python.run_history import RunHistory
 from dbt_spark_python.session import connection, small_run_profile
 from dbt_spark_python.session.found_input import find_input
@@ -156,7 +155,7 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
         """Drop a table or view with its files, which some engines, and most catalogs of Iceberg, leave behind."""
         if relation.is_iceberg and relation.is_table:
             self.cache_dropped(relation)
-            drop_table(self.execute, str(relation), "iceberg")
+            drop_iceberg(self.execute, str(relation))
         else:
             super().drop_relation(relation)
         if catalog := connection.catalog_of(self.config.credentials):
@@ -168,7 +167,8 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
         if catalog and sail.is_sail(catalog.spark):
             if catalog.rename(from_relation.schema, from_relation.identifier, to_relation.identifier):
                 return
-            sail.copy(catalog.spark, str(from_relation), str(to_relation))
+            # Sail's ALTER TABLE cannot rename tables (until 0.7.2 at least).
+            catalog.spark.sql(f"create table {to_relation} using parquet as select * from {from_relation}")
             self.drop_relation(from_relation)
         else:
             super().rename_relation(from_relation, to_relation)
@@ -243,11 +243,6 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
             raise CompilationError(said)
 
     @available
-    def mark_target(self, code: str, relation: BaseRelation) -> str:
-        """Add to a Python model's code the name of its table; see `python_model.write`."""
-        return mark_target(code, str(relation))
-
-    @available
     def write_rows(self, rows: Iterable[Iterable[Any]], types: list[str]) -> str:
         """Write rows as SQL literals of these types, for `values`."""
         written = []
@@ -257,54 +252,30 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
         return ", ".join(written)
 
     @available
-    def run_fixpoint(
-        self, relation: BaseRelation, queries: list[str], names: dict[str, str], spec: dict[str, Any], statement: str
-    ) -> str:
+    def run_fixpoint(self, relation: BaseRelation, queries: list[str], spec: dict[str, Any], statement: str) -> None:
         """Run the rounds of a `fixpoint` model and create its table; see `fixpoint.Fixpoint`.
 
         Args:
             relation: The table.
             queries: The base query, the step query and, optionally, the query for the rows that still wait.
-            names: The placeholders for stored rows, as in `fixpoint.Names`, and `result`.
             spec: The limits of the rounds, as in `fixpoint.Spec`.
-            statement: Creates the table; `names["result"]` in it stands for the query for the settled rows.
+            statement: Creates the table; `__fixpoint_result__` in it stands for the query for the settled rows.
         """
-        result, spark = names.pop("result"), connection.python_session(self.config.credentials)
+        spark = connection.python_session(self.config.credentials)
         prefix = f"fixpoint_{hashlib.sha256(str(relation).encode()).hexdigest()[:16]}"
 
         def make() -> None:
             rounds = Fixpoint(
-                spark,
-                queries,
-                Names(**names),
-                Spec(**spec),
-                prefix,
-                lambda line: logger.info(f"{relation.identifier}: {line}"),
+                spark, queries, Spec(**spec), prefix, lambda line: logger.info(f"{relation.identifier}: {line}")
             )
             try:
                 query = rounds.run()
                 with self.connections.exception_handler(statement):
-                    SessionCursor(spark).execute(statement.replace(result, query))
+                    SessionCursor(spark).execute(statement.replace("__fixpoint_result__", query))
             finally:
                 rounds.drop()
 
         retry_lost_rows(make, relation.identifier)
-        return ""
-
-    @available
-    def published(self, schema: str) -> list[dict[str, Any]] | None:
-        """Return the published tables of a schema; None if tables have no manifests.
-
-        Each has its `name`; `run_id`, the last run that built or reused it, if manifests record that; `built_at`;
-        `changed_in`, the run that last changed its rows; `changes`, the row counts of that change, if they were
-        counted; and `snapshot`, the current snapshot of a table of Iceberg or Delta Lake.
-        """
-        if self._tables is None:
-            return None
-        return [
-            {key: getattr(table, key) for key in ("name", "run_id", "built_at", "changed_in", "changes", "snapshot")}
-            for table in self._tables.published(schema.lower(), self._building)
-        ]
 
     @available
     def measure_input(self, path: str, name: str) -> dict[str, int] | None:

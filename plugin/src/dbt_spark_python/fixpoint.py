@@ -20,8 +20,11 @@ ROUNDS_AT_ONCE = 16
 SMALL_ROWS = 10_000
 #: A round of at most this many rows is broadcast to all tasks of the next round.
 BROADCAST_ROWS = 100_000
-#: A table behind its placeholder; with `--empty` dbt puts a query in parentheses in its place.
-_TABLE = r"(\([^()]*\)|\S+)"
+#: The placeholders for stored rows, which the macros of `fixpoint/parts.sql` write into a model's queries.
+_THIS_ROUND, _ALL_ROUNDS = "__fixpoint_this_round__", "__fixpoint_all_rounds__"
+_DONE_ROUNDS, _ROUND_NUMBER = "__fixpoint_done_rounds__", "__fixpoint_round_number__"
+#: A table of waiting rows behind its placeholder; with `--empty` dbt puts a query in parentheses in its place.
+_WAITING = re.compile(r"__fixpoint_waiting__(\([^()]*\)|\S+)")
 #: The setting that lets Spark infer constraints of rows.
 _CONSTRAINTS = "spark.sql.constraintPropagation.enabled"
 #: The most rounds that a model may run.
@@ -44,43 +47,25 @@ class Spec(NamedTuple):
     words: Mapping[str, str] = {"round": "round", "rows": "rows"}
 
 
-class Names(NamedTuple):
-    """The placeholders in a model's queries for stored rows."""
-
-    this_round: str
-    all_rounds: str
-    done_rounds: str
-    round_number: str
-    waiting: str
-
-
 class Fixpoint:
     """The rounds of one model.
 
     Args:
         spark: The session.
         queries: The base query, the step query and, optionally, the query for the rows that still wait.
-        names: The placeholders in the queries.
         spec: The limits of the rounds.
         prefix: The prefix of the names of views.
         log: Logs a line for each round.
     """
 
     def __init__(
-        self,
-        spark: SparkSession,
-        queries: Sequence[str],
-        names: Names,
-        spec: Spec,
-        prefix: str,
-        log: Callable[[str], None],
+        self, spark: SparkSession, queries: Sequence[str], spec: Spec, prefix: str, log: Callable[[str], None]
     ) -> None:
-        self._spark, self._queries, self._names, self._spec = spark, queries, names, spec
-        self._prefix, self._log = prefix, log
+        self._spark, self._queries, self._spec, self._prefix, self._log = spark, queries, spec, prefix, log
         self._rounds: list[str] = []  # views of single rounds; the last one is the frontier
         self._merged: list[str] = []  # views of settled rows of earlier rounds
         self._waiting: list[str] = []  # at most one view of the rows that wait
-        source = next(filter(None, (re.search(f"{names.waiting}{_TABLE}", query) for query in queries)), None)
+        source = next(filter(None, map(_WAITING.search, queries)), None)
         self._is_small = source is not None and spark.sql(f"select * from {source[1]}").count() <= SMALL_ROWS
 
     def run(self) -> str:
@@ -169,13 +154,12 @@ class Fixpoint:
 
     def _bind(self, query: str, number: int, rounds: Sequence[str]) -> str:
         """Replace the placeholders of a query."""
-        names = self._names
-        query = re.sub(f"{names.waiting}{_TABLE}", lambda found: self._waiting[0] if self._waiting else found[1], query)
+        query = _WAITING.sub(lambda found: self._waiting[0] if self._waiting else found[1], query)
         for name, value in (
-            (names.this_round, self._rounds[-1] if self._rounds else ""),
-            (names.all_rounds, f"({self._settled(rounds)})"),
-            (names.done_rounds, f"({self._settled(rounds, with_merged=False)})"),
-            (names.round_number, str(number)),
+            (_THIS_ROUND, self._rounds[-1] if self._rounds else ""),
+            (_ALL_ROUNDS, f"({self._settled(rounds)})"),
+            (_DONE_ROUNDS, f"({self._settled(rounds, with_merged=False)})"),
+            (_ROUND_NUMBER, str(number)),
         ):
             query = query.replace(name, value)
         return query

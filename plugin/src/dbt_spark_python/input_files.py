@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-_PATTERN_MARK = re.compile(r"[][{}*?\\]")
+#: A character that makes a path a glob, unless a file has exactly this name.
+PATTERN_MARK = re.compile(r"[][{}*?\\]")
 #: The fingerprint of a log of more files is a digest, so that the size of manifests is bounded.
 MOST_NOTED_FILES = 1000
 
@@ -47,7 +48,7 @@ def find_files(path: str, name: str) -> LocalFiles:
                 f"{name}: {path!r} is on another machine, and only Spark reads such logs: copy it, or use Spark"
             )
         path = unquote(path.removeprefix("file:").removeprefix("//"))
-    roots = [os.path.abspath(path)] if os.path.lexists(path) else glob(path) if _PATTERN_MARK.search(path) else []
+    roots = [os.path.abspath(path)] if os.path.lexists(path) else glob(path) if PATTERN_MARK.search(path) else []
     search = _Search()
     for root in roots:
         search.add_below(root)

@@ -25,6 +25,13 @@ _NUMBERS = {
     "positive or none": (1, True, "none or an integer, 1 or more"),
 }
 
+#: The forms of a table and of a log, in words.
+_REFERENCES = "{ref: model}, {ref: [package, model]} or {source: [name, table]}"
+_FORMS = {
+    "table or none": f"none, the name of a model or seed, {_REFERENCES}",
+    "log": f"a path or glob, {_REFERENCES}",
+}
+
 
 def find_wrong_values(kinds: Mapping[str, str | list], values: Mapping[str, Any]) -> list[str]:
     """Find vars with values that they cannot have, and return a sentence for each; a password in a path is not shown.
@@ -52,19 +59,12 @@ def _describe_other(kind: str | list, value: Any) -> str | None:
         return None if is_right else f"{', '.join(map(str, kind[:-1]))} or {str(kind[-1]).lower()}"
     if kind == "boolean":
         return None if isinstance(value, bool) else "true or false"
-    if kind == "table or none":
+    if kind in _FORMS:
         is_right = value is None or (isinstance(value, str) and value.strip()) or is_table(value)
-        return None if is_right else TABLE_FORMS
-    if kind == "log":
-        return None if value is None or (isinstance(value, str) and value.strip()) or is_table(value) else LOG_FORMS
+        return None if is_right else _FORMS[kind]
     least, may_be_none, words = _NUMBERS[kind]
     is_number = isinstance(value, int) and not isinstance(value, bool) and value >= least
     return None if is_number or (may_be_none and value is None) else words
-
-
-#: The forms of a table and of a log, in words.
-TABLE_FORMS = "none, the name of a model or seed, {ref: model}, {ref: [package, model]} or {source: [name, table]}"
-LOG_FORMS = "a path or glob, {ref: model}, {ref: [package, model]} or {source: [name, table]}"
 
 
 def is_table(value: Any) -> bool:

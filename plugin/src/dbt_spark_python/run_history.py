@@ -13,16 +13,19 @@ from dbt.flags import get_flags
 from dbt_common.exceptions import CompilationError
 from dbt_common.invocation import get_invocation_id
 
+from dbt_spark_python.incremental.counts import COUNTS
 from dbt_spark_python.incremental.plan import COMPLETE, VERSIONS, find_held
 from dbt_spark_python.table_store.catalog import literal
+from dbt_spark_python.table_store.public_folders import PublishedTable
 
 _INPUTS = "array<struct<var: string, path: string, files: bigint, bytes: bigint, lines: bigint>>"
 _COLUMNS = (
     *("run_id", "started_at", "finished_at", "status", "inputs", "vars", "is_full", "project_version"),
     *("tables", "changed_tables", "snapshots"),
 )
-_COUNTS = "rows_added", "rows_changed", "rows_removed"
 _FAILED = ("error", "fail", "runtime error", "skipped")
+#: The models of the two tables.
+_RUNS, _CHANGES = "runs", "run_changes"
 #: The earlier runs that a report of mixed tables names.
 _MOST_RUNS = 5
 
@@ -34,8 +37,6 @@ class Run(NamedTuple):
     started_at: str  # UTC, as a SQL timestamp
     inputs: list[dict[str, Any]]  # Its logs: `var`, `path` as shown, `is_path`, and `lines`, the model of their lines
     vars: dict[str, str]  # The other vars, as JSON
-    runs: str = "runs"  # The names of the two models
-    changes: str = "run_changes"
 
 
 class RunHistory(metaclass=AdapterMeta):
@@ -54,7 +55,7 @@ class RunHistory(metaclass=AdapterMeta):
             Lines for the user if the warehouse holds tables of several runs.
         """
         run = Run(**run)
-        node = _model(nodes, run, run.runs)
+        node = _model(nodes, run, _RUNS)
         if node is None:
             return []
         relation = self._relation_of(node)
@@ -75,12 +76,12 @@ class RunHistory(metaclass=AdapterMeta):
         return said
 
     @available
-    def end_run(self, run: dict[str, Any], nodes: Mapping[str, Any], results: list[Any]) -> str:
+    def end_run(self, run: dict[str, Any], nodes: Mapping[str, Any], results: list[Any]) -> None:
         """Complete the row of the run that ends, and write the rows that changed in its tables."""
         run = Run(**run)
-        node = _model(nodes, run, run.runs)
+        node = _model(nodes, run, _RUNS)
         if node is None:
-            return ""
+            return
         is_this = f"run_id = {_text(get_invocation_id())}"
         ours = [result for result in results if result.node.package_name == run.package]
         status = "error" if any(result.status in _FAILED for result in ours) else "success"
@@ -93,7 +94,7 @@ class RunHistory(metaclass=AdapterMeta):
             "finished_at": "current_timestamp()",
             "status": _text(status),
             "is_full": f"is_full and {str(count_unchanged(results) == 0).lower()}",
-            "snapshots": _map({each["name"]: each["snapshot"] for each in published or [] if each["snapshot"]}),
+            "snapshots": _map({name: each.snapshot for name, each in (published or {}).items() if each.snapshot}),
         }
         if any(each["lines"] in built for each in run.inputs):
             of_this["inputs"] = self._inputs(run, built)
@@ -101,8 +102,7 @@ class RunHistory(metaclass=AdapterMeta):
         ended["tables"] = _tables_of_runs(tables, "tables", is_this, made)
         ended["changed_tables"] = _tables_of_runs(changed, "changed_tables", is_this, made)
         self._rebuild(node, _select(self._relation_of(node), ended))
-        self._record_changes(run, nodes, published or [])
-        return ""
+        self._record_changes(run, nodes, published or {})
 
     @available
     def recover_interrupted_swap(self, relation: BaseRelation) -> bool:
@@ -141,7 +141,7 @@ class RunHistory(metaclass=AdapterMeta):
             said.append(f"  {tables[int(at)].name:<18}{int(count):>12,} row{'' if count == 1 else 's'}")
         if place := self.warehouse_path():
             schemas = list(dict.fromkeys(node.schema.lower() for node in tables))
-            runs = _model(nodes, run, run.runs)
+            runs = _model(nodes, run, _RUNS)
             schema = runs["schema"].lower() if runs else schemas[0]
             words = [*look, *(["--warehouse", place] if place != "warehouse" else [])]
             words += ["--schema", schema] if schema != run.package else []
@@ -175,47 +175,44 @@ class RunHistory(metaclass=AdapterMeta):
         self.cache_added(relation)
         self.publish_table(relation.schema, relation.identifier)
 
-    def _record_changes(self, run: Run, nodes: Mapping[str, Any], published: list[dict[str, Any]]) -> None:
+    def _record_changes(self, run: Run, nodes: Mapping[str, Any], published: Mapping[str, PublishedTable]) -> None:
         """Add the counts of changed rows that were published since the last run."""
-        node = _model(nodes, run, run.changes)
+        node = _model(nodes, run, _CHANGES)
         if node is None:
             return
         relation = self._relation_of(node)
         stands = self.recover_interrupted_swap(relation)
         known = {*(self.fetch_rows(f"select run_id, table_name from {relation}") if stands else ())}
+        public = {_full_name(each) for each in nodes.values() if each.get("access") == "public"}
         rows = []
-        for table in published:
-            counts, of = table["changes"] or {}, (table["changed_in"], table["name"])
-            if sum(counts.values()) > 0 and table["is_public"] and of not in known:
-                rows.append(f"({', '.join([*map(_text, of), *(f'{counts[name]}L' for name in _COUNTS)])})")
+        for name, table in published.items():
+            counts, of = table.changes or {}, (table.changed_in, name)
+            if sum(counts.values()) > 0 and name in public and of not in known:
+                rows.append(f"({', '.join([*map(_text, of), *(f'{counts[each]}L' for each in COUNTS)])})")
         if rows:
-            columns = ", ".join(["run_id", "table_name", *_COUNTS])
+            columns = ", ".join(["run_id", "table_name", *COUNTS])
             earlier = f" union all select {columns} from {relation}" if stands else ""
             self._rebuild(node, f"select {columns} from values {', '.join(rows)} as counted ({columns}){earlier}")
 
-    def _published(self, run: Run, nodes: Mapping[str, Any]) -> list[dict[str, Any]] | None:
-        """Return the published tables of the package, but for those of runs; None without manifests."""
-        ours = {_full_name(node): node for node in nodes.values() if _is_table(node, run)}
-        found = []
-        for schema in sorted({node["schema"] for node in ours.values()}):
-            published = self.published(schema)
-            if published is None:
-                return None
-            for table in published:
-                name = f"{schema.lower()}.{table['name']}"
-                if name in ours:
-                    found.append(table | {"name": name, "is_public": ours[name].get("access") == "public"})
-        return found
+    def _published(self, run: Run, nodes: Mapping[str, Any]) -> dict[str, PublishedTable] | None:
+        """Return the published tables of the package by name, but for those of runs; None without manifests."""
+        if self._tables is None:
+            return None
+        ours = [node for node in nodes.values() if _is_table(node, run)]
+        schemas, names = sorted({node["schema"].lower() for node in ours}), {*map(_full_name, ours)}
+        tables = (table for schema in schemas for table in self._tables.published(schema, self._building))
+        found = {f"{table.schema}.{table.name}": table for table in tables}
+        return {name: table for name, table in found.items() if name in names}
 
-    def _standing(self, published: list[dict[str, Any]] | None) -> list[dict[str, list[str]] | None]:
+    def _standing(self, published: Mapping[str, PublishedTable] | None) -> list[dict[str, list[str]] | None]:
         """Return the names of tables by the run that has them, and by that which last changed them; None if unknown."""
-        found: list[dict[str, list[str]] | None] = [{}, {}]
-        for tables, by in zip(found, ("run_id", "changed_in"), strict=True):
-            for table in published or []:
-                tables.setdefault(table[by] or "", []).append(table["name"])
         if published is None:
             return [None, None]
-        return found if self.records_reuse() else [None, found[1]]
+        found: list[dict[str, list[str]] | None] = [{}, {}]
+        for tables, by in zip(found, ("run_id", "changed_in"), strict=True):
+            for name, table in published.items():
+                tables.setdefault(getattr(table, by) or "", []).append(name)
+        return found if self._tables.records_reuse else [None, found[1]]
 
     def _first_row(self, run: Run, is_full: bool) -> str:
         is_own = run.package == self.config.project_name
@@ -282,7 +279,7 @@ def _model(nodes: Mapping[str, Any], run: Run, name: str) -> Mapping[str, Any] |
 def _is_table(node: Mapping[str, Any], run: Run) -> bool:
     """Whether a node is a model or seed of the package, other than the tables of runs."""
     is_ours = node["package_name"] == run.package and node["resource_type"] in ("model", "seed")
-    return is_ours and node["name"] not in (run.runs, run.changes)
+    return is_ours and node["name"] not in (_RUNS, _CHANGES)
 
 
 def _full_name(node: Mapping[str, Any]) -> str:

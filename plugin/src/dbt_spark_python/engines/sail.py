@@ -18,7 +18,6 @@ from pyspark.sql import functions as sf
 from pyspark.sql.types import ArrayType, StructType
 
 from dbt_spark_python.fences import single_query
-from dbt_spark_python.python_model.columns import nullable as nullable_columns
 
 if TYPE_CHECKING:
     from dbt_spark_python.python_model.worker_rows import Batches
@@ -50,15 +49,10 @@ def execute(session: SparkSession, sql: str) -> tuple[DataFrame | None, list[Row
             "on Sail `insert_overwrite` replaces whole tables: remove `partition_by`, or build with Spark"
         )
     if not _COUNTING.match(sql) and _QUERY.match(sql):
-        rows = query_once(session, sql)
+        rows = single_query.query_once(session, sql)
         return rows, rows.collect()
     rows = session.sql(sql)
     return (None, []) if _COUNTING.match(sql) else (rows, None)
-
-
-def query_once(session: SparkSession, query: str) -> DataFrame:
-    """Return the rows of a query, which Sail gets once."""
-    return single_query.query_once(session, query) if is_sail(session) else session.sql(query)
 
 
 @cache
@@ -101,13 +95,3 @@ def leading_bytes(session: SparkSession, column: str, count: int) -> Column:
     Readers on Sail cut lines themselves.
     """
     return sf.col(column) if is_sail(session) else sf.expr(f"substring({column}, 1, {count:d})").alias(column)
-
-
-def nullable(rows: DataFrame) -> DataFrame:
-    """Make the columns of rows nullable, like those of Spark's tables; MERGE requires this on Sail (until 0.7.2)."""
-    return rows.sparkSession.createDataFrame([], nullable_columns(rows.schema)).unionAll(rows)
-
-
-def copy(session: SparkSession, table: str, name: str) -> None:
-    """Create a table with the rows of another; Sail's ALTER TABLE cannot rename tables (until 0.7.2 at least)."""
-    session.sql(f"create table {name} using parquet as select * from {table}")

@@ -84,11 +84,6 @@ class PlannedRuns(metaclass=AdapterMeta):
         return self._tables is not None
 
     @available
-    def records_reuse(self) -> bool:
-        """Whether manifests name the last run that reused a table."""
-        return isinstance(self._tables, FolderCatalog)
-
-    @available
     def replaces_in_place(self, relation: BaseRelation, file_format: str | None) -> bool:
         """Whether `create or replace` changes a table, which need not exist, in one commit; a view is dropped first."""
         existing, tables = self.get_relation(None, relation.schema, relation.identifier), self._tables
@@ -103,7 +98,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         node_id: str,
         key_columns: list[str] | None,
         columns: Mapping[str, str] | None = None,
-    ) -> str:
+    ) -> None:
         """Announce that a node's table is about to be built or reused, according to its plan.
 
         Changed rows are counted by their key columns, if these are given. `columns` are the key, the table of versions
@@ -122,7 +117,6 @@ class PlannedRuns(metaclass=AdapterMeta):
             if plan.action == REUSE:
                 self._reused.add(key)
         self._building[key] = publication
-        return ""
 
     def _log_reason(self, name: str, reason: str) -> None:
         """Log why an existing table is rebuilt. Only the first table for a reason is named.
@@ -145,7 +139,8 @@ class PlannedRuns(metaclass=AdapterMeta):
         key, other = _key_of(relation), _key_of(source)
         noted = warehouse.trusted_manifest(*other)
         if noted:
-            warehouse.copy_table(other, key)
+            warehouse.clear_leftovers(*key)
+            warehouse.link_files(other, key)
             self._building[key] = Publication(noted.get("definition"), noted.get("inputs"), noted.get("groups"))
         return bool(noted)
 
@@ -174,7 +169,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         return self._figures[query]
 
     @available
-    def plan_python_model(self, relation: BaseRelation, is_continued: bool) -> str:
+    def plan_python_model(self, relation: BaseRelation, is_continued: bool) -> None:
         """Tell a Python model its plan, and whether it continues from its earlier table; see `earlier.ModelPlan`."""
         key = _key_of(relation)
         if self._tables is not None:
@@ -182,7 +177,6 @@ class PlannedRuns(metaclass=AdapterMeta):
             kept = changed.kept_rows(str(relation), "kept.*") if changed and changed.others_stay else ""
             since, are_few = (changed.since, changed.are_few) if changed else (0, False)
             set_plan(relation, ModelPlan(since, are_few, bool(is_continued), kept, tails))
-        return ""
 
     def _find_tails(self, name: tuple[str, str]) -> list[Tail] | None:
         """Return `find_tails` of a table's log; None if another input has changed, too."""
@@ -200,7 +194,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         return f"select {names} from (\n{query}\n)\nunion all\n{kept}"
 
     @available
-    def record_versions(self, relation: BaseRelation, first: int | None, last: int | None) -> str:
+    def record_versions(self, relation: BaseRelation, first: int | None, last: int | None) -> None:
         """Record the smallest and the largest version in a new table of group versions; None if it is empty.
 
         The table begins a new history if it was rebuilt, if every row's version is later than the earlier table's first
@@ -212,7 +206,6 @@ class PlannedRuns(metaclass=AdapterMeta):
             begun = publication.groups["history"].partition(" ")[0] if last else ""
             groups = {"history": f"{begun or get_invocation_id()} {first or 0}", "since": 0, "upto": last or 0}
             self._building[name] = publication._replace(groups=groups)
-        return ""
 
     @available
     def passing_result(self) -> agate.Table:
@@ -244,7 +237,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         publication = self._building.pop(key, Publication())
         if key in self._reused:
             self._reused.remove(key)
-            if isinstance(tables, FolderCatalog):  # a commit per table and run would cost more than the run
+            if tables.records_reuse:
                 tables.warehouse.record_reuse(*key, get_invocation_id(), publication)
         else:
             tables.publish(*key, get_invocation_id(), publication)
@@ -283,7 +276,8 @@ class PlannedRuns(metaclass=AdapterMeta):
         if self._planner is None:
             self._definitions = Definitions(nodes, self._macro_resolver.macros, self._vars_of, tables.engine)
             self._selected = set(selected)
-            digest = digest_input if reads_this_disk(tables.session) else _leave_undigested
+            # The engine may read other files than this machine's: then no input has a digest.
+            digest = digest_input if reads_this_disk(tables.session) else lambda path, name: None
 
             def is_small(node_ids: list[str]) -> bool:
                 names = [full_name(*self._table_read(nodes[each])) for each in node_ids]
@@ -297,7 +291,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         plan = self._planner.plan(node_id, full_refresh)
         is_rebuilt = plan.action == REBUILD and not full_refresh and not self._manifest_of(node)
         if is_rebuilt and tables.exists(*_key(node["schema"], node["alias"])):
-            return plan._replace(reason="files" if isinstance(tables, FolderCatalog) else "snapshot")
+            return plan._replace(reason="files" if tables.records_reuse else "snapshot")
         return plan
 
     def _manifest_of(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -328,10 +322,6 @@ def passed(context: Mapping[str, Any]) -> bool:
         return False
     rows = [dict(zip(map(str.lower, row.keys()), row.values(), strict=True)) for row in result["table"].rows]
     return len(rows) == 1 and not rows[0]["should_warn"] and not rows[0]["should_error"]
-
-
-def _leave_undigested(path: str, name: str) -> None:
-    """Digest no input: the engine reads other files than this machine's."""
 
 
 def _key_of(relation: BaseRelation) -> tuple[str, str]:

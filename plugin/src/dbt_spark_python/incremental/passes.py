@@ -51,7 +51,6 @@ class PassedTests:
         if plan.inputs is None:
             return
         place = self._place(schema, test_id)
-        draft = self._warehouse.scratch / f"{place.name}.passed"
         noted = {
             "definition": digest(definition),
             "inputs": plan.inputs,
@@ -59,8 +58,7 @@ class PassedTests:
         }
         with contextlib.suppress(OSError):
             place.parent.mkdir(parents=True, exist_ok=True)
-            draft.write_text(json.dumps(noted))
-            draft.replace(place)
+            durable_files.write_text(place, json.dumps(noted), self._warehouse.draft_path(), sync=False)
 
     def _read(self, schema: str, test_id: str) -> dict[str, Any]:
         try:

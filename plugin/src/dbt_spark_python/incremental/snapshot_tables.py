@@ -39,6 +39,7 @@ class SnapshotTables:
     """
 
     engine, passes = "spark", None
+    records_reuse = False  # a commit per table and run would cost more than the run
 
     def __init__(
         self, execute: Execute, names: Callable[[str], Sequence[str]], find_session: Callable[[], SparkSession | None]

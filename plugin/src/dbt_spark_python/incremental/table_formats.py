@@ -113,18 +113,14 @@ def format_of(properties: Mapping[str, str]) -> str | None:
     return "delta" if "delta.minReaderVersion" in properties else None
 
 
-def drop_table(execute: Execute, table: str, file_format: str | None) -> None:
-    """Drop a table if it exists. Most catalogs of Iceberg delete its files only with the word `purge`.
+def drop_iceberg(execute: Execute, table: str) -> None:
+    """Drop a table of Iceberg if it exists. Most catalogs delete its files only with the word `purge`.
 
-    The files of a table of Iceberg with the property `gc.enabled` = `false` remain.
+    The files of a table with the property `gc.enabled` = `false` remain.
     """
-    statement = f"drop table if exists {table}"
-    if file_format != "iceberg":
-        execute(statement)
-        return
     try:
-        execute(f"{statement} purge")
+        execute(f"drop table if exists {table} purge")
     except Exception as error:  # of dbt or of Spark, as the connection raises it
         if _KEEPS_FILES not in str(error):
             raise
-        execute(statement)
+        execute(f"drop table if exists {table}")

@@ -54,7 +54,7 @@ class SessionPythonJob(PythonJobHelper):
                         self._write_grown(spark, result, target)
                     else:
                         rows = write.to_frame(spark, result)
-                        write.write(spark, add_kept_rows(spark, self._relation, rows), target, config)
+                        write.write(add_kept_rows(spark, self._relation, rows), target, config)
 
                 retry_lost_rows(make, self.model["name"])
         except Exception as error:
@@ -70,9 +70,9 @@ class SessionPythonJob(PythonJobHelper):
             return
         is_beside = new != key[1] and not target.endswith(write.TEMPORARY)
         adds = catalog is not None and is_beside and catalog.warehouse.can_grow(*key)
-        write.write(spark, result.added if adds else result.whole, target, config)
+        write.write(result.added if adds else result.whole, target, config)
         if adds:
-            catalog.warehouse.checkout(*key, new)
+            catalog.warehouse.link_files(key, (key[0], new))
 
 
 def compile_model(compiled_code: str, raw_code: str, path: str) -> CodeType:

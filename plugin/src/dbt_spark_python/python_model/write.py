@@ -8,19 +8,15 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from dbt_spark_python.engines import sail
+from dbt_spark_python.python_model.columns import nullable
 from dbt_spark_python.python_model.retries import retry_over_unfinished
 from dbt_spark_python.table_store.catalog import literal
 
-# Stands between the code of a model and the name of its table.
+# Stands between the code of a model and the name of its table, as the macro `sparkpython__create_table_as` writes it.
 _TARGET = "\n# The table that dbt-spark-python writes: "
 
 #: The suffix of the table with the new rows of an incremental model.
 TEMPORARY = "__dbt_tmp"
-
-
-def mark_target(code: str, target: str) -> str:
-    """Add the name of a model's table to its code."""
-    return f"{code}{_TARGET}{target}"
 
 
 def split(compiled_code: str) -> tuple[str, str]:
@@ -29,23 +25,18 @@ def split(compiled_code: str) -> tuple[str, str]:
     return code, target.strip()
 
 
-def write(spark: SparkSession, result: Any, target: str, config: Mapping[str, Any]) -> None:
-    """Write a model's result as a table; an existing table is replaced.
+def write(rows: DataFrame, target: str, config: Mapping[str, Any]) -> None:
+    """Write a model's rows as a table; an existing table is replaced.
 
     Args:
-        spark: The session.
-        result: The model's result; see `to_frame`.
+        rows: The rows.
         target: The table's name, as SQL has it.
         config: The model's config, as in SQL models; a temporary table uses its `file_format` only.
-
-    Raises:
-        TypeError: The result has an unsupported type.
     """
-    frame = to_frame(spark, result)
-    kind = config.get("file_format")
-    if kind == "delta" and sail.is_sail(spark):
-        frame = sail.nullable(frame)
-    writer = frame.write.mode("overwrite")
+    spark, kind = rows.sparkSession, config.get("file_format")
+    if kind == "delta" and sail.is_sail(spark):  # where MERGE needs nullable columns, like those of Spark's tables
+        rows = spark.createDataFrame([], nullable(rows.schema)).unionAll(rows)
+    writer = rows.write.mode("overwrite")
     if kind:
         writer = writer.format(kind)
     if kind == "delta":

@@ -9,10 +9,8 @@ from pyspark.sql import functions as sf
 
 from dbt_spark_python.engines import sail
 from dbt_spark_python.fences.hadoop import find_hadoop
-from dbt_spark_python.input_files import find_files, uri
+from dbt_spark_python.input_files import PATTERN_MARK, find_files, uri
 from dbt_spark_python.session.progress import is_connect
-
-_PATTERN_MARK = re.compile(r"[][{}*?\\]")
 
 
 class Place(NamedTuple):
@@ -90,7 +88,7 @@ def _find_with_spark(spark: SparkSession, path: str, name: str) -> FoundInput:
     # A colon before any slash ends the scheme of a URI.
     relative = f"./{path}" if re.match("[^/]*:(?!//)", path) else path
     places = [Place(spark, [relative], False)]
-    if _PATTERN_MARK.search(path):
+    if PATTERN_MARK.search(path):
         places.append(Place(spark, [path], True))
     causes = []
     for place in places:

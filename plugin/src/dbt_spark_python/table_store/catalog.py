@@ -33,6 +33,8 @@ class FolderCatalog:
     the process's own folder until it is published.
     """
 
+    records_reuse = True  # whether manifests name the last run that reused a table
+
     def __init__(self, spark: SparkSession, warehouse: Warehouse) -> None:
         self.spark = self.session = spark
         self.engine = "sail" if sail.is_sail(spark) else "spark"
@@ -163,7 +165,7 @@ class FolderCatalog:
         columns = self._columns_of(schema, name)
         self.spark.sql(f"drop table {full_name(schema, name)}")
         self.warehouse.clear_leftovers(schema, name)
-        self.warehouse.checkout(schema, name)
+        self.warehouse.link_files((schema, name), (schema, name))
         self._create_over(schema, name, self.warehouse.private_place(schema, name), columns)
 
     def detach(self, schema: str, name: str) -> None:
@@ -182,7 +184,7 @@ class FolderCatalog:
     def _describe(self, schema: str, name: str) -> dict[str, str]:
         """Return the catalog's description of a table or view; empty if it does not exist."""
         try:
-            rows = sail.query_once(self.spark, f"describe extended {full_name(schema, name)}").collect()
+            rows = self.spark.sql(f"describe extended {full_name(schema, name)}").collect()
         except AnalysisException:
             return {}
         return {row["col_name"]: row["data_type"] for row in rows}

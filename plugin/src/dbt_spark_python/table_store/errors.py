@@ -6,15 +6,13 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+_NO_FOLDER = "a warehouse must be a folder: move the file away, or use another warehouse"
 _REMEDIES = {
-    errno.ENOSPC: "free some space and run again; all published tables are intact",
-    errno.EDQUOT: "free some space and run again; all published tables are intact",
-    errno.EACCES: "check its owner, or use another warehouse",
-    errno.EPERM: "check its owner, or use another warehouse",
+    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space and run again; all published tables are intact"),
+    **dict.fromkeys((errno.EACCES, errno.EPERM), "check its owner, or use another warehouse"),
+    **dict.fromkeys((errno.ENOTDIR, errno.EEXIST), _NO_FOLDER),
     errno.EROFS: "it is on a read-only file system; use another warehouse",
     errno.EXDEV: "keep the warehouse in one file system",
-    errno.ENOTDIR: "a warehouse must be a folder: move the file away, or use another warehouse",
-    errno.EEXIST: "a warehouse must be a folder: move the file away, or use another warehouse",
 }
 
 

@@ -22,6 +22,7 @@ import stat
 import time
 import uuid
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,7 @@ class Warehouse:
 
     def __init__(self, root: Path) -> None:
         self.root = root.absolute()
+        self._translate_errors = partial(translate_os_errors, self.root)
         with self._translate_errors("make the warehouse"):
             self.root.mkdir(parents=True, exist_ok=True)
         self._lock = FileLock(self.root / ".lock")
@@ -209,24 +211,14 @@ class Warehouse:
             durable_files.write_text(view, statement, self.draft_path())
         shutil.rmtree(self.public_place(schema, name), ignore_errors=True)
 
-    def checkout(self, schema: str, name: str, new: str | None = None) -> bool:
-        """Link a published table's files into this process's folder, for a model that adds rows to it.
+    def link_files(self, source: tuple[str, str], target: tuple[str, str]) -> None:
+        """Add the files of a published table to a new table of this process, by links.
 
-        They go to the table's own name, or are added to the folder of `new`. Spark never writes into an
-        existing file, so the published table is unaffected. Returns False if the table does not exist.
+        Spark never writes into an existing file, so the published table is unaffected.
         """
-        place, copy = self.public_place(schema, name), self.private_place(schema, new or name)
-        if not place.is_dir():
-            return False
-        with self._translate_errors(f"copy {schema}.{name}"):
-            link_folder(place, copy)
-        return True
-
-    def copy_table(self, source: tuple[str, str], target: tuple[str, str]) -> None:
-        """Link the files of a published table into a new table of this process, which may have another schema."""
-        self.clear_leftovers(*target)
+        place, copy = self.public_place(*source), self.private_place(*target)
         with self._translate_errors(f"copy {'.'.join(source)}"):
-            link_folder(self.public_place(*source), self.private_place(*target))
+            shutil.copytree(place, copy, copy_function=_link, dirs_exist_ok=True)
 
     def can_grow(self, schema: str, name: str) -> bool:
         """Whether rows may be added to a published table in new files: its files are intact and not too many."""
@@ -283,9 +275,6 @@ class Warehouse:
     def _view(self, schema: str, name: str) -> Path:
         return self.root / f"{schema}.db" / ".views" / f"{name}.sql"
 
-    def _translate_errors(self, doing: str) -> contextlib.AbstractContextManager[None]:
-        return translate_os_errors(self.root, doing)
-
 
 def _find(folder: Path) -> PublishedTable | None:
     """Return the table in a public folder, if it is intact: a Delta log or parquet files."""
@@ -308,11 +297,6 @@ def restrict(folder: Path) -> None:
         mode = _FOLDER if path.is_dir() else _FILE
         if not path.is_symlink() and stat.S_IMODE(path.stat().st_mode) != mode:
             path.chmod(mode)
-
-
-def link_folder(folder: Path, copy: Path) -> None:
-    """Copy a table's folder by links into a folder that may exist."""
-    shutil.copytree(folder, copy, copy_function=_link, dirs_exist_ok=True)
 
 
 def _link(source: str, target: str) -> None:

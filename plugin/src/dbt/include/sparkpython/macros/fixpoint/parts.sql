@@ -1,5 +1,5 @@
-{#- The parts of a fixpoint model that differ between rounds. Each macro returns a unique placeholder, which the
-    materialization replaces in every round. -#}
+{#- The parts of a fixpoint model that differ between rounds. Each macro returns a unique placeholder, which
+    `dbt_spark_python.fixpoint` replaces in every round. -#}
 
 {#- Separates the queries of a fixpoint model. -#}
 {% macro next_query() -%}

@@ -39,26 +39,16 @@
             ~ ' separated by next_query()'
         ) %}
     {%- endif -%}
-    {%- set columns = config.meta_require('result_columns') -%}
-    {%- set result = '__fixpoint_result__' -%}
     {% do adapter.run_fixpoint(
         target_relation,
         queries,
         {
-            'this_round': this_round(),
-            'all_rounds': all_rounds(),
-            'done_rounds': done_rounds(),
-            'round_number': round_number(),
-            'waiting': waiting(''),
-            'result': result,
-        },
-        {
-            'columns': columns,
+            'columns': config.meta_require('result_columns'),
             'first_round': config.meta_get('first_round') or 0,
             'rounds': config.meta_get('rounds'),
             'words': config.meta_get('words') or {'round': 'round', 'rows': 'rows'},
         },
-        create_table_as(False, target_relation, result),
+        create_table_as(False, target_relation, '__fixpoint_result__'),
     ) %}
     {% do store_raw_result('main', message='OK', code='OK', rows_affected=-1) %}
 
