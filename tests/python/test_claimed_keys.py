@@ -3,10 +3,7 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from cli_kit import assert_harmless
-from dbt_tangles.cli.cli import main
 from fixtures.pzp.author import Device, id_of
 from fixtures.pzp.author import to_line as pzp_line
 from fixtures.ssb.author import Author
@@ -57,9 +54,7 @@ def ask(built):
     """Run `tangles`; return the exit code and the output."""
 
     def run(*words: str, **options) -> tuple[int, str]:
-        place = ["--warehouse", str(built.warehouse), "--schema", built.schema]
-        result = CliRunner().invoke(main, [words[0], *place, *words[1:]], **options)
-        assert_harmless(result)
+        result = built.ask(*words, **options)
         return result.exit_code, result.output
 
     return run

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import DATA, DbtProject
+from conftest import DATA, DbtProject, refusal
 from dbt_projects import installing
 
 MODELS = ("+feeds", "ssb_rejects")
@@ -20,12 +20,6 @@ def statuses(result) -> dict[str, str]:
     assert result.success, result.exception or [(r.node.name, r.message) for r in result.result]
     models = [r for r in result.result if r.node.resource_type == "model"]
     return {r.node.name: r.adapter_response.get("_message") or str(r.status) for r in models}
-
-
-def failure(result) -> str:
-    """Return the errors of a failed command."""
-    assert not result.success
-    return str(result.exception or "") + "".join(str(r.message) for r in result.result or [] if r.status == "error")
 
 
 def tables(built: DbtProject) -> set[str]:
@@ -100,7 +94,7 @@ def test_a_damaged_table_is_not_cloned(production, project, tmp_path):
     file.unlink()  # its clone and this file are links to the same bytes
     file.write_bytes(b"")
     copy = project("habits_damaged_copy", **built.vars)
-    said = failure(copy.invoke("clone", "--select", "feeds", "--state", keep_state(source, tmp_path / "state")))
+    said = refusal(copy.invoke("clone", "--select", "feeds", "--state", keep_state(source, tmp_path / "state")))
     assert "habits_damaged.feeds is not a complete parquet table of this warehouse: build it again" in said
     assert tables(copy) == set()
 
@@ -111,7 +105,7 @@ def test_a_deferred_build_reads_the_tables_of_the_state(production, project):
     built, state = production
     options = ("--defer", "--state", state)
     own = project("habits_defer", **built.vars)
-    alone = failure(own.invoke_parsed("run", "--select", "feeds"))
+    alone = refusal(own.invoke_parsed("run", "--select", "feeds"))
     assert "Build feeds with its inputs: --select +feeds" in alone
     assert statuses(own.invoke_parsed("run", "--select", "feeds", *options)) == {"feeds": "OK"}
     assert tables(own) == {"feeds"} and rows(own, "feeds") == rows(built, "feeds")
@@ -126,7 +120,7 @@ def test_a_deferred_build_reads_the_tables_of_the_state(production, project):
     assert statuses(own.invoke_parsed("run", "--select", "feeds", *options)) == {"feeds": "OK"}
     assert rows(own, "feeds") == rows(built, "feeds")
     other = project("habits_defer_first", **built.vars)
-    refused = failure(other.invoke_parsed("run", "--select", "feeds", *options))
+    refused = refusal(other.invoke_parsed("run", "--select", "feeds", *options))
     assert "Build feeds with its inputs: --select +feeds" in refused
     favored = ("run", "--select", "+feeds", *options, "--favor-state")
     assert set(statuses(other.invoke_parsed(*favored)).values()) == {"OK"}
@@ -148,7 +142,7 @@ def test_parts_that_are_left_out(project, capfd):
     assert left_out.keys() == {"documents_sets", "documents_autobase", "foreign_keys_have_rows"}
     assert {"set_items", "set_next"} <= {*left_out["documents_sets"].split(", ")}
 
-    said = failure(project("habits_timelines").invoke_parsed("build", "--exclude", "tag:ssb"))
+    said = refusal(project("habits_timelines").invoke_parsed("build", "--exclude", "tag:ssb"))
     assert "Build these first, or leave such tests out: --exclude timelines_hold_every_message" in said
 
 

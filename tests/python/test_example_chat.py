@@ -4,10 +4,8 @@ import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner
 
 from conftest import ROOT
-from dbt_tangles.cli.cli import main
 from dbt_tangles.cli.sqlite_replica import SqliteReplica
 from fixtures.ssb.author import Author, to_line
 from log_files import write
@@ -49,8 +47,7 @@ def test_a_chat_updates_as_a_build_publishes(project, tmp_path, thread):
     def night(*arrived: dict) -> str:
         write(folder / f"{len([*folder.iterdir()])}.jsonl", list(map(to_line, arrived)))
         built.run("--select", *(f"+{model}" for model in MODELS))
-        place = ["--warehouse", str(built.warehouse), "--schema", built.schema]
-        result = CliRunner().invoke(main, ["follow", timeline, "--into", str(path), *place])
+        result = built.ask("follow", timeline, "--into", str(path))
         assert result.exit_code == 0, result.output
         return result.stdout
 

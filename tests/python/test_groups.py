@@ -18,15 +18,7 @@ from group_stories import CROWDED, LISTED, MANY, OPAQUE, hostile_log
 from hostile_lines import HOSTILE
 from log_files import write
 
-SELECTED = (
-    "--select",
-    "+group_findings",
-    "+ssb_rejects",
-    "+feeds",
-    "--exclude",
-    "test_type:unit",
-    "resource_type:seed",
-)
+SELECTED = ("--select", "+group_findings", "+ssb_rejects", "+feeds", "--exclude", "resource_type:seed")
 
 
 class Built:
@@ -203,9 +195,8 @@ def told():
 def hostile(told, project, tmp_path_factory):
     """Build the hostile lines in one partition."""
     log = write(tmp_path_factory.mktemp("hostile_groups") / "log.jsonl", told.lines)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "1")
-        return Built(project("hostile_groups", ssb_log=log, verify_signatures=False).build(*SELECTED))
+    made = project("hostile_groups", partitions=1, ssb_log=log, verify_signatures=False)
+    return Built(made.build(*SELECTED))
 
 
 def test_every_line_has_its_stated_result(told, hostile):

@@ -18,9 +18,8 @@ def log(tmp_path_factory):
 @pytest.fixture(scope="module")
 def hostile(log, project):
     """Build the log in one partition."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "1")
-        return Built(project("hostile_bases", autobase_log=log.write()).build(*ONLY))
+    made = project("hostile_bases", partitions=1, autobase_log=log.write())
+    return Built(made.build(*ONLY))
 
 
 # Every reason that may occur.

@@ -19,9 +19,8 @@ def log(tmp_path_factory):
 @pytest.fixture(scope="module")
 def hostile(log, project):
     """Build the log in one partition."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "1")
-        return Built(project("hostile_sets", pzp_log=log.write()).build(*SELECTED))
+    made = project("hostile_sets", partitions=1, pzp_log=log.write())
+    return Built(made.build(*SELECTED))
 
 
 def test_hostile_lines(log, hostile):

@@ -86,9 +86,7 @@ def pair(project, tmp_path_factory):
     assert all(contents(one, table) for table in TABLES)
     folder = tmp_path_factory.mktemp("shuffled")
     scatter(folder, lines, 7)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "1")
-        return one, run(project, "shuffled", folder)
+    return one, run(project, "shuffled", folder, partitions=1)
 
 
 @pytest.mark.parametrize("table", TABLES)
