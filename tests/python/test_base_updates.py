@@ -5,7 +5,8 @@ import re
 import pytest
 
 import autobase_oracle as oracle
-from base_builds import ONLY, Built, random_bases, to_line
+from autobase_lines import to_line
+from base_builds import ONLY, Built, random_bases
 from base_tables import node_id
 from changes_oracle import changes
 from log_files import write
@@ -30,7 +31,7 @@ def test_clock_limit_and_quorum_degrees(project, tmp_path):
         assert all(row["clock"] is row["votes"] is None for row in built.nodes[name].values())
         built.check_quorums(name, base, 5)
     assert 10 < sum(size > limit for size in sizes.values()) < 20
-    assert any(degree == 5 for found in built.quorums.values() for _, degree in found)
+    assert any(degree == 5 for found in built.quorums.values() for _, degree, *_ in found)
 
 
 def as_line(base_id, writer, length, heads, batch=1):

@@ -6,7 +6,8 @@ import random
 import pytest
 
 import autobase_oracle as oracle
-from base_builds import ONLY, Built, random_bases, to_line
+from autobase_lines import to_line
+from base_builds import ONLY, Built, random_bases
 from base_tables import node_id
 from base_vectors import replicas
 from log_files import write

@@ -140,6 +140,6 @@ def test_a_log_of_one_line(project, tmp_path):
     moot = moot_of(hash_of("one line"), FOLLOWS, Device.from_name("laptop"))
     (tmp_path / "log.jsonl").write_bytes(to_line(moot))
     built = project("one_set", pzp_log=str(tmp_path / "log.jsonl"))
-    built.run(*SELECTED[:2])
+    built.run(*SELECTED)
     assert [len(built.rows(table)) for table in TABLES] == [1, 0, 1, 1, 0, 0, 0, 1, 0]
     assert built.rows("sets")[0]["tips"] == [id_of(moot)]

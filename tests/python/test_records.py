@@ -6,7 +6,7 @@ import pytest
 
 from kits.lettered_log import LetteredLog
 
-SELECTED = ("--select", "+records", "+record_fields", "--exclude", "test_type:unit")
+SELECTED = ("--select", "+records", "+record_fields")
 REDUCER = {"title": "overwrite", "mood": "overwrite", "guests": "simple_set", "hosts": "complex_set"}
 TYPES = [{"tangle_name": "party", "content_types": ["party"], "reducer": REDUCER}]
 

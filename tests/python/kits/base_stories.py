@@ -1,7 +1,8 @@
 """Writes hostile bases as lines of a log, with the expected result of each line."""
 
+from autobase_lines import MAX, to_line
 from autobase_oracle import Id, Node
-from base_builds import MAX, HostileLog, key_of, to_line
+from base_builds import HostileLog, key_of
 from hostile_lines import MAX_LINE_BYTES, ODD, broken, random_bytes
 
 A, B, C, D, E, F = (letter * 64 for letter in "abcdef")

@@ -10,7 +10,7 @@ import pytest
 import timeline_oracle as oracle
 
 TABLES = ("timeline_events", "timeline_links", "timeline_edits", "timeline_rejects", "timeline_stats")
-SELECTED = ("--select", *(f"+{table}" for table in TABLES), "--exclude", "test_type:unit")
+SELECTED = ("--select", *(f"+{table}" for table in TABLES))
 CAUTIOUS = ("--indirect-selection", "cautious")
 
 

@@ -28,8 +28,7 @@ class Log(hostile_lines.Log):
 
     def spell(self, arrival, line, file="log.jsonl"):
         """Add an event as a given line."""
-        self.files.setdefault(file, []).append(line)
-        self.arrivals[arrival.timeline].append((arrival, (file, len(self.files[file]))))
+        self.arrivals[arrival.timeline].append((arrival, self.put(line, file)))
 
     def judge(self):
         """Let the oracle reject lines of all timelines."""

@@ -37,7 +37,7 @@ def add_items(log):
     message = feed.sign("A", data=says([deep]))
     feed.expect(message)
     line = to_line(message | {"data": says(["?"])}).replace(b'"?"', b"[" * 5000 + b"1" + b"]" * 5000)
-    log.good(line, message_id=id_of(message))
+    log.good(line, subject=id_of(message))
 
     # Data that cannot be hashed differs from the hashed data.
     feed = Feed(log, "unprintable")
@@ -142,10 +142,10 @@ def add_names(log):
     """Add odd names wherever a name is allowed."""
     for text in ODD:
         feed = Feed(log, f"account {text}", account=text, is_rooted=False)
-        log.good(to_line(feed.moot, text), message_id=feed.root)
+        log.good(to_line(feed.moot, text), subject=feed.root)
         feed.expect(feed.moot)
         message = feed.sign("A", data=says([text], supersedes=[text]), tips=[text])
-        log.good(to_line(message, text), message_id=id_of(message))
+        log.good(to_line(message, text), subject=id_of(message))
         feed.expect(message)
         # The root of any domain is one.
         feed = Feed(log, f"domain {text}", account=text, domain=f"set_v1__{text}")
@@ -260,7 +260,7 @@ def add_lines(log):
 
     def again(old, new, file="log.jsonl"):
         assert old in line
-        log.good(line.replace(old, new, 1), file=file, message_id=name)
+        log.good(line.replace(old, new, 1), file=file, subject=name)
 
     # If a key occurs twice, the last value counts.
     again(b'"v":4', b'"v":3,"v":4')
@@ -270,21 +270,21 @@ def add_lines(log):
     log.bad("wrong_version", line.replace(b'"v":4', b'"v":4,"v":3'))
     log.bad("no_tangle", line.replace(b'"tangles":{', b'"tangles":{},"tangles":null,"x":{'))
     for envelope in (None, 7, {}, [], "'; --", "\0", LOST, "\ud800"):
-        log.good(json.dumps({"ts": 1e300, "id": envelope, "msg": message}).encode(), message_id=name)
-    log.good(to_line({"id": name, "msg": message} | {"more": [ODD]}), message_id=name)
-    log.good(to_line(message | {"more": "'; --", "id": {}}), message_id=name)
+        log.good(json.dumps({"ts": 1e300, "id": envelope, "msg": message}).encode(), subject=name)
+    log.good(to_line({"id": name, "msg": message} | {"more": [ODD]}), subject=name)
+    log.good(to_line(message | {"more": "'; --", "id": {}}), subject=name)
     log.bad("missing_signature", to_line(message | {"sig": None}))
     log.bad("bad_signature", to_line(message | {"sig": "1" * 100_000}))
     log.bad("bad_sigkey", to_line(message | {"sigkey": "1" * 100_000}))
     log.bad("bad_signature", to_line(message | {"sigkey": Device.from_name("nobody").key}))
 
     long = "long.jsonl"
-    log.good(line.ljust(MAX_LINE_BYTES), file=long, message_id=name)
+    log.good(line.ljust(MAX_LINE_BYTES), file=long, subject=name)
     log.bad("too_long", line.ljust(MAX_LINE_BYTES + 1), b"x" * 5_000_000, file=long)
-    log.good(line + b"\r", b" \t" + line + b" ", file="crlf.jsonl", message_id=name)
+    log.good(line + b"\r", b" \t" + line + b" ", file="crlf.jsonl", subject=name)
     log.bad("malformed_json", b"\r", file="crlf.jsonl")
     for file in ("folder/a=1/packed.jsonl.gz", 'it\'s {{ 1/0 }} 100% "good" [?*].jsonl'):
-        log.good(line, file=file, message_id=name)
+        log.good(line, file=file, subject=name)
         log.bad("not_a_message", b"{}", file=file)
 
 
@@ -295,5 +295,5 @@ def hostile_log(folder):
     random_bytes(log)
     for add in (add_items, add_places, add_roots, add_names, add_writers, add_faults, add_lines):
         add(log)
-    log.repeat("log.jsonl", 5)
+    log.repeat(5)
     return log
