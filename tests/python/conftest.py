@@ -171,6 +171,10 @@ class DbtProject:
         """Return a built table's rows."""
         return self.table(name, columns).to_pylist()
 
+    def sorted_rows(self, name: str, columns: list[str] | None = None) -> list[str]:
+        """Return a built table's rows as texts in a fixed order."""
+        return sorted(map(repr, self.rows(name, columns)))
+
 
 def refusal(result) -> str:
     """Return the message of a dbt command that failed."""
@@ -186,7 +190,6 @@ def warehouse(tmp_path_factory) -> Path:
     # Nearly all logs of tests are small, and all builds share the JVM of the first build.
     os.environ["TANGLES_SMALL_BYTES"] = str(20 * 2**20)
     dbt_common.tests.enable_test_caching()
-    manifests.parse_once()
     return path
 
 

@@ -27,11 +27,6 @@ def tables(built: DbtProject) -> set[str]:
     return {path.name for path in (built.warehouse / f"{built.schema}.db").glob("[!.]*")} - OF_RUNS
 
 
-def rows(built: DbtProject, name: str) -> list[str]:
-    """Return the sorted rows of a table."""
-    return sorted(map(repr, built.rows(name)))
-
-
 def keep_state(built: DbtProject, folder: Path) -> str:
     """Copy the manifest of the last command, as a deployment keeps it."""
     folder.mkdir()
@@ -66,7 +61,7 @@ def test_a_run_for_each_model_builds_the_tables_of_one_run(production, project, 
     assert re.search(r"^ +\d+ of \d+ earlier runs$", said, re.M)
     assert tables(own) == tables(built)
     for name in tables(built):
-        assert rows(own, name) == rows(built, name), name
+        assert own.sorted_rows(name) == built.sorted_rows(name), name
 
 
 def test_clone_copies_tables_that_the_next_build_reuses(production, project):
@@ -76,7 +71,7 @@ def test_clone_copies_tables_that_the_next_build_reuses(production, project):
     assert "cloned" not in statuses(copy.invoke_parsed("clone", "--select", *MODELS, "--state", state)).values()
     assert tables(copy) == tables(built) >= {"feeds", "ssb_rejects", "ssb_messages", "stg_ssb__lines"}
     for name in tables(built):
-        assert rows(copy, name) == rows(built, name), name
+        assert copy.sorted_rows(name) == built.sorted_rows(name), name
     place = [each.warehouse / f"{each.schema}.db" / "stg_ssb__lines" for each in (built, copy)]
     files = [{path.stat().st_ino for path in folder.glob("*.parquet")} for folder in place]
     assert files[0] == files[1], "files are links"
@@ -108,7 +103,7 @@ def test_a_deferred_build_reads_the_tables_of_the_state(production, project):
     alone = refusal(own.invoke_parsed("run", "--select", "feeds"))
     assert "Build feeds with its inputs: --select +feeds" in alone
     assert statuses(own.invoke_parsed("run", "--select", "feeds", *options)) == {"feeds": "OK"}
-    assert tables(own) == {"feeds"} and rows(own, "feeds") == rows(built, "feeds")
+    assert tables(own) == {"feeds"} and own.sorted_rows("feeds") == built.sorted_rows("feeds")
     assert statuses(own.invoke_parsed("run", "--select", "feeds", *options)) == {"feeds": "unchanged"}
     tested = own.invoke_parsed("test", "--select", "feeds", *options)
     assert tested.success
@@ -118,13 +113,13 @@ def test_a_deferred_build_reads_the_tables_of_the_state(production, project):
     log.write_bytes((DATA / "ssb" / "small.jsonl").read_bytes())
     assert statuses(built.invoke_parsed("run", "--select", *MODELS))["feeds"] == "OK"
     assert statuses(own.invoke_parsed("run", "--select", "feeds", *options)) == {"feeds": "OK"}
-    assert rows(own, "feeds") == rows(built, "feeds")
+    assert own.sorted_rows("feeds") == built.sorted_rows("feeds")
     other = project("habits_defer_first", **built.vars)
     refused = refusal(other.invoke_parsed("run", "--select", "feeds", *options))
     assert "Build feeds with its inputs: --select +feeds" in refused
     favored = ("run", "--select", "+feeds", *options, "--favor-state")
     assert set(statuses(other.invoke_parsed(*favored)).values()) == {"OK"}
-    assert rows(other, "feeds") == rows(built, "feeds")
+    assert other.sorted_rows("feeds") == built.sorted_rows("feeds")
 
 
 @pytest.mark.long
@@ -214,7 +209,9 @@ def test_a_project_that_installs_this_one_clones_with_a_macro(forum, tmp_path):
     cloned = statuses(copy.invoke("clone", "--select", "+names", "--state", state))
     assert cloned.pop("stg_tables__lines") != "cloned"
     assert set(cloned.values()) == {"cloned"} and cloned.keys() >= {"names", "feeds"}
-    assert rows(copy, "names") == rows(forum, "names") and rows(copy, "feeds") == rows(forum, "feeds")
+    assert copy.sorted_rows("names") == forum.sorted_rows("names") and copy.sorted_rows("feeds") == forum.sorted_rows(
+        "feeds"
+    )
 
 
 @pytest.mark.long

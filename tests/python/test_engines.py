@@ -11,7 +11,7 @@ import pytest
 
 from conftest import DATA
 from dbt_tangles.algorithms.graph.walk import Candidate, walk
-from graph_oracle import known_links, longest_paths, naive_clocks, naive_pairs, naive_walk, walked
+from graph_oracle import known_links, naive_clocks, naive_pairs, naive_walk, walked
 from log_files import selection_of
 from set_cases import cases
 
@@ -123,46 +123,6 @@ def test_threads_are_tangles(built):
         assert tangles[root]["candidate_count"] == len(case["thread"])
 
 
-class Graph:
-    """The members of a tangle, with the expected results of the oracle."""
-
-    def __init__(self, candidates: list[dict], answers: list[dict]):
-        members = [each for each in zip(candidates, answers, strict=True) if each[1]["depth"] is not None]
-        self.rows = {row["node_id"]: row for row, _ in members}
-        self.places = {row["node_id"]: out for row, out in members}
-        self.links = known_links([*self.rows.values()])
-        self.ancestors = {key: longest_paths(key, self.links) for key in self.rows}
-        self.is_large = len(self.rows) > ANCESTOR_LIMIT
-
-    def by_asserted(self) -> list[str]:
-        """Order the members by asserted time, then id."""
-        asserted = {key: row["asserted_ms"] for key, row in self.rows.items()}
-        return sorted(self.rows, key=lambda key: (asserted[key] is None, asserted[key] or 0, key))
-
-    def left_out(self) -> dict[str, set[str]]:
-        """List the earlier messages of each member's author that it does not follow."""
-        return {key: {other for other in self.own_before(key) if other not in self.ancestors[key]} for key in self.rows}
-
-    def known_followed(self) -> dict[str, set[str]]:
-        """List, for each member, the previous messages that its author's latest earlier member follows."""
-        return {
-            key: {
-                parent for own in self.own_before(key)[-1:] for parent in self.ancestors[own].keys() & self.links[key]
-            }
-            for key in self.rows
-        }
-
-    def is_own(self, key: str, other: str) -> bool:
-        """Return whether two members have the same author."""
-        return self.rows[key]["author"] == self.rows[other]["author"]
-
-    def own_before(self, key: str) -> list[str]:
-        """List an author's earlier members."""
-        own = [other for other in self.rows if self.is_own(key, other)]
-        own = [other for other in own if self.rows[other]["sequence"] < self.rows[key]["sequence"]]
-        return sorted(own, key=lambda other: (self.rows[other]["sequence"], other))
-
-
 @pytest.fixture(scope="module")
 def expected(built) -> tuple[list[dict], list[dict]]:
     """The candidates of all tangles, and the oracle's results for each."""
@@ -173,12 +133,19 @@ def expected(built) -> tuple[list[dict], list[dict]]:
 
 
 @pytest.fixture(scope="module")
-def graphs(expected) -> dict[tuple, Graph]:
-    found = defaultdict(lambda: ([], []))
+def graphs(expected) -> dict[tuple, dict[str, dict]]:
+    """The members of each tangle by id: candidates with the oracle's results."""
+    found = defaultdict(dict)
     for row, answer in zip(*expected, strict=True):
-        for listed, one in zip(found[row["graph_kind"], row["graph_id"]], (row, answer), strict=True):
-            listed.append(one)
-    return {name: Graph(*of_graph) for name, of_graph in found.items()}
+        if answer["depth"] is not None:
+            found[row["graph_kind"], row["graph_id"]][row["node_id"]] = row | answer
+    return found
+
+
+def by_asserted(members: dict[str, dict]) -> list[str]:
+    """Order members by asserted time, then id."""
+    asserted = {key: row["asserted_ms"] for key, row in members.items()}
+    return sorted(members, key=lambda key: (asserted[key] is None, asserted[key] or 0, key))
 
 
 def rows_of(built, table: str, *columns: str) -> set[tuple]:
@@ -192,11 +159,11 @@ def test_depths_orders_and_marks(built, graphs):
         built, "tangle_messages", "message_id", *orders, "asserted_position", "is_tip", "is_fork", "is_merge"
     )
     wanted = set()
-    for name, graph in graphs.items():
-        asserted = graph.by_asserted()
-        for key, out in graph.places.items():
-            marks = out["child_count"] == 0, out["child_count"] > 1, len(graph.links[key]) > 1
-            wanted.add((*name, key, *map(out.get, orders), asserted.index(key), *marks))
+    for name, members in graphs.items():
+        asserted, links = by_asserted(members), known_links([*members.values()])
+        for key, row in members.items():
+            marks = row["child_count"] == 0, row["child_count"] > 1, len(links[key]) > 1
+            wanted.add((*name, key, *map(row.get, orders), asserted.index(key), *marks))
     assert {row for row in found if row[3] is not None and row[0] != "ssb:feed"} == wanted
 
 
@@ -204,9 +171,9 @@ def test_edges(built, graphs):
     found = rows_of(built, "tangle_edges", "message_id", "previous_id", "is_redundant", "is_member_edge")
     found = {row[:-1] for row in found if row[-1] and row[0] != "ssb:feed"}
     assert found == {
-        (*name, key, parent, parent in graph.places[key]["redundant_previous"])
-        for name, graph in graphs.items()
-        for key, links in graph.links.items()
+        (*name, key, parent, parent in members[key]["redundant_previous"])
+        for name, members in graphs.items()
+        for key, links in known_links([*members.values()]).items()
         for parent in links
     }
     assert {is_redundant for *_, is_redundant in found} == {True, False}
@@ -220,21 +187,27 @@ def test_ancestors_and_clocks(built, expected):
     assert clocks == naive_clocks(*expected, ANCESTOR_LIMIT, 10**9) != set()
 
 
+#: The faults of writers, and the oracle's columns with the messages of each.
+FAULTS = {
+    "own_message_left_out": "own_left_out",
+    "previous_not_tip": "not_tips",
+    "redundant_previous": "redundant_previous",
+}
+
+
 def test_faults_of_writers(built, graphs):
     """In tangles up to `ancestor_limit` members and in larger ones."""
-    expected = {}
-    for name, graph in graphs.items():
-        faults = {
-            "own_message_left_out": graph.left_out(),
-            "previous_not_tip": graph.known_followed(),
-            "redundant_previous": {key: {*out["redundant_previous"]} for key, out in graph.places.items()},
-        }
-        for fault, found in faults.items():
-            expected |= {(*name, key, fault): sorted(others) for key, others in found.items() if others}
+    expected = {
+        (*name, key, fault): sorted(row[column])
+        for name, members in graphs.items()
+        for key, row in members.items()
+        for fault, column in FAULTS.items()
+        if row[column]
+    }
     rows = built.rows("tangle_writer_faults")
     found = {(*map(row.get, ("tangle_name", "root_id", "message_id", "fault")),): row["message_ids"] for row in rows}
     assert found == expected
-    assert len({(fault, graphs[name, root].is_large) for name, root, _, fault in found}) == 6
+    assert len({(fault, len(graphs[name, root]) > ANCESTOR_LIMIT) for name, root, _, fault in found}) == 6
 
 
 def test_root_causes_and_missing_messages(built, expected):

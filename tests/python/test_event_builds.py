@@ -1,26 +1,19 @@
 """Builds of event logs: cases of the peer, random timelines, and the hostile lines of `event_stories`."""
 
-import gzip
-import json
 import random
 from collections import Counter
 
 import pytest
 
 import timeline_oracle as oracle
-from conftest import DATA
 from event_builds import CAUTIOUS, SELECTED, Arrival, Built, to_line
 from event_stories import CHAIN, DENSE, hostile_log
 from hostile_lines import MAX_LINE_BYTES
-from log_files import without_places, write
+from log_files import read_cases, without_places, write
 
-
-def read_cases(name):
-    with gzip.open(DATA / "timelines" / f"{name}.jsonl.gz") as lines:
-        return {case["id"]: case for case in map(json.loads, lines)}
-
-
-SMALL, MEDIUM = read_cases("small"), read_cases("medium")
+SMALL, MEDIUM = (
+    {case["id"]: case for case in read_cases(f"timelines/{name}.jsonl.gz")} for name in ("small", "medium")
+)
 CASES = SMALL | MEDIUM
 
 

@@ -1,6 +1,5 @@
 """Builds of logs of private groups, compared with the answers of peers and the results that `group_stories` states."""
 
-import gzip
 import json
 import random
 import re
@@ -10,13 +9,12 @@ from hashlib import sha256
 
 import pytest
 
-from conftest import DATA
 from dbt_tangles.formats.ssb import redact
 from dbt_tangles.formats.ssb.ids import normalise
 from group_kit import feed, message_id
 from group_stories import CROWDED, LISTED, MANY, OPAQUE, hostile_log
 from hostile_lines import HOSTILE
-from log_files import write
+from log_files import read_cases, write
 
 SELECTED = ("--select", "+group_findings", "+ssb_rejects", "+feeds", "--exclude", "resource_type:seed")
 
@@ -48,15 +46,13 @@ class Built:
 def cases(kind):
     """Read cases. Each case gets new message ids, because several cases may contain the same group."""
     found = []
-    with gzip.open(DATA / "groups" / f"{kind}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for line in lines:
-            name = json.loads(line)["case"]
+    for case in read_cases(f"groups/{kind}.jsonl.gz"):
 
-            def rename(old, name=name):
-                new = urlsafe_b64encode(sha256(f"{name} {old[0]}".encode()).digest())
-                return f"ssb:message/classic/{new.decode()}"
+        def rename(old, name=case["case"]):
+            new = urlsafe_b64encode(sha256(f"{name} {old[0]}".encode()).digest())
+            return f"ssb:message/classic/{new.decode()}"
 
-            found.append(json.loads(re.sub(r"ssb:message/classic/[A-Za-z0-9_-]{43}=", rename, line)))
+        found.append(json.loads(re.sub(r"ssb:message/classic/[A-Za-z0-9_-]{43}=", rename, json.dumps(case))))
     assert len({case["root"] for case in found}) == len(found)
     return found
 

@@ -44,7 +44,7 @@ def newest_run(built) -> dict:
 def rows(built, name: str) -> list:
     """Read a table's rows in a fixed order, without the versions, which count runs."""
     columns = [column for column in built.table(name).column_names if column != "version"]
-    return sorted(map(repr, built.rows(name, columns)))
+    return built.sorted_rows(name, columns)
 
 
 @pytest.fixture

@@ -1,10 +1,26 @@
-"""Files of logs as tests write them, and the tables of builds, sorted for comparison."""
+"""Files of logs as tests write and read them, and the tables of builds, sorted for comparison."""
 
 import gzip
+import json
 import os
 import random
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
+
+from conftest import DATA
+
+
+def read_lines(name: str) -> list[bytes]:
+    """Read a file of the test data, which is packed if its name ends in `.gz`; lines without their ends."""
+    path = DATA / name
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
+        return file.read().removesuffix(b"\n").split(b"\n")
+
+
+def read_cases(name: str) -> list[Any]:
+    """Read a file of recorded answers, with one JSON value a line."""
+    return list(map(json.loads, read_lines(name)))
 
 
 def write(path: Path, lines: list[bytes]) -> str:

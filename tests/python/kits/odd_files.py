@@ -4,7 +4,6 @@ import gzip
 import lzma
 import os
 import zlib
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -12,7 +11,7 @@ from urllib.parse import unquote
 import zstandard
 
 from conftest import DATA
-from log_files import write
+from log_files import read_lines, write
 
 #: By log: its usable lines, the table of rejects, the table of lines, and the latter's column of reasons.
 LOGS = {
@@ -71,10 +70,8 @@ class OddFiles(NamedTuple):
 
 def first_lines(log: str, count: int) -> list[bytes]:
     """Read the first lines of a log that are JSON objects."""
-    path = DATA / LOGS[log][0]
-    with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as lines:
-        objects = (line.strip() for line in lines if line.startswith(b"{") and line.rstrip().endswith(b"}"))
-        return list(islice(objects, count))
+    lines = map(bytes.strip, read_lines(LOGS[log][0]))
+    return [line for line in lines if line.startswith(b"{") and line.endswith(b"}")][:count]
 
 
 def write_damages(folder, lines: list[bytes]) -> dict[str, int]:

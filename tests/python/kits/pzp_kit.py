@@ -1,9 +1,7 @@
 """Lines, keys and tables for the tests of pzp messages."""
 
-import gzip
 import json
 from functools import partial
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -13,9 +11,9 @@ from dbt_tangles.formats.json.framing import Framing
 from dbt_tangles.formats.pzp.rules import Reason
 from dbt_tangles.formats.pzp.verify_lines import OUTPUT_SCHEMA, VerifyOptions, verify_batches
 from fixtures.pzp import author
+from log_files import read_cases
 from log_lines import verified
 
-VECTORS = Path(__file__).parents[2] / "data" / "sets"
 RANKS = {reason.value: reason.rank for reason in (*Framing, *Reason)}
 DOMAIN = "set_v1__follows"
 # The peer's words, and our reason with the same meaning.
@@ -48,7 +46,7 @@ ERRORS = [
 
 def cases(kind):
     """Read the vectors of a kind."""
-    return [json.loads(line) for line in gzip.decompress((VECTORS / f"pzp_{kind}.jsonl.gz").read_bytes()).splitlines()]
+    return read_cases(f"sets/pzp_{kind}.jsonl.gz")
 
 
 def reason_of(error):

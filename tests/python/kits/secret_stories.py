@@ -7,7 +7,7 @@ from itertools import count
 
 from fixtures.ssb.author import Author, box, to_line, to_uri
 from group_kit import NULL, add, epoch_init, exclude, feed, place, root_init
-from leaks import in_hex, other_alphabet, spellings, unpadded
+from leaks import in_hex, other_alphabet, spellings
 
 PASSPHRASE = "correct horse battery staple"
 NETWORK_KEY = sha256(b"the key of a network").digest()
@@ -63,12 +63,6 @@ def tell_of_places(log):
     key = log.key("text")
     text = f"the key is {key}, " + ", ".join(spellings(key)) + "".join(f"x{each}y" for each in spellings(key))
     log.say("text", add(key, root, root, [feed("a")], text=text))
-    for number, spelt in enumerate(spellings(log.key("named"))):
-        content = {
-            "type": "group/other",
-            "deep": [{"deeper": {"secret": spelt, "b": [f"<{spelt}>", in_hex(log.secrets["named"])]}}],
-        }
-        log.say(f"named {number}", content)
     key = log.key("version 1")
     recps = ["%cloak.cloaked", log.author.feed_id]
     old = {"type": "group/add-member", "version": "v1", "groupKey": key, "root": log.ids["root"], "recps": recps}
@@ -78,16 +72,8 @@ def tell_of_places(log):
     )
     key = log.key("po-box")
     log.say("po-box", {"type": "group/po-box", "keys": {"poBoxId": "ssb:identity/po-box/x", "key": key, "scheme": "x"}})
-    key = log.key("nested")
-    log.say(
-        "nested", {"type": "group/other", "a": {"b": [[{"c": key}, spellings(key)], {"d": {unpadded(key): [key]}}]}}
-    )
     key = log.key("names")
     log.say("names", {"type": "group/other", "secret": key} | {spelt: {spelt: 1} for spelt in spellings(key)})
-    key = log.key("type")
-    log.say("type", {"type": f"group/{key}", "groupKey": key})
-    key = log.key("type in base64url")
-    log.say("type in base64url", {"type": f"group/{unpadded(other_alphabet(key))}", "groupKey": key})
     key = log.key("tangles")
     tangles = {
         key: NULL,
