@@ -104,6 +104,16 @@ class DbtProject:
     profiles_dir: Path = ROOT
     partitions: int = 4
 
+    def given(self, **logs: list[bytes]) -> "DbtProject":
+        """Write the lines of logs, in place of those before, and set the vars with their paths."""
+        import log_files
+
+        for log, lines in logs.items():
+            path = self.warehouse / "given" / f"{self.schema}.{log}.jsonl"
+            path.parent.mkdir(exist_ok=True)
+            self.vars[log] = log_files.write(path, lines)
+        return self
+
     def invoke(self, *args: str, manifest=None):
         """Run a dbt command in this process and return its result, successful or not.
 

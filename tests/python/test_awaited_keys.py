@@ -98,15 +98,11 @@ def story():
 
 
 @pytest.fixture(scope="module")
-def builds(project, tmp_path_factory, story):
+def builds(project, story):
     """Build the first log, then both logs; return the values of the first build, and the project."""
-    folder = tmp_path_factory.mktemp("awaited")
-    (folder / "first.jsonl").write_bytes(b"\n".join(story.first) + b"\n")
-    grown = project("awaited_keys", pzp_log=str(folder)).run(*SELECTED)
+    grown = project("awaited_keys").given(pzp_log=story.first).run(*SELECTED)
     before = found(grown, story), items(grown)
-    (folder / "late.jsonl").write_bytes(b"\n".join(story.late) + b"\n")
-    grown.run(*SELECTED)
-    return before, grown
+    return before, grown.given(pzp_log=story.first + story.late).run(*SELECTED)
 
 
 def test_keys_await_missing_account_tips(builds, story):

@@ -9,10 +9,9 @@ from collections import Counter, defaultdict
 import pyarrow as pa
 import pytest
 
-from conftest import DATA
 from dbt_tangles.algorithms.graph.walk import Candidate, walk
 from graph_oracle import known_links, naive_clocks, naive_pairs, naive_walk, walked
-from log_files import selection_of
+from log_files import read_lines, selection_of
 from set_cases import cases
 
 TABLES = (
@@ -59,13 +58,13 @@ def graph_messages(case: dict) -> list[dict]:
 
 
 @pytest.fixture(scope="module")
-def variables(tmp_path_factory) -> dict:
-    folder = tmp_path_factory.mktemp("engines")
+def variables(project) -> dict:
+    """The vars of all engines, and the path of the log."""
     messages = [message for case in GRAPHS for message in graph_messages(case)]
     messages += [message for case in THREADS for message in case["thread"]]
-    (folder / "vectors.jsonl").write_text("\n".join(map(json.dumps, messages)))
-    (folder / "small.jsonl").write_bytes((DATA / "ssb" / "small.jsonl").read_bytes())
-    return {"ssb_log": str(folder), "verify_signatures": False, "ancestor_limit": ANCESTOR_LIMIT, "clock_limit": 10**9}
+    lines = [*(json.dumps(message).encode() for message in messages), *read_lines("ssb/small.jsonl")]
+    given = {"verify_signatures": False, "ancestor_limit": ANCESTOR_LIMIT, "clock_limit": 10**9}
+    return project("engines", **given).given(ssb_log=lines).vars
 
 
 def contents(built) -> dict[str, list[tuple]]:

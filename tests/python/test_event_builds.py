@@ -9,7 +9,7 @@ import timeline_oracle as oracle
 from event_builds import CAUTIOUS, SELECTED, Arrival, Built, to_line
 from event_stories import CHAIN, DENSE, hostile_log
 from hostile_lines import MAX_LINE_BYTES
-from log_files import read_cases, without_places, write
+from log_files import read_cases, without_places
 
 SMALL, MEDIUM = (
     {case["id"]: case for case in read_cases(f"timelines/{name}.jsonl.gz")} for name in ("small", "medium")
@@ -179,11 +179,10 @@ def test_large_timelines(name, events, vectors):
 # Vars
 
 
-def test_limits_and_larger_batches(project, tmp_path):
+def test_limits_and_larger_batches(project):
     """Events with more distinct causes are refused; a timeline above a limit has an order, but lacks scripts."""
-    log = write(tmp_path / "log.jsonl", [*LINES, *LONG_LINES])
     limits = {"max_previous": 2, "edit_batch_size": 3, "edit_limit": 150, "edit_command_limit": 379}
-    built = Built(project("event_limits", event_log=log, **limits).run(*SELECTED))
+    built = Built(project("event_limits", **limits).given(event_log=[*LINES, *LONG_LINES]).run(*SELECTED))
     for name, arrivals in SMALL_TIMELINES.items():
         built.check_timeline(name, arrivals, 3, max_previous=2)
     reasons = Counter(row["reason"] for rows in built.rejects.values() for row in rows)
@@ -206,11 +205,12 @@ def left_out(built):
 
 
 @pytest.mark.long
-def test_another_limit_writes_the_scripts(project, tmp_path):
-    log, found = write(tmp_path / "log.jsonl", LONG_LINES), []
+def test_another_limit_writes_the_scripts(project):
+    found = []
     for limit in (960, 959, 10_000_000):
         limits = {"edit_limit": 150, "edit_command_limit": limit}
-        found.append(left_out(Built(project("event_commands", event_log=log, **limits).run(*SELECTED))))
+        made = project("event_commands", **limits).given(event_log=LONG_LINES)
+        found.append(left_out(Built(made.run(*SELECTED))))
     assert found[1] == {"exploding": "too_many_commands", "long": "too_long", "short": None}
     assert found[0] == found[2] == found[1] | {"exploding": None}
 

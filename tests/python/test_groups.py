@@ -14,7 +14,7 @@ from dbt_tangles.formats.ssb.ids import normalise
 from group_kit import feed, message_id
 from group_stories import CROWDED, LISTED, MANY, OPAQUE, hostile_log
 from hostile_lines import HOSTILE
-from log_files import read_cases, write
+from log_files import read_cases
 
 SELECTED = ("--select", "+group_findings", "+ssb_rejects", "+feeds", "--exclude", "resource_type:seed")
 
@@ -68,10 +68,10 @@ def lines_of(cases):
 
 
 @pytest.fixture(scope="module")
-def peers(project, tmp_path_factory):
+def peers(project):
     """Build one log of all cases."""
-    log = write(tmp_path_factory.mktemp("peers") / "log.jsonl", lines_of(CASES))
-    return Built(project("groups_of_peers", ssb_log=log, verify_signatures=False).build(*SELECTED))
+    made = project("groups_of_peers", verify_signatures=False).given(ssb_log=lines_of(CASES))
+    return Built(made.build(*SELECTED))
 
 
 def test_groups_are_those_of_the_peers(peers):
@@ -154,7 +154,7 @@ def test_dropped_after_return(peers):
 
 
 @pytest.mark.sail  # Sail's workers are threads of this process, so they see the patched function
-def test_another_key_with_the_same_fingerprint_changes_the_group(project, tmp_path, monkeypatch):
+def test_another_key_with_the_same_fingerprint_changes_the_group(project, monkeypatch):
     """A copy of an init has the least key of all. Its epoch becomes the preferred one, and only the key tells that."""
     (case,) = (case for case in EPOCHS if case["case"] == "group_109")  # the smaller key of two tips decides
     head = case["expected"]["head"]
@@ -168,12 +168,10 @@ def test_another_key_with_the_same_fingerprint_changes_the_group(project, tmp_pa
     def preferred(built):
         return [row["epoch_id"] for row in built.rows("group_epochs") if row["is_preferred"]]
 
-    log = write(tmp_path / "log.jsonl", lines)
-    options = {"ssb_log": log, "verify_signatures": False}
-    grown = project("groups_with_a_key", **options).run("--select", "+group_epochs")
-    assert preferred(grown) == [normalise(head["preferred"])]
-    write(tmp_path / "log.jsonl", [*lines, copy])
+    grown = project("groups_with_a_key", verify_signatures=False).given(ssb_log=lines)
     grown.run("--select", "+group_epochs")
+    assert preferred(grown) == [normalise(head["preferred"])]
+    grown.given(ssb_log=[*lines, copy]).run("--select", "+group_epochs")
     assert preferred(grown) == [normalise(loser["id"])]
 
 
@@ -188,10 +186,9 @@ def told():
 
 
 @pytest.fixture(scope="module")
-def hostile(told, project, tmp_path_factory):
+def hostile(told, project):
     """Build the hostile lines in one partition."""
-    log = write(tmp_path_factory.mktemp("hostile_groups") / "log.jsonl", told.lines)
-    made = project("hostile_groups", partitions=1, ssb_log=log, verify_signatures=False)
+    made = project("hostile_groups", partitions=1, verify_signatures=False).given(ssb_log=told.lines)
     return Built(made.build(*SELECTED))
 
 

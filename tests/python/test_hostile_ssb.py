@@ -71,14 +71,12 @@ def unsigned(crowd, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def trusted(unsigned, crowd, project, tmp_path_factory):
+def trusted(unsigned, crowd, project):
     """Build with verification off. Some events name the timelines of tangles."""
-    events = tmp_path_factory.mktemp("events of others") / "log.jsonl"
     timelines = (f"{name}:{root}" for name in COLON_NAMES for root in COLON_ROOTS)
-    lines = ({"timeline": timeline, "event": "e", "after": [], "arrival": 1} for timeline in timelines)
-    events.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    logs = {"ssb_log": unsigned.write() + "/*", "event_log": str(events)}
-    return project(f"bad_input_{crowd}", **logs, verify_signatures=False).run(*SELECTED)
+    events = [{"timeline": timeline, "event": "e", "after": [], "arrival": 1} for timeline in timelines]
+    made = project(f"bad_input_{crowd}", ssb_log=unsigned.write() + "/*", verify_signatures=False)
+    return made.given(event_log=[json.dumps(event).encode() for event in events]).run(*SELECTED)
 
 
 def test_trusted_lines(unsigned, trusted):

@@ -141,7 +141,7 @@ def wide() -> list[Message]:
 
 
 @pytest.fixture(scope="module")
-def deliveries(project, tmp_path_factory):
+def deliveries(project):
     """Build both logs in two opposite orders of receipt, with other vars for the log's timeline and for edits.
 
     The third build has the order of receipt of the first.
@@ -154,9 +154,8 @@ def deliveries(project, tmp_path_factory):
     each = (order | {"log_timeline": "full"}, {"log_timeline": False, "edit_limit": 5}, order)
     for number, variables in enumerate(each):
         received = [message | {"timestamp": (1, -1, 1)[number] * place} for place, message in enumerate(log)]
-        file = tmp_path_factory.mktemp("merged") / "log.jsonl"
-        file.write_bytes(b"\n".join(map(to_line, received)))
-        found.append(project(f"merged{number}", ssb_log=str(file), **variables).run(*SELECTED))
+        made = project(f"merged{number}", **variables).given(ssb_log=list(map(to_line, received)))
+        found.append(made.run(*SELECTED))
     return names, found
 
 
@@ -228,28 +227,25 @@ def test_an_order_only(deliveries):
 
 
 @pytest.mark.long
-def test_a_new_limit_publishes_the_log_again(project, tmp_path):
+def test_a_new_limit_publishes_the_log_again(project):
     """The publication of the tangle stays, whatever the order of receipt."""
-    file, found = tmp_path / "log.jsonl", []
-    built = project("merged_limit", ssb_log=str(file), log_timeline="full")
+    built, found = project("merged_limit", log_timeline="full"), []
     for direction, limit in ((1, None), (-1, 1)):
-        file.write_bytes(b"\n".join(to_line(row | {"timestamp": direction * n}) for n, row in enumerate(wide())))
         built.vars["max_previous"] = limit
-        built.run(*SELECTED)
+        lines = [to_line(row | {"timestamp": direction * n}) for n, row in enumerate(wide())]
+        built.given(ssb_log=lines).run(*SELECTED)
         found.append({row["timeline_id"]: row["publication"] for row in built.rows("timeline_stats")})
     check_limit(built, 1)
     assert [name for name in found[0] if found[0][name] != found[1][name]] == [LOG] and len(found[1]) == 2
 
 
 @pytest.mark.long
-def test_from_all_rows_to_an_order_and_back(project, tmp_path):
+def test_from_all_rows_to_an_order_and_back(project):
     """The script from the order before is written for the log's timeline whenever the var asks for it."""
-    file, rows = tmp_path / "log.jsonl", list(map(to_line, wide()))
-    built, found = project("merged_var", ssb_log=str(file)), []
+    built, lines, found = project("merged_var"), list(map(to_line, wide())), []
     for count, value in ((-2, "full"), (-1, "order"), (None, "full")):
-        file.write_bytes(b"\n".join(rows[:count]))
         built.vars["log_timeline"] = value
-        built.run(*SELECTED)
+        built.given(ssb_log=lines[:count]).run(*SELECTED)
         (stats,) = (row for row in built.rows("timeline_stats") if row["timeline_id"] == LOG)
         updates = [row for row in built.rows("timeline_updates") if row["timeline_id"] == LOG]
         found.append((stats["publication"], {row["previous_publication"] for row in updates}, stats["limit_reason"]))
