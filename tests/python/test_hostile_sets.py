@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
-from fixtures.pzp.author import Device, hash_of, id_of, moot_of, to_line
+from fixtures.pzp.author import Device
 from hostile_lines import ODD
-from set_builds import FOLLOWS, MAX, SELECTED, TABLES, Built
+from set_builds import MAX, SELECTED, Built
 from set_stories import LEGAL, hostile_log
 
 
@@ -132,14 +132,3 @@ def test_claimed_ids_are_reported(log, hostile):
     feeds = log.feeds
     wrong = {feeds[f"account {text}"].ids[name] for text in ODD for name in "RA"} | {feeds["lines"].ids["A"]}
     assert {name for name, row in hostile.messages.items() if row["is_usable"] and not row["is_id_consistent"]} == wrong
-
-
-@pytest.mark.long
-def test_a_log_of_one_line(project, tmp_path):
-    """A log of one moot without an end of line."""
-    moot = moot_of(hash_of("one line"), FOLLOWS, Device.from_name("laptop"))
-    (tmp_path / "log.jsonl").write_bytes(to_line(moot))
-    built = project("one_set", pzp_log=str(tmp_path / "log.jsonl"))
-    built.run(*SELECTED)
-    assert [len(built.rows(table)) for table in TABLES] == [1, 0, 1, 1, 0, 0, 0, 1, 0]
-    assert built.rows("sets")[0]["tips"] == [id_of(moot)]

@@ -200,7 +200,7 @@ class HostileLog(Log):
         line = to_line(document | {"heads": [[word[0] * 64, int(word[1:])] for word in after.split()]} | fields)
         if reason:
             return self.bad(reason, line, file=file)
-        self.known[base_id].nodes[i] = Node(i, tuple(followed), fields.get("batch", 1), is_relayed)
+        self.known[base_id].nodes[i] = Node(i, tuple(followed), fields.get("batch") or 1, is_relayed)
         return self.good((base_id, i), line, file=file)
 
     def nodes(self, base_id, reason, *words):

@@ -28,10 +28,6 @@ def to_line(arrival: Arrival) -> bytes:
     return json.dumps({name: value for name, value in arrival._asdict().items() if value is not None}).encode()
 
 
-def sort(arrivals):
-    return sorted(arrivals, key=lambda a: (a.arrival, a.event))
-
-
 def refusals(arrivals, max_previous=None):
     """Return the reason of each arrival that is refused without regard to the order of arrivals, or None."""
     contradicted = oracle.conflicts([(a.event, a.after, a.author) for a in arrivals])
@@ -106,7 +102,7 @@ class Built:
 
     def check_timeline(self, timeline, arrivals, size, max_previous=None):
         """Compare the events, rejects and commands of a timeline with the oracle, after every batch."""
-        arrivals = sort(arrivals)
+        arrivals = sorted(arrivals, key=lambda a: (a.arrival, a.event))
         beforehand = refusals(arrivals, max_previous)
         known, verdicts = admit(arrivals, beforehand)
         accepted = [a for a, verdict in zip(arrivals, verdicts, strict=True) if verdict is None]

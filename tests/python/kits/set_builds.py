@@ -6,17 +6,6 @@ from hostile_lines import Log
 SELECTED = ("--select", "stg_pzp__lines+")
 FOLLOWS = "set_v1__follows"
 MAX = 2**53 - 1
-TABLES = (
-    "pzp_messages",
-    "pzp_rejects",
-    "sets",
-    "set_messages",
-    "set_items",
-    "set_writer_faults",
-    "set_links",
-    "set_next",
-    "set_next_items",
-)
 
 
 def says(add=(), delete=(), supersedes=()):
