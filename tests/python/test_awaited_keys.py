@@ -87,7 +87,6 @@ def found(built, story):
 
 
 def items(built):
-    """Return the items of the only set."""
     (row,) = built.rows("sets")
     return row["items"]
 

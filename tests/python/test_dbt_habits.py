@@ -23,7 +23,6 @@ def statuses(result) -> dict[str, str]:
 
 
 def tables(built: DbtProject) -> set[str]:
-    """Return the names of the published tables."""
     return {path.name for path in (built.warehouse / f"{built.schema}.db").glob("[!.]*")} - OF_RUNS
 
 
@@ -184,7 +183,6 @@ def test_freshness_of_a_log_that_is_a_source(forum):
 
 
 def mend(forum: DbtProject) -> None:
-    """Mend the model that fails."""
     (forum.project_dir / "models" / "names.sql").write_text("select author from {{ ref('tangles', 'feeds') }}")
 
 

@@ -149,7 +149,6 @@ def feeds() -> dict[str, Feed]:
 
 @pytest.fixture(scope="module")
 def built(feeds, project):
-    """Build the log of all messages that are not lost."""
     lines = [to_line(message) for feed in feeds.values() for message in feed.messages]
     random.Random(8).shuffle(lines)
     return project("hostile_feeds").given(ssb_log=lines).run("--select", "+feed_messages", "feed_next")

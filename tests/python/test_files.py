@@ -80,7 +80,6 @@ def test_logs_without_a_sound_line(project, tmp_path):
 
 @pytest.fixture(scope="module")
 def spark(fixtures):
-    """Return the session of dbt."""
     from pyspark.sql import SparkSession
 
     return SparkSession.active()
@@ -238,7 +237,6 @@ def test_parse_refuses_unusable_schema_names(project):
 
 
 def check_schema_is_refused(schema, result):
-    """Check that the error names the variable and shows the given schema."""
     assert f"TANGLES_SCHEMA (the schema of the profile's target) is {json.dumps(schema)}, but" in refusal(result)
 
 
@@ -254,7 +252,6 @@ JINJA_OF_LOGS = [
 
 
 def check_jinja_is_refused(values, result):
-    """Check that the error shows each given value with the name of its var."""
     for log, value in values.items():
         assert f"var '{log}' is {json.dumps(value)}, but" in refusal(result)
 

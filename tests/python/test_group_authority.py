@@ -20,18 +20,15 @@ TABLES = ("group_authority", "group_epochs", "group_findings", "group_members", 
 
 
 def link(name, kind, author, **content):
-    """Print a message about metafeeds."""
     return to_line(uri(name), {"type": f"metafeed/{kind}", **content}, author=author)
 
 
 def post(name, author, *previous):
-    """Print a post to the group."""
     content = {"type": "post", "text": "hello", "tangles": {"group": place(uri("R"), *map(uri, previous))}}
     return to_line(uri(name), content, author=author)
 
 
 def in_group(*previous):
-    """Return the fields of the group tangle."""
     return place(uri("R"), *map(uri, previous))
 
 

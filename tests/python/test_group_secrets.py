@@ -20,7 +20,6 @@ SPELT = b64encode(NETWORK_KEY).decode()
 
 @pytest.fixture(scope="module")
 def log():
-    """Write the lines of the log."""
     return secret_log()
 
 

@@ -97,7 +97,6 @@ def pretty(project, tmp_path_factory):
 
 
 def files_of(rows):
-    """Group rows by file name."""
     files = {}
     for row in rows:
         files.setdefault(unquote(row["source_file"]).rpartition("/")[2], []).append(row)

@@ -143,7 +143,6 @@ def test_a_line_is_explained_from_the_schema_of_staging(consumer):
 
 
 def unit_tests(project: DbtProject, *selected: str) -> dict[str, str]:
-    """Run unit tests and return their statuses by name."""
     result = project.invoke("test", "--select", *selected)
     assert result.success, result.exception
     return {each.node.name: each.status for each in result.result if each.node.resource_type == "unit_test"}
@@ -303,7 +302,7 @@ def test_events_alone(project, tmp_path):
     assert [row["reason"] for row in built.rows("timeline_rejects")] == ["malformed"]
 
 
-def test_a_var_name_that_dbt_would_pass_to_tangles_is_refusal(changed):
+def test_a_var_name_that_dbt_would_pass_to_tangles_is_refused(changed):
     """Without the flag dbt confuses the installing project's model with ours."""
     project = changed(lambda settings: settings["flags"].pop("require_ref_searches_node_package_before_root"))
     said = refusal(project.invoke("run", "--select", "own_vars"))
@@ -311,7 +310,7 @@ def test_a_var_name_that_dbt_would_pass_to_tangles_is_refusal(changed):
     assert "flags: {require_ref_searches_node_package_before_root: true}" in said
 
 
-def test_a_model_with_the_name_of_a_disabled_model_is_refusal(changed):
+def test_a_model_with_the_name_of_a_disabled_model_is_refused(changed):
     """Dbt applies the yml of our disabled model to the installing project's model."""
     said = refusal(changed(models={"sets.sql": "select 1 as item"}).invoke("run", "--select", "own_vars"))
     assert "model.integration.sets has the name of a disabled model of tangles" in said
@@ -344,7 +343,7 @@ def test_the_table_of_runs_keeps_its_materialization(changed):
         ),
     ],
 )
-def test_an_input_that_is_not_a_table_is_refusal(given, manifest, project):
+def test_an_input_that_is_not_a_table_is_refused(given, manifest, project):
     """The error names the var and its allowed forms; a bare table name is refused, as dbt could not order its build."""
     result = project("no_table", event_log=given).invoke("run", "--select", "stg_tables__lines", manifest=manifest)
     said = refusal(result)
@@ -365,7 +364,6 @@ def test_the_example_agrees_with_the_documentation():
 
 
 def is_part(some, whole) -> bool:
-    """Return whether the whole contains all settings of a part."""
     if isinstance(some, dict):
         return isinstance(whole, dict) and all(key in whole and is_part(each, whole[key]) for key, each in some.items())
     if isinstance(some, list):

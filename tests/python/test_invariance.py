@@ -30,7 +30,6 @@ def run(project, schema: str, log: Path, **variables) -> DbtProject:
 
 
 def write_files(folder: Path, **files: list[bytes]) -> Path:
-    """Write files of lines."""
     for name, lines in files.items():
         log_files.write(folder / f"{name}.jsonl", lines)
     return folder

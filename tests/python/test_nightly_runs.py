@@ -132,13 +132,11 @@ def logs(tmp_path):
 
 
 def grow(folder, lines: list[bytes], kind: str = "ssb") -> None:
-    """Add lines to a log."""
     with (folder / kind / "b.jsonl").open("ab") as log:
         log.write(b"".join(line + b"\n" for line in lines))
 
 
 def place_of(built, table: str):
-    """Return the folder of a table."""
     return built.warehouse / f"{built.schema}.db" / table
 
 

@@ -26,7 +26,6 @@ def event_lines() -> list[str]:
 
 
 def orders(built) -> dict[str, list[str]]:
-    """Read the published order of each timeline."""
     found = defaultdict(list)
     for row in sorted(built.rows("timeline_events"), key=lambda row: row["position"]):
         found[row["timeline_id"]].append(row["event_id"])

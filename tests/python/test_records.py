@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kits.lettered_log import LetteredLog
+from lettered_log import LetteredLog
 
 SELECTED = ("--select", "+records", "+record_fields")
 REDUCER = {"title": "overwrite", "mood": "overwrite", "guests": "simple_set", "hosts": "complex_set"}

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from kits.lettered_log import LetteredLog
+from lettered_log import LetteredLog
 
 SELECTED = ("--select", "+tangle_messages", "+records", "+record_fields")
 TYPES = [

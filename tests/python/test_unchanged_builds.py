@@ -37,7 +37,6 @@ def tables(names: set[str]) -> set[str]:
 
 
 def newest_run(built) -> dict:
-    """Read the row of the last run."""
     return max(built.rows("runs"), key=lambda row: row["started_at"])
 
 

@@ -14,7 +14,6 @@ MODELS = {"mine.sql": "select '{{ var(\"block_limit\", 1) }}' as block_limit"}
 
 
 def sentence(place: str, name: str, nearest: str) -> str:
-    """Return the sentence about one name."""
     remedy = f"write '{nearest}', the nearest name, or remove it"
     return f'{place} has "{name}", but tangles lacks a var of that name: {remedy}'
 

@@ -65,16 +65,7 @@ def add_malformed(log):
 
 def add_odd_names(log):
     """Add names that SQL, Jinja, Python or a printer could interpret, in every place that takes a name."""
-    names = [
-        *filter(None, HOSTILE),
-        "'); drop table x; --",
-        "{{ var('x') }}",
-        "\uffff",
-        "\U00010000",
-        "\U0010ffff",
-        "a\0",
-    ]
-    names = list(dict.fromkeys(names))
+    names = list(dict.fromkeys([*filter(None, HOSTILE), "\U00010000", "\U0010ffff", "a\0"]))
     for place, name in enumerate(names):
         log.good("roots", name, arrival=place, author=name)
         log.good("chain", name, names[max(place - 1, 0) : place], arrival=-place)

@@ -75,8 +75,13 @@ class Log:
             results[self.put(line, file)] = results[at]
 
     def write(self) -> str:
-        """Write the files and return the folder, as the value of a var such as `ssb_log`."""
-        return write_files(self.folder, self.files)
+        """Write the files, compressed if a name ends in `.gz`; return the folder, as the value of a var."""
+        for name, lines in self.files.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            data = b"\n".join(lines) + b"\n"
+            path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+        return str(self.folder)
 
     def check_rejects(self, project, table: str) -> None:
         """Compare the rejected lines with a table of rejects."""
@@ -98,16 +103,6 @@ class Log:
             if row["is_usable"]
         }
         assert usable == self.lines
-
-
-def write_files(folder: Path, files: dict[str, list[bytes]]) -> str:
-    """Write lines into files below a folder, compressed if a name ends in `.gz`; return the folder."""
-    for name, lines in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        data = b"\n".join(lines) + b"\n"
-        path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
-    return str(folder)
 
 
 def broken(log: Log) -> None:
