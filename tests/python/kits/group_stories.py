@@ -202,11 +202,7 @@ def tell_of_odd_values(log, story, root, at):
     story.finds("unchecked_entry", "R", None, "odd previous")
     story.finds("unconnected_add", "R", "odd", "odd previous")
     for number, text in enumerate(HOSTILE):
-        content = exclude(root, root, [feed("a")])
-        log.say(f"forms/group {number}", content | {"recps": [text]}, "exclude", "bad_recps")
-        log.say(f"forms/key {number}", content | {f"{text}?": 7}, "exclude", "unknown_key")
         extra = {"group": root, "members": root, f"{text}?": 7}
-        log.say(f"forms/tangle {number}", content | {"tangles": extra}, "exclude", "unknown_tangle")
         content = add(key_of("forms"), root, root, [feed("a")], text=text, tangles=extra)
         log.say(f"forms/free tangle {number}", content, "add", None, at)
     nested = {"group": root, "members": root, "deep": json.loads("[" * 500 + "]" * 500)}
