@@ -154,19 +154,6 @@ def test_details_of_malformed_lines(vectors):
     assert "victim" not in vectors.events
 
 
-def test_names_sort_by_code_point(vectors):
-    order = vectors.order("roots")
-    assert order == sorted(order, key=lambda name: [ord(character) for character in name])
-    assert order.index("\uffff") < order.index("\U00010000") < order.index("😀") < order.index("\U0010ffff")
-
-
-def test_wide_line(vectors):
-    """100,000 causes that never arrive are listed in order."""
-    [root, same] = vectors.rows("wide")
-    assert root["missing_causes"] == [f"c{number:06}" for number in range(100_000)]
-    assert (root["rank"], same["rank"], same["missing_causes"]) == (0, 1, [])
-
-
 @pytest.mark.parametrize(("name", "events"), [("newest first", CHAIN), ("dense", DENSE)])
 def test_large_timelines(name, events, vectors):
     """Every arrival sorts before all earlier events and raises their ranks by one: one `ins` command each."""
