@@ -5,8 +5,6 @@ import json
 import pytest
 
 from conftest import refusal
-from dbt_tangles.ingest.line_format import Reading
-from dbt_tangles.ingest.log_lines import read_lines
 
 pytestmark = pytest.mark.both
 
@@ -16,7 +14,6 @@ NOTHING = {
     "autobase_log": "nowhere/log.jsonl",
     "event_log": "_log.txt",
 }
-OTHER_NOTHING = [".log", "'"]
 
 
 def test_no_file(project, tmp_path):
@@ -30,18 +27,6 @@ def test_no_file(project, tmp_path):
     for model, (log, name) in zip(models, NOTHING.items(), strict=True):
         assert log in said[model]
         assert name in said[model]
-
-
-@pytest.mark.parametrize("name", [*NOTHING.values(), *OTHER_NOTHING])
-def test_no_file_is_read(name, empty, tmp_path):
-    """The reader's error names the var and the path. Spark ignores hidden files."""
-    from pyspark.sql import SparkSession
-
-    for hidden in ("_log.txt", ".log"):
-        (tmp_path / hidden).write_bytes(b"{}\n")
-    with pytest.raises(ValueError, match="some_log") as raised:
-        read_lines(SparkSession.active(), str(tmp_path / name), "some_log", Reading(100)).collect()
-    assert name in str(raised.value)
 
 
 #: Wrong values by var. Values of one place are given together, and every one of them is refused.
