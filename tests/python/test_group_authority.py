@@ -2,7 +2,6 @@
 
 import pytest
 
-from conftest import refusal
 from dbt_projects import installing
 from group_kit import add, epoch_init, exclude, feed, key_of, message_id, place, root_init, to_line, uri
 
@@ -151,10 +150,3 @@ def test_the_rule_in_nights_that_learn_who_is_who(project):
     whole = project("authority_whole", **grown.vars).build(*SELECTED)
     for table in TABLES:
         assert grown.sorted_rows(table) == whole.sorted_rows(table), table
-
-
-@pytest.mark.parametrize("given", [7, "", ["people"], {"ref": 7}])
-def test_identities_must_name_a_table(given, project):
-    refused = project("authority_refused", identities=given).given(ssb_log=GROUP)
-    said = refusal(refused.invoke("run", "--select", "int_person_links"))
-    assert "var 'identities' is" in said and "the name of a model or seed" in said

@@ -333,24 +333,6 @@ def test_the_table_of_runs_keeps_its_materialization(changed):
     assert "runs: {+materialized: create_if_missing}" in said
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {"table": "a"},
-        *(
-            pytest.param(given, marks=pytest.mark.long)
-            for given in ("", {"ref": ""}, {"ref": ["a"]}, {"source": "a"}, {"ref": "a", "source": ["a", "b"]}, 7)
-        ),
-    ],
-)
-def test_an_input_that_is_not_a_table_is_refused(given, manifest, project):
-    """The error names the var and its allowed forms; a bare table name is refused, as dbt could not order its build."""
-    result = project("no_table", event_log=given).invoke("run", "--select", "stg_tables__lines", manifest=manifest)
-    said = refusal(result)
-    assert "var 'event_log' is" in said
-    assert "{source: [name, table]}" in said
-
-
 def test_the_example_agrees_with_the_documentation():
     """Each YAML example in docs/how-to/package.md that names a file is a part of that file."""
     text = (ROOT / "docs" / "how-to" / "package.md").read_text()

@@ -34,7 +34,7 @@ WRONG_VARS = {
     "ssb_log": (7, "", ["a.jsonl"]),
     "pzp_log": (True, " ", {"a": 1}),
     "autobase_log": (0, "", [[]]),
-    "event_log": (7, "", ["a.jsonl"]),
+    "event_log": (7, "", {"table": "a"}),
     "consensus_rule": ("Autobase", "", None, True, ["design"]),
     "quorum_degrees": (0, -1, True, "3", None, 2.5),
     "set_ghost_span": (0, -1, True, "x", None, 1.5),
@@ -44,7 +44,7 @@ WRONG_VARS = {
     "count_changes": ("no", 1),
     "incremental_from": (-1, None, "many"),
     "private_groups": ("no", 1),
-    "identities": (7, "", ["people"]),
+    "identities": (7, "", ["people"], {"ref": 7}),
     "group_authority": ("no", 1),
     "test_private_models": ("no", 1),
     "tangle_engine": ("fast", None),
@@ -77,6 +77,8 @@ def test_wrong_vars(turn, project, manifest, warehouse):
     said = refusal(project("wrong_vars", **TURNS[turn]).invoke("run", manifest=manifest))
     assert [(name, value) for name, value in TURNS[turn].items() if not is_refused(name, value, said)] == []
     assert said.count("but must be") == len(TURNS[turn])
+    forms = {"event_log": "{source: [name, table]}", "identities": "the name of a model or seed"}
+    assert all(words in said for name, words in forms.items() if name in TURNS[turn])
     assert not [path for path in (warehouse / "wrong_vars.db").glob("*") if any(path.iterdir())]
 
 
