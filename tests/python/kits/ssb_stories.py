@@ -205,8 +205,6 @@ def add_candidates(log):
 def unsigned_log(folder: Path, crowd: int) -> Log:
     """Write a log for a build that takes ids as they are claimed."""
     log = UnsignedLog(folder)
-    broken(log)
-    random_bytes(log)
     add_claimed_names(log)
     add_crowds(log, crowd)
     add_candidates(log)
