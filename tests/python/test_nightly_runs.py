@@ -140,7 +140,7 @@ def place_of(built, table: str):
     return built.warehouse / f"{built.schema}.db" / table
 
 
-def mark(built, table: str, column: str, value: object = "marked") -> None:
+def mark(built, table: str, column: str) -> None:
     """Change a column in all rows of a table, and its manifest: the rows still count as built."""
     place = place_of(built, table)
     for file in place.glob("*.parquet"):
@@ -148,7 +148,7 @@ def mark(built, table: str, column: str, value: object = "marked") -> None:
         at, kind = rows.column_names.index(column), rows.schema.field(column).type
         file.with_name(f".{file.name}.crc").unlink(missing_ok=True)  # Spark's checksum of the old bytes
         file.unlink()
-        pq.write_table(rows.set_column(at, column, pa.array([value] * len(rows), kind)), file)
+        pq.write_table(rows.set_column(at, column, pa.array(["marked"] * len(rows), kind)), file)
     path = manifest.path_of(place)
     noted = json.loads(path.read_text())
     path.unlink()

@@ -63,10 +63,10 @@ def root_init(key, **changes):
     return {"type": "group/init", "version": "v2", "secret": key, "tangles": tangles} | changes
 
 
-def epoch_init(key, in_group, epoch, by="someone", **changes):
+def epoch_init(key, in_group, epoch, **changes):
     """Build the content that starts an epoch, with its fields in the group tangle and the epoch tangle."""
     tangles = {"group": in_group, "epoch": epoch, "members": NULL}
-    recps = [group("of all"), feed(by)]
+    recps = [group("of all"), feed("someone")]
     return {"type": "group/init", "version": "v2", "secret": key, "recps": recps, "tangles": tangles} | changes
 
 
@@ -162,9 +162,9 @@ class Story:
     In the group tangle, each message follows the messages named by `seen`, by default the last message.
     """
 
-    def __init__(self, log, name, key=None):
+    def __init__(self, log, name):
         self.log, self.name, self.last = log, name, "R"
-        self.keys = {"R": key or key_of(name)}
+        self.keys = {"R": key_of(name)}
         log.say(self.full("R"), root_init(self.keys["R"]), "root_init", None, [self.full("R")] * 2)
         log.findings[message_id(self.full("R"))] = set()
 

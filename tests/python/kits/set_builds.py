@@ -122,9 +122,9 @@ class Feed:
         self.expect(message, reason, held)
         return message
 
-    def refuse(self, reason, name, after="R", data=None, **fields):
+    def refuse(self, reason, name, after="R", **fields):
         """Publish an unusable message."""
-        message = self.sign(name, after, data, **fields)
+        message = self.sign(name, after, **fields)
         self.log.bad(reason, to_line(message))
         self.expect(message, reason)
         return message
