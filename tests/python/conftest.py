@@ -243,8 +243,8 @@ def odd_files(project, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def small(project, tmp_path_factory) -> DbtProject:
-    """Build every model, and run every test, from the small log and a few events."""
-    from small_log import build
+def small(project) -> DbtProject:
+    """Build every model from the small log and a few events."""
+    import small_log
 
-    return build(project, tmp_path_factory.mktemp("small"))
+    return project("small", **small_log.VARS).given(event_log=small_log.events()).run()

@@ -200,7 +200,7 @@ def test_order_files_and_partitions(table, claimed, shuffled):
 
 def ask_everything(logs: Logs, built, out: Path) -> None:
     """Run each command; it must answer without an internal error."""
-    asked = Warehouse(built.warehouse, built.schema, out)
+    asked = Warehouse(built, out)
     for words in (["status"], ["check"], ["report", "--limit", "3"]):
         assert asked.ask(words).exit_code == 0
 
@@ -219,7 +219,7 @@ def test_every_command(signed, tmp_path):
     named = {row["message_id"] for row in rows if row["tangle_name"] is not None}
     hostile = [row["message_id"] for row in rows if row["tangle_name"] is None and row["message_id"] in named]
     assert hostile
-    asked = Warehouse(built.warehouse, built.schema, tmp_path / "report")
+    asked = Warehouse(built, tmp_path / "report")
     assert all(asked.ask(["why", "--", id_]).exit_code == 0 for id_ in hostile[:20])
     ask_everything(*signed, tmp_path / "report")
 
