@@ -5,16 +5,8 @@ import pytest
 from dbt_projects import installing
 from group_kit import add, epoch_init, exclude, feed, key_of, message_id, place, root_init, to_line, uri
 
-SELECTED = (
-    "--select",
-    "+group_authority",
-    "+group_findings",
-    "+group_next",
-    "+group_members",
-    "--exclude",
-    "resource_type:seed",
-)
-SELECTED += ("--indirect-selection", "buildable")
+OF_GROUPS = ("+group_authority", "+group_findings", "+group_next", "+group_members")
+SELECTED = ("--select", *OF_GROUPS, "--exclude", "resource_type:seed", "--indirect-selection", "buildable")
 TABLES = ("group_authority", "group_epochs", "group_findings", "group_members", "group_messages", "group_next")
 
 

@@ -13,15 +13,8 @@ from fixtures.ssb.author import Author, Message, to_line
 
 LOG = "ssb:log"
 WIDEST = 16
-TABLES = ("timeline_events", "timeline_links", "timeline_edits", "timeline_stats")
-SELECTED = (
-    "--select",
-    *(f"+{table}" for table in TABLES),
-    "+timeline_updates",
-    "+timeline_rejects",
-    "+tangle_messages",
-    "+tangle_edges",
-)
+TABLES = ("timeline_events", "timeline_links", "timeline_edits", "timeline_stats", "timeline_updates")
+SELECTED = ("--select", *(f"+{table}" for table in (*TABLES, "timeline_rejects", "tangle_messages", "tangle_edges")))
 MOST = 2
 
 

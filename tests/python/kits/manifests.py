@@ -15,16 +15,9 @@ if TYPE_CHECKING:
 
 LOGS = ("ssb_log", "pzp_log", "autobase_log", "event_log")
 #: Vars that a parsed project has in `meta` alone, or that dbt reads only when it builds a model.
-IN_META = {*LOGS, "unpack_limit", "ancestor_limit", "base_clock_limit", "graph_limit", "rows_in_memory"}
-IN_META |= {
-    "edit_limit",
-    "edit_command_limit",
-    "max_previous",
-    "ssb_log_format",
-    "count_changes",
-    "incremental_from",
-    "design_position_limit",
-}
+IN_META = {*LOGS, "unpack_limit", "ancestor_limit", "base_clock_limit", "graph_limit", "rows_in_memory", "edit_limit"}
+IN_META |= {"edit_command_limit", "max_previous", "ssb_log_format", "count_changes", "incremental_from"}
+IN_META |= {"design_position_limit"}
 #: Vars that also select the tests of documented examples, which are disabled when logs are given.
 IN_META_WITH_LOGS = {"verify_signatures", "consensus_rule", "quorum_degrees", "set_ghost_span", "edit_batch_size"}
 IN_META_WITH_LOGS |= {"log_timeline", "group_authority"}

@@ -78,16 +78,7 @@ def add_forms_of_lines(log, alice, plain):
     # Envelopes are unsigned.
     for key in (b"null", b"7", b"{}", b'""', b'"%nonsense"', b'"\\ud800"', b'"\\u0000"', b"[[[]]]"):
         log.good(raw(plain, b'"' + plain["key"].encode() + b'"', key), subject=plain["key"])
-    for time in (
-        b"null",
-        b'"yesterday"',
-        b"{}",
-        b"1e400",
-        b"-1e400",
-        b"-0",
-        b"5e-324",
-        b"123456789012345678901234567890",
-    ):
+    for time in (b"null", b'"yesterday"', b"{}", b"1e400", b"-1e400", b"-0", b"5e-324", b"1234567890" * 3):
         log.good(raw(plain, b'"timestamp":6', b'"timestamp":' + time), subject=plain["key"])
     for time in (-1, 0.5, 1e21, 5e-324, -1e300, 2**53):
         log.good(alice.publish(post("times", tangles={"times": ROOT_CLAIM}), time, 1))
