@@ -192,17 +192,6 @@ def left_out(built):
 
 
 @pytest.mark.long
-def test_another_limit_writes_the_scripts(project):
-    found = []
-    for limit in (960, 959, 10_000_000):
-        limits = {"edit_limit": 150, "edit_command_limit": limit}
-        made = project("event_commands", **limits).given(event_log=LONG_LINES)
-        found.append(left_out(Built(made.run(*SELECTED))))
-    assert found[1] == {"exploding": "too_many_commands", "long": "too_long", "short": None}
-    assert found[0] == found[2] == found[1] | {"exploding": None}
-
-
-@pytest.mark.long
 @pytest.mark.parametrize("size", [0, 3, 1000])
 def test_batch_sizes(vectors, project, size):
     """After each batch the fewest commands give the order of the arrivals so far, which batches do not change."""
