@@ -67,9 +67,6 @@ def tell_of_places(log):
     recps = ["%cloak.cloaked", log.author.feed_id]
     old = {"type": "group/add-member", "version": "v1", "groupKey": key, "root": log.ids["root"], "recps": recps}
     log.say("version 1", old)
-    log.say(
-        "version 1 init", {"type": "group/init", "version": "v1", "groupKey": log.key("version 1 init"), "name": "x"}
-    )
     key = log.key("po-box")
     log.say("po-box", {"type": "group/po-box", "keys": {"poBoxId": "ssb:identity/po-box/x", "key": key, "scheme": "x"}})
     key = log.key("names")
@@ -83,15 +80,8 @@ def tell_of_places(log):
         "group": place(f"%{key}.sha256", f"ssb:message/classic/{other_alphabet(key)}"),
     }
     log.say("tangles", {"type": "group/add-member", "secret": key, "tangles": tangles})
-    log.say(
-        "legacy",
-        {
-            "type": "group/other",
-            "secret": log.key("legacy"),
-            "root": log.secrets["legacy"],
-            "branch": [in_hex(log.secrets["legacy"])],
-        },
-    )
+    key = log.key("legacy")
+    log.say("legacy", {"type": "group/other", "secret": key, "root": key, "branch": [in_hex(key)]})
 
 
 def tell_of_fields(log):
