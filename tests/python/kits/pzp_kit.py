@@ -99,15 +99,14 @@ def message_of(key, root, depth, prev, data, account, domain=DOMAIN, **metadata)
 
 def candidates(rows, authorised=None):
     """Make the table that `validity` derives from checked rows: best line of an id first, one row a tangle."""
-    best = {}
-    for row in rows:
-        if row["message_id"] is None:
-            continue
-        key = (row["reject_rank"] != 0, -row["reject_rank"], row["data_kind"] in (None, "null"))
-        if row["message_id"] not in best or key < best[row["message_id"]][0]:
-            best[row["message_id"]] = (key, row)
-    entries = []
-    for _, row in best.values():
+
+    def rank(row):
+        return row["reject_rank"] != 0, -row["reject_rank"], row["data_kind"] in (None, "null")
+
+    best, entries = {}, []
+    for row in sorted((row for row in rows if row["message_id"] is not None), key=rank):
+        best.setdefault(row["message_id"], row)
+    for row in best.values():
         places = [{"root_id": row["message_id"], "depth": None, "prev": None, "defect": None}] if row["is_moot"] else []
         for place in places or row["tangles"]:
             is_authorised = None if authorised is None or row["account"] == "any" else row["sigkey"] in authorised
