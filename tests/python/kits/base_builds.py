@@ -180,9 +180,9 @@ class HostileLog(Log):
             own = {"not_a_message": "no_base" if is_object else "not_an_object"}
             super().bad(own.get(reason, reason), line, file=file)
 
-    def good(self, at, *lines, file="log.jsonl"):
+    def good(self, at, *lines):
         """Add usable lines."""
-        super().good(*lines, file=file, subject=at)
+        super().good(*lines, subject=at)
 
     def base(self, base_id, indexers="abc", reason=None, **fields):
         """Add a line about a base; each indexer is named by one letter."""
@@ -193,15 +193,15 @@ class HostileLog(Log):
         self.known.setdefault(base_id, Base(tuple(sorted(map(key_of, indexers))), {}, floor))
         return self.good(base_id, line)
 
-    def node(self, base_id, name, after="", reason=None, is_relayed=False, file="log.jsonl", **fields):
+    def node(self, base_id, name, after="", reason=None, is_relayed=False, **fields):
         """Add a node, given as a letter and a length, that follows other nodes in the same notation."""
         i, *followed = (Id(key_of(word[0]), int(word[1:])) for word in (name, *after.split()))
         document = {"base": base_id, "writer": name[0] * 64, "length": i.length, "value": name}
         line = to_line(document | {"heads": [[word[0] * 64, int(word[1:])] for word in after.split()]} | fields)
         if reason:
-            return self.bad(reason, line, file=file)
+            return self.bad(reason, line)
         self.known[base_id].nodes[i] = Node(i, tuple(followed), fields.get("batch") or 1, is_relayed)
-        return self.good((base_id, i), line, file=file)
+        return self.good((base_id, i), line)
 
     def nodes(self, base_id, reason, *words):
         """Add nodes with one result, each in the notation of `drawing`."""
