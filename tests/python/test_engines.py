@@ -210,18 +210,21 @@ def test_faults_of_writers(built, graphs):
 
 
 def test_root_causes_and_missing_messages(built, expected):
-    """The root causes of all messages set aside, and the counts of messages that each missing id blocks."""
+    """The reason and root causes of each message set aside, and the counts of messages that each missing id blocks."""
     causes, waiting, blocked, unlocked = {}, Counter(), Counter(), Counter()
     for row, answer in zip(*expected, strict=True):
         graph = row["graph_kind"], row["graph_id"]
         if answer["depth"] is None:
             found = answer["blocked_by"]
-            causes[(*graph, row["node_id"])] = found
+            causes[(*graph, row["node_id"])] = answer["set_aside_reason"], found
             waiting.update((*graph, name) for name in answer["missing_previous"])
             blocked.update((*graph, name) for name in found)
             unlocked.update((*graph, name) for name in found if len(found) == 1)
     rows = [row for row in built.rows("tangle_messages") if row["root_id"] is not None and not row["is_member"]]
-    assert {(*map(row.get, ("tangle_name", "root_id", "message_id")),): row["blocked_by"] for row in rows} == causes
+    names = ("tangle_name", "root_id", "message_id")
+    assert {(*map(row.get, names),): (row["set_aside_reason"], row["blocked_by"]) for row in rows} == causes
+    of_graphs = {"cycle", "empty_previous", "missing_previous", "missing_root", "previous_set_aside"}
+    assert {reason for reason, _ in causes.values()} >= of_graphs
     found = rows_of(built, "tangle_missing", "missing_id", "waiting_count", "blocked_count", "unlocks")
     assert found == {(*key, count, blocked[key], unlocked[key]) for key, count in waiting.items()}
     assert any(row[4] > row[3] for row in found) and any(row[5] < row[4] for row in found)

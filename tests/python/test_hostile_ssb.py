@@ -119,28 +119,6 @@ def test_trusted_timelines(trusted):
     assert taken | free == {f"{name}:{root}" for name in COLON_NAMES for root in COLON_ROOTS}
 
 
-def test_every_reason_occurs(trusted):
-    thread = {r["message_id"]: r for r in trusted.rows("tangle_messages") if r["tangle_name"] == "thread"}
-    assert {key: row["set_aside_reason"] for key, row in thread.items() if row["root_id"] == "%root"} == {
-        **dict.fromkeys(["%root", "%repeated previous", "%merge", *(f"%sibling {i}" for i in range(500))]),
-        "%many previous": "missing_previous",
-        "%cycle 1": "cycle",
-        "%cycle 2": "cycle",
-        "%after the cycle": "previous_set_aside",
-        "%after that": "previous_set_aside",
-        "%itself": "cycle",
-        "%itself and the root": "cycle",
-        "%no previous": "empty_previous",
-    }
-    assert thread["%own root"]["set_aside_reason"] == "malformed_tangle"
-    assert thread["%two roots 1"]["set_aside_reason"] == "missing_root"
-    assert thread["%no root"]["set_aside_reason"] == "missing_root"
-    assert (thread["%repeated previous"]["is_merge"], thread["%merge"]["is_merge"]) == (False, True)
-    edges = [row for row in trusted.rows("tangle_edges") if row["message_id"] == "%merge"]
-    assert {row["previous_id"] for row in edges if row["is_redundant"]} == {"%root"}
-    assert len(edges) == 501
-
-
 def test_empty_log(empty):
     folders = (empty.warehouse / "empty.db").iterdir()
     tables = [path.name for path in folders if not path.name.startswith(".")]

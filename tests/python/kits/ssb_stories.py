@@ -178,27 +178,11 @@ def add_crowds(log, crowd):
     log.say("%merge", reply("%root", "%root", *(f"%sibling {i}" for i in range(500))))
 
 
-def add_candidates(log):
-    """Add candidates that never become members of their tangle."""
-    log.say("%cycle 1", reply("%root", "%cycle 2"))
-    log.say("%cycle 2", reply("%root", "%cycle 1"))
-    log.say("%after the cycle", reply("%root", "%cycle 1"))
-    log.say("%after that", reply("%root", "%after the cycle", "%root"))
-    log.say("%itself", reply("%root", "%itself"))
-    log.say("%itself and the root", reply("%root", "%root", "%itself and the root"))
-    log.say("%no previous", reply("%root"))
-    log.say("%own root", reply("%own root", "%own root"))
-    log.say("%two roots 1", reply("%two roots 2", "%two roots 2"))
-    log.say("%two roots 2", reply("%two roots 1", "%two roots 1"))
-    log.say("%no root", reply("%never seen", "%never seen"))
-
-
 def unsigned_log(folder: Path, crowd: int) -> Log:
     """Write a log for a build that takes ids as they are claimed."""
     log = UnsignedLog(folder)
     add_claimed_names(log)
     add_crowds(log, crowd)
-    add_candidates(log)
 
     # Names and roots with colons, so that several splits are possible or the text looks escaped.
     for root in COLON_ROOTS:
