@@ -74,12 +74,12 @@ def test_without_a_log_the_fixtures_are_the_input(manifest):
     """All seeds and all tests of documented examples are enabled, except the test for another rule."""
     assert enabled(manifest, "seed") == {path.stem for path in (ROOT / "seeds").rglob("*.csv")}
     assert lines_of_fixtures(manifest) == {"seed.tangles.fixture_log"}
-    written = [name for name in tests_of_documents() if name.startswith("documents_")]
+    written = [name for name in documents_tests() if name.startswith("documents_")]
     assert {name for name in enabled(manifest, "test") if name.startswith("documents_")} == {*written}
     assert len(written) > 10
 
 
-def tests_of_documents() -> list[str]:
+def documents_tests() -> list[str]:
     """Return the names of the tests that compare tables with documented examples."""
     texts = [path.read_text() for folder in ("models", "seeds") for path in (ROOT / folder).rglob("*.yml")]
     return [name for text in texts for name in re.findall(r"- matches_(?:document|tables):\n +name: (\w+)", text)]
