@@ -103,7 +103,7 @@ def arrays(drafts: Iterator[Draft], indexers: int) -> Graphs:
     )
 
 
-def table(bases: int, nodes: int, writers: int, indexers: int, seed: int = 1) -> pa.Table:
+def table(bases: int, nodes: int, writers: int, indexers: int) -> pa.Table:
     """Make rows of `int_autobase_members`, with the columns that the order needs.
 
     Args:
@@ -111,12 +111,11 @@ def table(bases: int, nodes: int, writers: int, indexers: int, seed: int = 1) ->
         nodes: The number of nodes in each.
         writers: The number of writers in each; writers belong to one base only.
         indexers: How many of them are indexers.
-        seed: The seed of the random generator.
 
     Returns:
         The rows, by base, each node after all that it follows.
     """
-    rng = random.Random(seed)
+    rng = random.Random(1)
     columns: dict[str, list[Any]] = {name: [] for name in results_of_bases.reads.names}
     put = [columns[name].append for name in results_of_bases.reads.names]
     for _ in range(bases):

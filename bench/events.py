@@ -145,16 +145,14 @@ def named(log: Log, arrived: np.ndarray, rng: np.random.Generator) -> Timelines:
     return Timelines(whole, start, cause, whole, number)
 
 
-def small_timelines(count: int, rng: np.random.Generator, least: int = 5, most: int = 20) -> Timelines:
-    """Make many timelines of a few events, each of which lists up to two events before it; a third arrives late.
+def small_timelines(count: int, rng: np.random.Generator) -> Timelines:
+    """Make many timelines of 5 to 20 events, each of which lists up to two events before it; a third arrives late.
 
     Args:
         count: The number of timelines.
         rng: The random generator.
-        least: The events of the smallest timeline.
-        most: The events of the largest timeline.
     """
-    sizes = rng.integers(least, most + 1, count)
+    sizes = rng.integers(5, 21, count)
     start = np.concatenate([[0], np.cumsum(sizes)])
     events = start[-1]
     first = np.repeat(start[:-1], sizes)

@@ -215,7 +215,6 @@ def grow(
     name: Callable[[Draft], str],
     items: Iterator[str],
     rng: random.Random,
-    devices: int = DEVICES,
 ) -> Iterator[tuple[Draft, str]]:
     """Write the messages of a set.
 
@@ -225,13 +224,12 @@ def grow(
         name: Returns the id of a message.
         items: New items.
         rng: The random generator.
-        devices: The number of devices.
 
     Yields:
         Messages and their ids, each after the messages that it lists.
     """
     known = _Set(root)
-    everybody = [_Writer(device, known) for device in range(devices)]
+    everybody = [_Writer(device, known) for device in range(DEVICES)]
     while count:
         writers = [each for each in everybody if rng.random() < WRITES] or [rng.choice(everybody)]
         others = [each for each in everybody if each not in writers]

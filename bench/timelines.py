@@ -164,7 +164,7 @@ def growth(scale: float, repeats: int) -> Part:
 # Inputs that are hard for algorithms which maintain an order. Lists hold places in the order of appending.
 
 
-def _of_lists(lists: list[np.ndarray] | tuple[np.ndarray, np.ndarray], arrived: np.ndarray, seed: int = 1) -> Timelines:
+def _of_lists(lists: list[np.ndarray] | tuple[np.ndarray, np.ndarray], arrived: np.ndarray) -> Timelines:
     """Name events at random; `lists` has the causes of each event, or their starts and the causes."""
     if isinstance(lists, list):
         start = np.concatenate([[0], np.cumsum([len(each) for each in lists])])
@@ -172,7 +172,7 @@ def _of_lists(lists: list[np.ndarray] | tuple[np.ndarray, np.ndarray], arrived: 
     start, cause = lists
     unused = np.zeros(len(start) - 1, np.int32)
     made = events.Log(unused, start.astype(np.int64), cause.astype(np.int32), unused)
-    return events.named(made, arrived.astype(np.int32), np.random.default_rng(seed))
+    return events.named(made, arrived.astype(np.int32), np.random.default_rng(1))
 
 
 def lifted(count: int) -> Timelines:

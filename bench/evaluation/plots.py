@@ -34,11 +34,11 @@ def save(figure: Figure, path: Path) -> None:
     figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None})
 
 
-def figure(columns: int, width: float, height: float = 3.6) -> tuple[Figure, list[Axes]]:
+def figure(columns: int, width: float) -> tuple[Figure, list[Axes]]:
     """Make a plot of panels side by side."""
     from matplotlib.figure import Figure
 
-    made = Figure(figsize=(width, height), layout="constrained")
+    made = Figure(figsize=(width, 3.6), layout="constrained")
     return made, list(made.subplots(1, columns, sharey=True, squeeze=False)[0])
 
 

@@ -28,7 +28,9 @@ class Application:
 
     def has_copies(self) -> bool:
         """Whether a copy of a slow task runs."""
-        return any(task["speculative"] for stage in self._ask("stages?status=active") for task in self._tasks(stage))
+        tasks = "stages/{stageId}/{attemptId}/taskList?status=running&length=1000"
+        stages = self._ask("stages?status=active")
+        return any(task["speculative"] for stage in stages for task in self._ask(tasks.format_map(stage)))
 
     def has_retried(self) -> bool:
         """Whether a stage was started again because its input was lost."""
@@ -38,10 +40,6 @@ class Application:
         """Return the executors that keep checkpointed rows, first the one with most."""
         executors = sorted(self._ask("executors"), key=lambda executor: -executor["rddBlocks"])
         return [Running(self._id(), each["id"]) for each in executors if each["rddBlocks"]]
-
-    def _tasks(self, stage: dict[str, Any]) -> list[dict[str, Any]]:
-        """Read the running tasks of a stage."""
-        return self._ask(f"stages/{stage['stageId']}/{stage['attemptId']}/taskList?status=running&length=1000")
 
     def _id(self) -> str:
         """Return the id of the first application, or an empty string."""

@@ -15,6 +15,8 @@ import dbt_common.tests
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
+from click.testing import Result
+from dbt.contracts.graph.manifest import Manifest
 from hypothesis import settings
 
 import manifests
@@ -100,7 +102,17 @@ class DbtProject:
     project_dir: Path = ROOT
     vars: dict = field(default_factory=dict)
     profiles_dir: Path = ROOT
-    compiled: list[str] = field(default_factory=list)  # functions that this process compiled for it
+    partitions: int = 4
+
+    def given(self, **logs: list[bytes]) -> "DbtProject":
+        """Write the lines of logs, in place of those before, and set the vars with their paths."""
+        import log_files
+
+        for log, lines in logs.items():
+            path = self.warehouse / "given" / f"{self.schema}.{log}.jsonl"
+            path.parent.mkdir(exist_ok=True)
+            self.vars[log] = log_files.write(path, lines)
+        return self
 
     def invoke(self, *args: str, manifest=None):
         """Run a dbt command in this process and return its result, successful or not.
@@ -109,7 +121,7 @@ class DbtProject:
         """
         from dbt.cli.main import dbtRunner
 
-        os.environ["TANGLES_SCHEMA"] = self.schema
+        os.environ |= {"TANGLES_SCHEMA": self.schema, "TANGLES_SHUFFLE_PARTITIONS": str(self.partitions)}
         options = ["--project-dir", str(self.project_dir), "--profiles-dir", str(self.profiles_dir)]
         # The logs of tests are small, and nights are to replace the rows of changed groups.
         options += ["--vars", json.dumps({"incremental_from": 0} | self.vars)]
@@ -145,6 +157,21 @@ class DbtProject:
         assert not failed, "\n".join(failed)
         return self
 
+    def parse(self) -> Manifest:
+        """Parse the project anew and return its manifest."""
+        result = self.invoke("parse")
+        assert result.success, result.exception
+        return result.result
+
+    def ask(self, *words: str, **options) -> Result:
+        """Run `tangles` on the tables; its output is harmless."""
+        from cli_kit import assert_harmless, tangles
+
+        place = ["--warehouse", str(self.warehouse), "--schema", self.schema]
+        result = tangles(words[0], *place, *words[1:], **options)
+        assert_harmless(result)
+        return result
+
     def table(self, name: str, columns: list[str] | None = None) -> pa.Table:
         """Read a built table as a notebook would: plain parquet files."""
         return ds.dataset(self.warehouse / f"{self.schema}.db" / name, format="parquet").to_table(columns=columns)
@@ -153,17 +180,25 @@ class DbtProject:
         """Return a built table's rows."""
         return self.table(name, columns).to_pylist()
 
+    def sorted_rows(self, name: str, columns: list[str] | None = None) -> list[str]:
+        """Return a built table's rows as texts in a fixed order."""
+        return sorted(map(repr, self.rows(name, columns)))
+
+
+def refusal(result) -> str:
+    """Return the message of a dbt command that failed."""
+    assert not result.success
+    return str(result.exception) + "".join(str(each.message) for each in result.result or [])
+
 
 @pytest.fixture(scope="session")
 def warehouse(tmp_path_factory) -> Path:
     """A fresh warehouse; every dbt run of this process shares its Spark session."""
     path = tmp_path_factory.mktemp("warehouse")
     os.environ["TANGLES_WAREHOUSE"] = str(path)
-    os.environ["TANGLES_SHUFFLE_PARTITIONS"] = "4"
     # Nearly all logs of tests are small, and all builds share the JVM of the first build.
     os.environ["TANGLES_SMALL_BYTES"] = str(20 * 2**20)
     dbt_common.tests.enable_test_caching()
-    manifests.parse_once()
     return path
 
 
@@ -171,8 +206,8 @@ def warehouse(tmp_path_factory) -> Path:
 def project(warehouse):
     """Make a project: `project("schema", ssb_log=…)`."""
 
-    def make(schema: str, project_dir: Path = ROOT, **variables) -> DbtProject:
-        return DbtProject(warehouse, schema, project_dir, variables)
+    def make(schema: str, project_dir: Path = ROOT, partitions: int = 4, **variables) -> DbtProject:
+        return DbtProject(warehouse, schema, project_dir, variables, partitions=partitions)
 
     return make
 
@@ -207,8 +242,8 @@ def odd_files(project, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def small(project, tmp_path_factory) -> DbtProject:
-    """Build every model, and run every test, from the small log and a few events."""
-    from small_log import build
+def small(project) -> DbtProject:
+    """Build every model from the small log and a few events."""
+    import small_log
 
-    return build(project, tmp_path_factory.mktemp("small"))
+    return project("small", **small_log.VARS).given(event_log=small_log.events()).run()

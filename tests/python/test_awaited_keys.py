@@ -2,10 +2,10 @@
 
 import pytest
 
-from fixtures.pzp.author import Account, Device, id_of, moot_of, to_line
+from fixtures.pzp.author import Account, Device, to_line
+from set_builds import Feed, HostileLog
 
 SELECTED = ("--select", "+set_messages", "+sets", "+pzp_messages")
-DOMAIN = "set_v1__follows"
 
 
 class Story:
@@ -14,7 +14,7 @@ class Story:
     Attributes:
         first: The lines of the first log.
         late: The lines of the later log.
-        ids: The id of each message of the set, by name.
+        feed: The set.
         expected: By name, with the first log: whether the key is authorised, the reject reason, the awaited messages.
         at_last: The same with both logs.
     """
@@ -26,9 +26,8 @@ class Story:
         self.with_tablet = self.account.add(self.tablet)
         self.spoilt = self.account.delete(self.phone)
         self.erased = self.account.add(self.phone)
-        self.moot = moot_of(self.account.id, DOMAIN, self.laptop)
-        self.first, self.late = [to_line(self.moot)], []
-        self.ids, self.depths = {"R": id_of(self.moot)}, {"R": 0}
+        self.feed = Feed(HostileLog(None), "set", self.account.id, self.laptop)
+        self.first, self.late = [to_line(self.feed.moot)], []
         self.expected, self.at_last = {}, {}
         self._write_account()
         self._write_set()
@@ -51,7 +50,7 @@ class Story:
         self.await_("before the tip", self.tablet, [self.with_tablet], [self.with_phone])
         self.await_("not usable", self.phone, [self.spoilt], [self.spoilt], at_last=refused)
         self.await_("erased", self.phone, [self.erased], [self.erased, self.spoilt])
-        self.say("foreign", self.laptop, [self.ids["known"], self.ids["late"]], expected=own)
+        self.say("foreign", self.laptop, self.feed.named("known", "late"), expected=own)
         self.say("behind", self.laptop, root, "late", expected=(True, "undecided_prev", None))
         self.say("beside", self.laptop, root, "known, late", expected=own)
         self.say("other log", self.laptop, ["no id at all"], expected=(None, "unknown_account_tips", ["no id at all"]))
@@ -59,12 +58,7 @@ class Story:
 
     def say(self, name, device, tips, after="R", *, expected, at_last=(True, None, None)):
         """Write a message of the set."""
-        listed = after.split(", ")
-        entry = {"depth": 1 + max(self.depths[one] for one in listed), "prev": sorted(self.ids[one] for one in listed)}
-        data = {"add": [name], "del": [], "supersedes": []}
-        message = device.write(data, {self.ids["R"]: entry}, self.account.id, DOMAIN, sorted(tips))
-        self.ids[name], self.depths[name] = id_of(message), entry["depth"]
-        self.first.append(to_line(message))
+        self.first.append(to_line(self.feed.sign(name, after, by=device, tips=sorted(tips))))
         self.expected[name], self.at_last[name] = expected, at_last
 
     def await_(self, name, device, tips, awaited, at_last=(True, None, None)):
@@ -78,8 +72,8 @@ def found(built, story):
     rows = {row["message_id"]: row for row in built.rows("set_messages")}
     answer = {}
     for name in story.expected:
-        row = rows[story.ids[name]]
-        is_good, awaited = keys[story.ids[name]]
+        row = rows[story.feed.ids[name]]
+        is_good, awaited = keys[story.feed.ids[name]]
         assert row["awaited_ids"] == awaited
         assert row["is_valid"] is (row["reject_reason"] is None) and not row["is_held"]
         answer[name] = (is_good, row["reject_reason"], awaited)
@@ -87,7 +81,6 @@ def found(built, story):
 
 
 def items(built):
-    """Return the items of the only set."""
     (row,) = built.rows("sets")
     return row["items"]
 
@@ -98,15 +91,11 @@ def story():
 
 
 @pytest.fixture(scope="module")
-def builds(project, tmp_path_factory, story):
+def builds(project, story):
     """Build the first log, then both logs; return the values of the first build, and the project."""
-    folder = tmp_path_factory.mktemp("awaited")
-    (folder / "first.jsonl").write_bytes(b"\n".join(story.first) + b"\n")
-    grown = project("awaited_keys", pzp_log=str(folder)).run(*SELECTED)
+    grown = project("awaited_keys").given(pzp_log=story.first).run(*SELECTED)
     before = found(grown, story), items(grown)
-    (folder / "late.jsonl").write_bytes(b"\n".join(story.late) + b"\n")
-    grown.run(*SELECTED)
-    return before, grown
+    return before, grown.given(pzp_log=story.first + story.late).run(*SELECTED)
 
 
 def test_keys_await_missing_account_tips(builds, story):

@@ -5,21 +5,19 @@ import re
 import pytest
 
 import autobase_oracle as oracle
-from base_builds import ONLY, Built, random_bases, to_line
+from autobase_lines import to_line
+from base_builds import ONLY, Built, random_bases
 from base_tables import node_id
 from changes_oracle import changes
-from log_files import write
 
 
 @pytest.mark.long
-def test_clock_limit_and_quorum_degrees(project, tmp_path):
+def test_clock_limit_and_quorum_degrees(project):
     bases, lines = random_bases(range(100, 130))
     sizes = {name: len({i.writer for i in base.nodes}) * len(base.nodes) for name, base in bases.items()}
     limit = sorted(sizes.values())[15]
-    log = write(tmp_path / "log.jsonl", lines)
-    built = project("limited_bases", autobase_log=log, base_clock_limit=limit, quorum_degrees=5)
-    built.run(*ONLY)
-    built = Built(built)
+    made = project("limited_bases", base_clock_limit=limit, quorum_degrees=5).given(autobase_log=lines)
+    built = Built(made.run(*ONLY))
     for name, base in bases.items():
         if sizes[name] <= limit:
             built.check(name, base, degrees=5)
@@ -30,7 +28,7 @@ def test_clock_limit_and_quorum_degrees(project, tmp_path):
         assert all(row["clock"] is row["votes"] is None for row in built.nodes[name].values())
         built.check_quorums(name, base, 5)
     assert 10 < sum(size > limit for size in sizes.values()) < 20
-    assert any(degree == 5 for found in built.quorums.values() for _, degree in found)
+    assert any(degree == 5 for found in built.quorums.values() for _, degree, *_ in found)
 
 
 def as_line(base_id, writer, length, heads, batch=1):
@@ -39,13 +37,10 @@ def as_line(base_id, writer, length, heads, batch=1):
     return to_line({"base": base_id, "writer": writer, "length": length, "heads": pairs, "batch": batch, "value": 1})
 
 
-def test_views_and_updates_of_growing_bases(project, tmp_path):
+def test_views_and_updates_of_growing_bases(project):
     """Build a log, then the next nodes of its writers; compare views and updates of each build."""
     bases, lines = random_bases(range(200, 215))
-    log = tmp_path / "log.jsonl"
-    write(log, lines)
-    project = project("bases_go_on", autobase_log=str(log))
-    project.run(*ONLY)
+    project = project("bases_go_on").given(autobase_log=lines).run(*ONLY)
     first = Built(project)
     changes_are_those_of_the_oracle(project, bases)
     links_are_those_of_the_oracle(project, bases)
@@ -62,9 +57,8 @@ def test_views_and_updates_of_growing_bases(project, tmp_path):
             chosen[row["base_id"]] = row
     assert len(chosen) > 10
     names = ("base_id", "writer", "length", "heads", "batch")
-    write(log, [*lines, *(as_line(*(row[name] for name in names)) for row in chosen.values())])
-    project.run(*ONLY)
-    second = Built(project)
+    following = [as_line(*(row[name] for name in names)) for row in chosen.values()]
+    second = Built(project.given(autobase_log=lines + following).run(*ONLY))
     assert project.rows("autobase_rejects") == []
     for base_id, row in chosen.items():
         node = f"{row['writer']}:{row['length']}"

@@ -6,10 +6,10 @@ import random
 import pytest
 
 import autobase_oracle as oracle
-from base_builds import ONLY, Built, random_bases, to_line
+from autobase_lines import to_line
+from base_builds import ONLY, Built, random_bases
 from base_tables import node_id
 from base_vectors import replicas
-from log_files import write
 
 
 def lines_of(replica):
@@ -35,14 +35,11 @@ RANDOM, RANDOM_LINES = random_bases(range(80))
 
 
 @pytest.fixture(scope="module")
-def peers(project, tmp_path_factory):
+def peers(project):
     """Build each replica as a separate base, and random bases, from shuffled lines."""
     lines = [line for each in REPLICAS.values() for replica in each for line in lines_of(replica)] + RANDOM_LINES
     random.Random(1).shuffle(lines)
-    log = write(tmp_path_factory.mktemp("bases") / "log.jsonl", lines)
-    built = project("bases_of_peers", autobase_log=log)
-    built.run(*ONLY)
-    return Built(built)
+    return Built(project("bases_of_peers").given(autobase_log=lines).run(*ONLY))
 
 
 @pytest.mark.parametrize("name", COUNTS)

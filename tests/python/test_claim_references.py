@@ -3,11 +3,8 @@
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from cli_kit import assert_harmless
 from conftest import DATA
-from dbt_tangles.cli.cli import main
 from fixtures.ssb.author import Author, box, to_line
 from log_files import selection_of
 
@@ -49,7 +46,7 @@ class Night:
     """The tables after a build, and the answers of commands about them."""
 
     def __init__(self, built) -> None:
-        self.place = ["--warehouse", str(built.warehouse), "--schema", built.schema]
+        self.built = built
         rows = built.rows("tangle_messages")
         self.aside = {(row["tangle_name"], row["message_id"]): row["set_aside_reason"] for row in rows}
         self.members = {row["message_id"] for row in rows if row["is_member"] and row["tangle_name"] == "thread"}
@@ -75,9 +72,7 @@ class Night:
 
     def ask(self, *words: str) -> str:
         """Run a command and return its output."""
-        result = CliRunner().invoke(main, [words[0], *self.place, *words[1:]])
-        assert_harmless(result)
-        return result.output
+        return self.built.ask(*words).output
 
 
 @pytest.fixture(scope="module")

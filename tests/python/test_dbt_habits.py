@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import DATA, DbtProject
+from conftest import DATA, DbtProject, refusal
 from dbt_projects import installing
 
 MODELS = ("+feeds", "ssb_rejects")
@@ -22,20 +22,8 @@ def statuses(result) -> dict[str, str]:
     return {r.node.name: r.adapter_response.get("_message") or str(r.status) for r in models}
 
 
-def failure(result) -> str:
-    """Return the errors of a failed command."""
-    assert not result.success
-    return str(result.exception or "") + "".join(str(r.message) for r in result.result or [] if r.status == "error")
-
-
 def tables(built: DbtProject) -> set[str]:
-    """Return the names of the published tables."""
     return {path.name for path in (built.warehouse / f"{built.schema}.db").glob("[!.]*")} - OF_RUNS
-
-
-def rows(built: DbtProject, name: str) -> list[str]:
-    """Return the sorted rows of a table."""
-    return sorted(map(repr, built.rows(name)))
 
 
 def keep_state(built: DbtProject, folder: Path) -> str:
@@ -72,7 +60,7 @@ def test_a_run_for_each_model_builds_the_tables_of_one_run(production, project, 
     assert re.search(r"^ +\d+ of \d+ earlier runs$", said, re.M)
     assert tables(own) == tables(built)
     for name in tables(built):
-        assert rows(own, name) == rows(built, name), name
+        assert own.sorted_rows(name) == built.sorted_rows(name), name
 
 
 def test_clone_copies_tables_that_the_next_build_reuses(production, project):
@@ -82,7 +70,7 @@ def test_clone_copies_tables_that_the_next_build_reuses(production, project):
     assert "cloned" not in statuses(copy.invoke_parsed("clone", "--select", *MODELS, "--state", state)).values()
     assert tables(copy) == tables(built) >= {"feeds", "ssb_rejects", "ssb_messages", "stg_ssb__lines"}
     for name in tables(built):
-        assert rows(copy, name) == rows(built, name), name
+        assert copy.sorted_rows(name) == built.sorted_rows(name), name
     place = [each.warehouse / f"{each.schema}.db" / "stg_ssb__lines" for each in (built, copy)]
     files = [{path.stat().st_ino for path in folder.glob("*.parquet")} for folder in place]
     assert files[0] == files[1], "files are links"
@@ -100,7 +88,7 @@ def test_a_damaged_table_is_not_cloned(production, project, tmp_path):
     file.unlink()  # its clone and this file are links to the same bytes
     file.write_bytes(b"")
     copy = project("habits_damaged_copy", **built.vars)
-    said = failure(copy.invoke("clone", "--select", "feeds", "--state", keep_state(source, tmp_path / "state")))
+    said = refusal(copy.invoke("clone", "--select", "feeds", "--state", keep_state(source, tmp_path / "state")))
     assert "habits_damaged.feeds is not a complete parquet table of this warehouse: build it again" in said
     assert tables(copy) == set()
 
@@ -111,10 +99,10 @@ def test_a_deferred_build_reads_the_tables_of_the_state(production, project):
     built, state = production
     options = ("--defer", "--state", state)
     own = project("habits_defer", **built.vars)
-    alone = failure(own.invoke_parsed("run", "--select", "feeds"))
+    alone = refusal(own.invoke_parsed("run", "--select", "feeds"))
     assert "Build feeds with its inputs: --select +feeds" in alone
     assert statuses(own.invoke_parsed("run", "--select", "feeds", *options)) == {"feeds": "OK"}
-    assert tables(own) == {"feeds"} and rows(own, "feeds") == rows(built, "feeds")
+    assert tables(own) == {"feeds"} and own.sorted_rows("feeds") == built.sorted_rows("feeds")
     assert statuses(own.invoke_parsed("run", "--select", "feeds", *options)) == {"feeds": "unchanged"}
     tested = own.invoke_parsed("test", "--select", "feeds", *options)
     assert tested.success
@@ -124,13 +112,13 @@ def test_a_deferred_build_reads_the_tables_of_the_state(production, project):
     log.write_bytes((DATA / "ssb" / "small.jsonl").read_bytes())
     assert statuses(built.invoke_parsed("run", "--select", *MODELS))["feeds"] == "OK"
     assert statuses(own.invoke_parsed("run", "--select", "feeds", *options)) == {"feeds": "OK"}
-    assert rows(own, "feeds") == rows(built, "feeds")
+    assert own.sorted_rows("feeds") == built.sorted_rows("feeds")
     other = project("habits_defer_first", **built.vars)
-    refused = failure(other.invoke_parsed("run", "--select", "feeds", *options))
+    refused = refusal(other.invoke_parsed("run", "--select", "feeds", *options))
     assert "Build feeds with its inputs: --select +feeds" in refused
     favored = ("run", "--select", "+feeds", *options, "--favor-state")
     assert set(statuses(other.invoke_parsed(*favored)).values()) == {"OK"}
-    assert rows(other, "feeds") == rows(built, "feeds")
+    assert other.sorted_rows("feeds") == built.sorted_rows("feeds")
 
 
 @pytest.mark.long
@@ -148,7 +136,7 @@ def test_parts_that_are_left_out(project, capfd):
     assert left_out.keys() == {"documents_sets", "documents_autobase", "foreign_keys_have_rows"}
     assert {"set_items", "set_next"} <= {*left_out["documents_sets"].split(", ")}
 
-    said = failure(project("habits_timelines").invoke_parsed("build", "--exclude", "tag:ssb"))
+    said = refusal(project("habits_timelines").invoke_parsed("build", "--exclude", "tag:ssb"))
     assert "Build these first, or leave such tests out: --exclude timelines_hold_every_message" in said
 
 
@@ -195,7 +183,6 @@ def test_freshness_of_a_log_that_is_a_source(forum):
 
 
 def mend(forum: DbtProject) -> None:
-    """Mend the model that fails."""
     (forum.project_dir / "models" / "names.sql").write_text("select author from {{ ref('tangles', 'feeds') }}")
 
 
@@ -220,7 +207,9 @@ def test_a_project_that_installs_this_one_clones_with_a_macro(forum, tmp_path):
     cloned = statuses(copy.invoke("clone", "--select", "+names", "--state", state))
     assert cloned.pop("stg_tables__lines") != "cloned"
     assert set(cloned.values()) == {"cloned"} and cloned.keys() >= {"names", "feeds"}
-    assert rows(copy, "names") == rows(forum, "names") and rows(copy, "feeds") == rows(forum, "feeds")
+    assert copy.sorted_rows("names") == forum.sorted_rows("names") and copy.sorted_rows("feeds") == forum.sorted_rows(
+        "feeds"
+    )
 
 
 @pytest.mark.long

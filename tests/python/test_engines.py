@@ -9,10 +9,9 @@ from collections import Counter, defaultdict
 import pyarrow as pa
 import pytest
 
-from conftest import DATA
 from dbt_tangles.algorithms.graph.walk import Candidate, walk
-from graph_oracle import known_links, longest_paths, naive_clocks, naive_pairs, naive_walk, walked
-from log_files import selection_of
+from graph_oracle import known_links, naive_clocks, naive_pairs, naive_walk, walked
+from log_files import read_lines, selection_of
 from set_cases import cases
 
 TABLES = (
@@ -59,13 +58,13 @@ def graph_messages(case: dict) -> list[dict]:
 
 
 @pytest.fixture(scope="module")
-def variables(tmp_path_factory) -> dict:
-    folder = tmp_path_factory.mktemp("engines")
+def variables(project) -> dict:
+    """The vars of all engines, and the path of the log."""
     messages = [message for case in GRAPHS for message in graph_messages(case)]
     messages += [message for case in THREADS for message in case["thread"]]
-    (folder / "vectors.jsonl").write_text("\n".join(map(json.dumps, messages)))
-    (folder / "small.jsonl").write_bytes((DATA / "ssb" / "small.jsonl").read_bytes())
-    return {"ssb_log": str(folder), "verify_signatures": False, "ancestor_limit": ANCESTOR_LIMIT, "clock_limit": 10**9}
+    lines = [*(json.dumps(message).encode() for message in messages), *read_lines("ssb/small.jsonl")]
+    given = {"verify_signatures": False, "ancestor_limit": ANCESTOR_LIMIT, "clock_limit": 10**9}
+    return project("engines", **given).given(ssb_log=lines).vars
 
 
 def contents(built) -> dict[str, list[tuple]]:
@@ -123,46 +122,6 @@ def test_threads_are_tangles(built):
         assert tangles[root]["candidate_count"] == len(case["thread"])
 
 
-class Graph:
-    """The members of a tangle, with the expected results of the oracle."""
-
-    def __init__(self, candidates: list[dict], answers: list[dict]):
-        members = [each for each in zip(candidates, answers, strict=True) if each[1]["depth"] is not None]
-        self.rows = {row["node_id"]: row for row, _ in members}
-        self.places = {row["node_id"]: out for row, out in members}
-        self.links = known_links([*self.rows.values()])
-        self.ancestors = {key: longest_paths(key, self.links) for key in self.rows}
-        self.is_large = len(self.rows) > ANCESTOR_LIMIT
-
-    def by_asserted(self) -> list[str]:
-        """Order the members by asserted time, then id."""
-        asserted = {key: row["asserted_ms"] for key, row in self.rows.items()}
-        return sorted(self.rows, key=lambda key: (asserted[key] is None, asserted[key] or 0, key))
-
-    def left_out(self) -> dict[str, set[str]]:
-        """List the earlier messages of each member's author that it does not follow."""
-        return {key: {other for other in self.own_before(key) if other not in self.ancestors[key]} for key in self.rows}
-
-    def known_followed(self) -> dict[str, set[str]]:
-        """List, for each member, the previous messages that its author's latest earlier member follows."""
-        return {
-            key: {
-                parent for own in self.own_before(key)[-1:] for parent in self.ancestors[own].keys() & self.links[key]
-            }
-            for key in self.rows
-        }
-
-    def is_own(self, key: str, other: str) -> bool:
-        """Return whether two members have the same author."""
-        return self.rows[key]["author"] == self.rows[other]["author"]
-
-    def own_before(self, key: str) -> list[str]:
-        """List an author's earlier members."""
-        own = [other for other in self.rows if self.is_own(key, other)]
-        own = [other for other in own if self.rows[other]["sequence"] < self.rows[key]["sequence"]]
-        return sorted(own, key=lambda other: (self.rows[other]["sequence"], other))
-
-
 @pytest.fixture(scope="module")
 def expected(built) -> tuple[list[dict], list[dict]]:
     """The candidates of all tangles, and the oracle's results for each."""
@@ -173,12 +132,19 @@ def expected(built) -> tuple[list[dict], list[dict]]:
 
 
 @pytest.fixture(scope="module")
-def graphs(expected) -> dict[tuple, Graph]:
-    found = defaultdict(lambda: ([], []))
+def graphs(expected) -> dict[tuple, dict[str, dict]]:
+    """The members of each tangle by id: candidates with the oracle's results."""
+    found = defaultdict(dict)
     for row, answer in zip(*expected, strict=True):
-        for listed, one in zip(found[row["graph_kind"], row["graph_id"]], (row, answer), strict=True):
-            listed.append(one)
-    return {name: Graph(*of_graph) for name, of_graph in found.items()}
+        if answer["depth"] is not None:
+            found[row["graph_kind"], row["graph_id"]][row["node_id"]] = row | answer
+    return found
+
+
+def by_asserted(members: dict[str, dict]) -> list[str]:
+    """Order members by asserted time, then id."""
+    asserted = {key: row["asserted_ms"] for key, row in members.items()}
+    return sorted(members, key=lambda key: (asserted[key] is None, asserted[key] or 0, key))
 
 
 def rows_of(built, table: str, *columns: str) -> set[tuple]:
@@ -192,11 +158,11 @@ def test_depths_orders_and_marks(built, graphs):
         built, "tangle_messages", "message_id", *orders, "asserted_position", "is_tip", "is_fork", "is_merge"
     )
     wanted = set()
-    for name, graph in graphs.items():
-        asserted = graph.by_asserted()
-        for key, out in graph.places.items():
-            marks = out["child_count"] == 0, out["child_count"] > 1, len(graph.links[key]) > 1
-            wanted.add((*name, key, *map(out.get, orders), asserted.index(key), *marks))
+    for name, members in graphs.items():
+        asserted, links = by_asserted(members), known_links([*members.values()])
+        for key, row in members.items():
+            marks = row["child_count"] == 0, row["child_count"] > 1, len(links[key]) > 1
+            wanted.add((*name, key, *map(row.get, orders), asserted.index(key), *marks))
     assert {row for row in found if row[3] is not None and row[0] != "ssb:feed"} == wanted
 
 
@@ -204,9 +170,9 @@ def test_edges(built, graphs):
     found = rows_of(built, "tangle_edges", "message_id", "previous_id", "is_redundant", "is_member_edge")
     found = {row[:-1] for row in found if row[-1] and row[0] != "ssb:feed"}
     assert found == {
-        (*name, key, parent, parent in graph.places[key]["redundant_previous"])
-        for name, graph in graphs.items()
-        for key, links in graph.links.items()
+        (*name, key, parent, parent in members[key]["redundant_previous"])
+        for name, members in graphs.items()
+        for key, links in known_links([*members.values()]).items()
         for parent in links
     }
     assert {is_redundant for *_, is_redundant in found} == {True, False}
@@ -220,36 +186,45 @@ def test_ancestors_and_clocks(built, expected):
     assert clocks == naive_clocks(*expected, ANCESTOR_LIMIT, 10**9) != set()
 
 
+#: The faults of writers, and the oracle's columns with the messages of each.
+FAULTS = {
+    "own_message_left_out": "own_left_out",
+    "previous_not_tip": "not_tips",
+    "redundant_previous": "redundant_previous",
+}
+
+
 def test_faults_of_writers(built, graphs):
     """In tangles up to `ancestor_limit` members and in larger ones."""
-    expected = {}
-    for name, graph in graphs.items():
-        faults = {
-            "own_message_left_out": graph.left_out(),
-            "previous_not_tip": graph.known_followed(),
-            "redundant_previous": {key: {*out["redundant_previous"]} for key, out in graph.places.items()},
-        }
-        for fault, found in faults.items():
-            expected |= {(*name, key, fault): sorted(others) for key, others in found.items() if others}
+    expected = {
+        (*name, key, fault): sorted(row[column])
+        for name, members in graphs.items()
+        for key, row in members.items()
+        for fault, column in FAULTS.items()
+        if row[column]
+    }
     rows = built.rows("tangle_writer_faults")
     found = {(*map(row.get, ("tangle_name", "root_id", "message_id", "fault")),): row["message_ids"] for row in rows}
     assert found == expected
-    assert len({(fault, graphs[name, root].is_large) for name, root, _, fault in found}) == 6
+    assert len({(fault, len(graphs[name, root]) > ANCESTOR_LIMIT) for name, root, _, fault in found}) == 6
 
 
 def test_root_causes_and_missing_messages(built, expected):
-    """The root causes of all messages set aside, and the counts of messages that each missing id blocks."""
+    """The reason and root causes of each message set aside, and the counts of messages that each missing id blocks."""
     causes, waiting, blocked, unlocked = {}, Counter(), Counter(), Counter()
     for row, answer in zip(*expected, strict=True):
         graph = row["graph_kind"], row["graph_id"]
         if answer["depth"] is None:
             found = answer["blocked_by"]
-            causes[(*graph, row["node_id"])] = found
+            causes[(*graph, row["node_id"])] = answer["set_aside_reason"], found
             waiting.update((*graph, name) for name in answer["missing_previous"])
             blocked.update((*graph, name) for name in found)
             unlocked.update((*graph, name) for name in found if len(found) == 1)
     rows = [row for row in built.rows("tangle_messages") if row["root_id"] is not None and not row["is_member"]]
-    assert {(*map(row.get, ("tangle_name", "root_id", "message_id")),): row["blocked_by"] for row in rows} == causes
+    names = ("tangle_name", "root_id", "message_id")
+    assert {(*map(row.get, names),): (row["set_aside_reason"], row["blocked_by"]) for row in rows} == causes
+    of_graphs = {"cycle", "empty_previous", "missing_previous", "missing_root", "previous_set_aside"}
+    assert {reason for reason, _ in causes.values()} >= of_graphs
     found = rows_of(built, "tangle_missing", "missing_id", "waiting_count", "blocked_count", "unlocks")
     assert found == {(*key, count, blocked[key], unlocked[key]) for key, count in waiting.items()}
     assert any(row[4] > row[3] for row in found) and any(row[5] < row[4] for row in found)

@@ -1,26 +1,19 @@
 """Builds of event logs: cases of the peer, random timelines, and the hostile lines of `event_stories`."""
 
-import gzip
-import json
 import random
 from collections import Counter
 
 import pytest
 
 import timeline_oracle as oracle
-from conftest import DATA
 from event_builds import CAUTIOUS, SELECTED, Arrival, Built, to_line
 from event_stories import CHAIN, DENSE, hostile_log
 from hostile_lines import MAX_LINE_BYTES
-from log_files import without_places, write
+from log_files import read_cases, without_places
 
-
-def read_cases(name):
-    with gzip.open(DATA / "timelines" / f"{name}.jsonl.gz") as lines:
-        return {case["id"]: case for case in map(json.loads, lines)}
-
-
-SMALL, MEDIUM = read_cases("small"), read_cases("medium")
+SMALL, MEDIUM = (
+    {case["id"]: case for case in read_cases(f"timelines/{name}.jsonl.gz")} for name in ("small", "medium")
+)
 CASES = SMALL | MEDIUM
 
 
@@ -161,19 +154,6 @@ def test_details_of_malformed_lines(vectors):
     assert "victim" not in vectors.events
 
 
-def test_names_sort_by_code_point(vectors):
-    order = vectors.order("roots")
-    assert order == sorted(order, key=lambda name: [ord(character) for character in name])
-    assert order.index("\uffff") < order.index("\U00010000") < order.index("😀") < order.index("\U0010ffff")
-
-
-def test_wide_line(vectors):
-    """100,000 causes that never arrive are listed in order."""
-    [root, same] = vectors.rows("wide")
-    assert root["missing_causes"] == [f"c{number:06}" for number in range(100_000)]
-    assert (root["rank"], same["rank"], same["missing_causes"]) == (0, 1, [])
-
-
 @pytest.mark.parametrize(("name", "events"), [("newest first", CHAIN), ("dense", DENSE)])
 def test_large_timelines(name, events, vectors):
     """Every arrival sorts before all earlier events and raises their ranks by one: one `ins` command each."""
@@ -186,11 +166,10 @@ def test_large_timelines(name, events, vectors):
 # Vars
 
 
-def test_limits_and_larger_batches(project, tmp_path):
+def test_limits_and_larger_batches(project):
     """Events with more distinct causes are refused; a timeline above a limit has an order, but lacks scripts."""
-    log = write(tmp_path / "log.jsonl", [*LINES, *LONG_LINES])
     limits = {"max_previous": 2, "edit_batch_size": 3, "edit_limit": 150, "edit_command_limit": 379}
-    built = Built(project("event_limits", event_log=log, **limits).run(*SELECTED))
+    built = Built(project("event_limits", **limits).given(event_log=[*LINES, *LONG_LINES]).run(*SELECTED))
     for name, arrivals in SMALL_TIMELINES.items():
         built.check_timeline(name, arrivals, 3, max_previous=2)
     reasons = Counter(row["reason"] for rows in built.rejects.values() for row in rows)
@@ -210,16 +189,6 @@ def left_out(built):
         assert (stats["edit_count"] == 0) == bool(stats["limit_reason"])
         found[name] = stats["limit_reason"]
     return found
-
-
-@pytest.mark.long
-def test_another_limit_writes_the_scripts(project, tmp_path):
-    log, found = write(tmp_path / "log.jsonl", LONG_LINES), []
-    for limit in (960, 959, 10_000_000):
-        limits = {"edit_limit": 150, "edit_command_limit": limit}
-        found.append(left_out(Built(project("event_commands", event_log=log, **limits).run(*SELECTED))))
-    assert found[1] == {"exploding": "too_many_commands", "long": "too_long", "short": None}
-    assert found[0] == found[2] == found[1] | {"exploding": None}
 
 
 @pytest.mark.long

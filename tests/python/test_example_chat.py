@@ -4,13 +4,10 @@ import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner
 
 from conftest import ROOT
-from dbt_tangles.cli.cli import main
 from dbt_tangles.cli.sqlite_replica import SqliteReplica
-from fixtures.ssb.author import Author, to_line
-from log_files import write
+from lettered_log import LetteredLog
 
 CHAT = ROOT / "examples" / "chat" / "chat.py"
 MODELS = ("timeline_events", "timeline_updates", "ssb_messages")
@@ -25,39 +22,29 @@ def show(path, timeline: str) -> list[str]:
 
 
 @pytest.fixture
-def thread() -> tuple[str, list[dict]]:
-    """Bob answers twice; Carol answers Bob's first answer, but her message arrives last."""
-    alice, bob, carol = (Author.from_seed(f"chat {name}") for name in ("alice", "bob", "carol"))
-    root = alice.publish({"type": "post", "text": "tea?", "tangles": {"chat": {"root": None, "previous": None}}}, 1)
-
-    def answer(author: Author, text: str, at: int, *previous: dict) -> dict:
-        claim = {"root": root["key"], "previous": [message["key"] for message in previous]}
-        return author.publish({"type": "post", "text": text, "tangles": {"chat": claim}}, at)
-
-    yes = answer(bob, "yes\x1b[31m", 2, root)
-    when = answer(bob, "when?", 3, yes)
-    now = answer(carol, "now", 4, when)
-    return f"chat:{root['key']}", [root, yes, when, now]
+def thread() -> tuple[str, list[bytes]]:
+    """Bob answers twice; Carol answers Bob's second answer."""
+    made = LetteredLog("chat")
+    made.say("A", "alice", "chat", kind="post", text="tea?")
+    made.say("B", "bob", "chat", "A", "A", kind="post", text="yes\x1b[31m")
+    made.say("C", "bob", "chat", "A", "B", kind="post", text="when?")
+    made.say("D", "carol", "chat", "A", "C", kind="post", text="now")
+    return f"chat:{made.ids['A']}", made.lines
 
 
 def test_a_chat_updates_as_a_build_publishes(project, tmp_path, thread):
-    timeline, messages = thread
-    folder, path = tmp_path / "log", tmp_path / "chat.sqlite"
-    folder.mkdir()
-    built = project("chat", ssb_log=str(folder))
+    timeline, lines = thread
+    path, built = tmp_path / "chat.sqlite", project("chat")
 
-    def night(*arrived: dict) -> str:
-        write(folder / f"{len([*folder.iterdir()])}.jsonl", list(map(to_line, arrived)))
-        built.run("--select", *(f"+{model}" for model in MODELS))
-        place = ["--warehouse", str(built.warehouse), "--schema", built.schema]
-        result = CliRunner().invoke(main, ["follow", timeline, "--into", str(path), *place])
+    def night(count: int) -> str:
+        built.given(ssb_log=lines[:count]).run("--select", *(f"+{model}" for model in MODELS))
+        result = built.ask("follow", timeline, "--into", str(path))
         assert result.exit_code == 0, result.output
         return result.stdout
 
-    root, yes, when, now = messages
-    assert "loaded" in night(root, yes)
+    assert "loaded" in night(2)
     assert show(path, timeline) == ["tea?", "yes [31m"]
-    assert "2 commands of the latest update" in night(when, now)
+    assert "2 commands of the latest update" in night(4)
     assert show(path, timeline) == ["tea?", "yes [31m", "when?", "now"]
 
 

@@ -148,13 +148,10 @@ def feeds() -> dict[str, Feed]:
 
 
 @pytest.fixture(scope="module")
-def built(feeds, project, tmp_path_factory):
-    """Build the log of all messages that are not lost."""
+def built(feeds, project):
     lines = [to_line(message) for feed in feeds.values() for message in feed.messages]
     random.Random(8).shuffle(lines)
-    log = tmp_path_factory.mktemp("feeds") / "log.jsonl"
-    log.write_bytes(b"\n".join(lines) + b"\n")
-    return project("hostile_feeds", ssb_log=str(log)).run("--select", "+feed_messages", "feed_next")
+    return project("hostile_feeds").given(ssb_log=lines).run("--select", "+feed_messages", "feed_next")
 
 
 @pytest.fixture(scope="module")

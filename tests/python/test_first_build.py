@@ -2,11 +2,10 @@
 
 import os
 import subprocess
-import sys
 
 import pytest
 
-from conftest import ROOT
+from bench.command import dbt_command
 from dbt_tangles.kernel_runtime.compiled import TIER
 
 
@@ -16,12 +15,10 @@ def build_fixtures(folder, tier):
     environ |= {
         "NUMBA_CACHE_DIR": str(folder / "cache"),
         "TANGLES_WAREHOUSE": str(folder / "warehouse"),
-        "TANGLES_TARGET": "sail",
         TIER: tier,
     }
-    command = [sys.executable, "-m", "dbt.cli.main", "build", "--quiet", "--project-dir", str(ROOT)]
-    command += ["--profiles-dir", str(ROOT), "--exclude-resource-type", "test", "unit_test"]
-    command += ["--target-path", str(folder / "target"), "--log-path", str(folder / "logs")]
+    words = ["build", "--quiet", "--exclude-resource-type", "test", "unit_test"]
+    command = dbt_command(words, "sail", folder / "target", folder / "logs", {})
     subprocess.run(command, env=environ, cwd=folder, check=True, timeout=900, stdout=subprocess.DEVNULL)
     return sorted({file.name.partition("-")[0] for file in folder.rglob("*.nbc")})
 

@@ -25,9 +25,9 @@ EVERY_KERNEL = pytest.mark.parametrize("kernel", KERNELS)
 KEYS = {"ssb": "key", "pzp": "id", "autobase": "base", "events": "timeline"}
 
 
-def told(kernel: str, line: bytes, length: int | None = None) -> tuple[str, str]:
+def told(kernel: str, line: bytes) -> tuple[str, str]:
     """Return the reason and the detail of a line."""
-    table = pa.Table.from_batches(KERNELS[kernel](iter([batch_of([line[:MOST]], [length or len(line)])])))
+    table = pa.Table.from_batches(KERNELS[kernel](iter([batch_of([line[:MOST]], [len(line)])])))
     [row] = table.to_pylist()
     return row["check_error" if kernel == "ssb" else "reject_reason"], row["detail"]
 

@@ -4,6 +4,7 @@ from base64 import b64encode
 
 import pytest
 
+from conftest import refusal
 from dbt_projects import with_vars
 from dbt_tangles.formats.ssb.options import hmac_key
 from secret_stories import NETWORK_KEY
@@ -19,9 +20,7 @@ def test_a_wrong_key_is_refused_before_anything_runs(value, project, monkeypatch
     monkeypatch.setenv(NAME, value)
     schema = f"wrong_key_{WRONG.index(value)}"
     wrong = project(schema)
-    result = wrong.invoke("run")
-    assert not result.success
-    said = str(result.exception) + "".join(r.message for r in result.result or [])
+    said = refusal(wrong.invoke("run"))
     assert f"{NAME} is not 32 bytes as canonical base64" in said
     assert not [path for path in (wrong.warehouse / f"{schema}.db").glob("*") if any(path.iterdir())]
     written = [path for part in ("target", "logs") for path in (wrong.warehouse / part / schema).rglob("*")]
@@ -48,9 +47,7 @@ def test_the_old_var_is_refused_with_advice(way, project, tmp_path):
         wrong = project("old_var_given", ssb_hmac_key=SPELT)
     else:
         wrong = project("old_var", with_vars(tmp_path / "p", ssb_hmac_key=SPELT))
-    result = wrong.invoke("run")
-    assert not result.success
-    said = str(result.exception)
+    said = refusal(wrong.invoke("run"))
     assert "var 'ssb_hmac_key' is not taken" in said and NAME in said
     assert "delete them" in said and "change the key" in said
     assert SPELT not in said

@@ -69,10 +69,7 @@ TEXT = (DATA / "ssb" / "variants_pretty.txt").read_text()
 KEYS = [json.loads(part)["key"] for part in TEXT.split("\n\n") if part.strip()]
 #: Files of pretty-printed objects: their bytes, and the reasons of their rejects by line.
 PRETTY = {
-    **{
-        f"{name}.txt": (TEXT.replace("\n", end).encode(), {})
-        for name, end in (("lf", "\n"), ("crlf", "\r\n"), ("cr", "\r"))
-    },
+    "crlf.txt": (TEXT.replace("\n", "\r\n").encode(), {}),
     # Additional blank lines, and objects that are malformed or lack a message.
     "blank.txt": (
         f"\n\n\n{TEXT}\n\n  \n\n{{oops\n\n{{}}".encode(),
@@ -97,7 +94,6 @@ def pretty(project, tmp_path_factory):
 
 
 def files_of(rows):
-    """Group rows by file name."""
     files = {}
     for row in rows:
         files.setdefault(unquote(row["source_file"]).rpartition("/")[2], []).append(row)

@@ -9,7 +9,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from conftest import DATA, ROOT, DbtProject
+from conftest import DATA, ROOT, DbtProject, refusal
 from dbt_projects import installing, with_vars
 from dbt_tangles.cli.cli import main
 
@@ -22,13 +22,6 @@ ENABLED = {
     "events": {"events", "timelines"},
 }
 MODELS = {"mine.sql": "select run_id from {{ ref('tangles', 'runs') }}"}
-
-
-def parse(project: DbtProject):
-    """Parse a project and return its manifest."""
-    result = project.invoke("parse")
-    assert result.success, result.exception
-    return result.result
 
 
 def enabled(manifest, kind: str) -> set[str]:
@@ -68,7 +61,7 @@ def test_with_a_log_there_are_no_fixtures(way, project, tmp_path):
     """With each way to name a log, staging reads it; fixtures, models and unit tests of other logs are disabled."""
     system, make = WAYS[way]
     folder, variables = make(tmp_path / "p", {LOGS[system]: "/logs/*.jsonl"})
-    manifest = parse(project(f"ways_{[*WAYS].index(way)}", folder, **variables))
+    manifest = project(f"ways_{[*WAYS].index(way)}", folder, **variables).parse()
     assert manifest.nodes[f"model.tangles.stg_{system}__lines"].config.meta[LOGS[system]] == "/logs/*.jsonl"
     assert enabled(manifest, "model") - {"mine"} == models_in(*ENABLED[system])
     assert enabled(manifest, "seed") == lines_of_fixtures(manifest) == set()
@@ -81,12 +74,12 @@ def test_without_a_log_the_fixtures_are_the_input(manifest):
     """All seeds and all tests of documented examples are enabled, except the test for another rule."""
     assert enabled(manifest, "seed") == {path.stem for path in (ROOT / "seeds").rglob("*.csv")}
     assert lines_of_fixtures(manifest) == {"seed.tangles.fixture_log"}
-    written = [name for name in tests_of_documents() if name.startswith("documents_")]
+    written = [name for name in documents_tests() if name.startswith("documents_")]
     assert {name for name in enabled(manifest, "test") if name.startswith("documents_")} == {*written}
     assert len(written) > 10
 
 
-def tests_of_documents() -> list[str]:
+def documents_tests() -> list[str]:
     """Return the names of the tests that compare tables with documented examples."""
     texts = [path.read_text() for folder in ("models", "seeds") for path in (ROOT / folder).rglob("*.yml")]
     return [name for text in texts for name in re.findall(r"- matches_(?:document|tables):\n +name: (\w+)", text)]
@@ -101,14 +94,13 @@ def test_the_seeds_are_enabled_by_one_expression():
 
 def test_another_project_without_a_log_has_no_fixtures(project, tmp_path):
     """A project that installs this one without a log gets the tables of runs."""
-    installed = project("no_log", installing(tmp_path / "p", MODELS))
-    manifest = parse(installed)
+    manifest = project("no_log", installing(tmp_path / "p", MODELS)).parse()
     assert enabled(manifest, "seed") == lines_of_fixtures(manifest) == set()
     assert enabled(manifest, "model") - {"mine"} == models_in()
 
 
 def test_private_groups_are_a_part_of_their_own(project):
-    manifest = parse(project("no_groups", ssb_log="/logs", private_groups=False))
+    manifest = project("no_groups", ssb_log="/logs", private_groups=False).parse()
     assert enabled(manifest, "model") == models_in(*ENABLED["ssb"] - {"groups"})
 
 
@@ -146,15 +138,12 @@ def test_other_projects_cannot_read_private_models(model, project, tmp_path):
     """Staging holds secrets; the models between staging and the marts have no contract."""
     read = f"select * from {{{{ ref('{model}') }}}}"
     folder = installing(tmp_path / "p", {"mine.sql": read})
-    result = project(f"private_{model}", folder, ssb_log="/logs").invoke("parse")
-    assert not result.success
-    assert f"attempted to reference node model.tangles.{model}, which is not allowed" in str(result.exception)
+    said = refusal(project(f"private_{model}", folder, ssb_log="/logs").invoke("parse"))
+    assert f"attempted to reference node model.tangles.{model}, which is not allowed" in said
 
     models = {"mine.sql": "{{ config(group='tangles') }} " + read, "other.sql": "select 1 as one"}
     grouped = project(f"grouped_{model}", installing(tmp_path / "grouped", models), ssb_log="/logs")
-    result = grouped.invoke("run", "--select", "other")
-    assert not result.success
-    said = str(result.exception) + "".join(str(each.message) for each in result.result or [])
+    said = refusal(grouped.invoke("run", "--select", "other"))
     reader = f"model.installer.mine reads model.tangles.{model}, which is private"
     assert f"{reader}: only the public models of tangles may be read" in said
 

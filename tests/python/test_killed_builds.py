@@ -8,14 +8,17 @@ import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pytest
 
-from conftest import DATA
+from conftest import DATA, ENGINE
 from dbt_spark_python.incremental.plan import WORKING_SET, find_held
 from dbt_spark_python.table_store import manifest
 from killed_build import Build
 
+pytestmark = [pytest.mark.long, pytest.mark.both]
+
 SOME = ["+tangle_edges", "ssb_rejects", "+feed_messages"]
 MORE = ["+tangle_edges", "+tangle_ancestors", "+timeline_edits", "+timeline_stats", "ssb_rejects", "+feed_messages"]
-
+#: How many builds are killed, and the models; a build on Spark takes longer.
+KILLS, SELECTED = (12, MORE) if ENGINE == "sail" else (1, SOME)
 #: With `auto`, a full build makes the tables of SQL rounds, and a night those of kernels.
 OPTIONS = {"tangle_engine": "sql"}
 
@@ -46,25 +49,13 @@ def logs(tmp_path_factory):
     return paths
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        pytest.param((1, SOME), marks=pytest.mark.both, id="1"),
-        pytest.param((12, MORE), marks=pytest.mark.long, id="12"),
-    ],
-)
-def plan(request) -> tuple[int, list[str]]:
-    """Return how many builds are killed, and the models."""
-    return request.param
-
-
 @pytest.fixture(scope="module")
-def undisturbed(project, logs, plan):
+def undisturbed(project, logs):
     """The tables of each log, from builds that run to their end."""
     expected = []
     for name, log in zip("ab", logs, strict=True):
-        made = project(f"undisturbed_{plan[0]}_{name}", ssb_log=str(log), **OPTIONS)
-        made.run("--select", *plan[1])
+        made = project(f"undisturbed_{name}", ssb_log=str(log), **OPTIONS)
+        made.run("--select", *SELECTED)
         expected.append(tables(made.warehouse / f"{made.schema}.db"))
     return expected
 
@@ -75,14 +66,12 @@ def working_sets(manifest):
     return {node.name for node in manifest.nodes.values() if find_held(node.config.to_dict()) == WORKING_SET}
 
 
-@pytest.mark.long
-def test_builds_killed_at_any_moment(plan, tmp_path, logs, undisturbed, working_sets):
-    kills, selected = plan
+def test_builds_killed_at_any_moment(tmp_path, logs, undisturbed, working_sets):
     choice = random.Random(12)
     warehouse = tmp_path / "warehouse"
 
     def start(log: Path) -> Build:
-        return Build(warehouse, "tangles", tmp_path, OPTIONS | {"ssb_log": str(log)}, selected)
+        return Build(warehouse, "tangles", tmp_path, OPTIONS | {"ssb_log": str(log)}, SELECTED)
 
     def differing(*expected: dict[str, list[str]]) -> list[str]:
         """Return the tables that equal none of the given builds; for working sets, those with unknown rows."""
@@ -112,7 +101,7 @@ def test_builds_killed_at_any_moment(plan, tmp_path, logs, undisturbed, working_
     assert differing(undisturbed[1]) == []
 
     ended, number = 0, 1
-    while number < kills:
+    while number < KILLS:
         build = start(logs[(number + 1) % 2])
         build.open()
         moment = choice.uniform(0, duration)
@@ -126,9 +115,9 @@ def test_builds_killed_at_any_moment(plan, tmp_path, logs, undisturbed, working_
         if number % 4 == 0:
             start(logs[0]).end()
             assert differing(undisturbed[0]) == []
-        assert ended < kills, "most builds ended before they were killed"
+        assert ended < KILLS, "most builds ended before they were killed"
 
-    if kills > 1:
+    if KILLS > 1:
         start(logs[1]).end()
         assert differing(undisturbed[1]) == []
     assert sorted(path.name for path in (warehouse / ".sessions").iterdir()) == [".turn"]

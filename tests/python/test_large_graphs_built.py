@@ -3,9 +3,7 @@
 from collections import Counter
 
 import pytest
-from click.testing import CliRunner
 
-from dbt_tangles.cli.cli import main
 from log_files import selection_of
 from small_log import EVENTS as LIMIT
 
@@ -78,8 +76,7 @@ def test_timelines_that_are_too_large(tables):
 
 def test_why_names_the_limit(tables, limited):
     set_aside = next(row for row in tables["tangle_messages"][1] if row["set_aside_reason"] == "tangle_too_large")
-    place = ["--warehouse", str(limited.warehouse), "--schema", limited.schema]
-    said = CliRunner().invoke(main, ["why", set_aside["message_id"], *place]).output
+    said = limited.ask("why", set_aside["message_id"]).output
     assert "tangle_too_large. The tangle has more candidates than" in said
     assert "what to do: build with a larger graph_limit" in said
 

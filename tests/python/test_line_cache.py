@@ -94,46 +94,40 @@ def runs(project, tmp_path_factory):
     return make
 
 
+def by_file(rows: list[tuple]) -> dict[str, list[str]]:
+    """Return the verdicts of each file by line, which are numbered from 1."""
+    found: dict[str, list[str]] = {}
+    for file, line, verdict in rows:
+        found.setdefault(file, []).append(verdict)
+        assert line == len(found[file])
+    return found
+
+
 @pytest.mark.both
 def test_cached_lines_are_not_verified_again(runs):
     """Covers unchanged, moved, copied, new, removed and overlong lines, and lines of a damaged file."""
-    assert runs({"a.txt": f"one\ntwo\ntwo\n{LONG}\n\n", "b.gz": "not packed\n"}) == [
-        ("a.txt", 1, "run 0: one"),
-        ("a.txt", 2, "run 0: two"),
-        ("a.txt", 3, "run 0: two"),
-        ("a.txt", 4, "run 0: xxxxx"),
-        ("a.txt", 5, "run 0: "),
-        ("b.gz", 1, "run 0: not_compressed"),
-    ]
+    assert by_file(runs({"a.txt": f"one\ntwo\ntwo\n{LONG}\n\n", "b.gz": "not packed\n"})) == {
+        "a.txt": ["run 0: one", "run 0: two", "run 0: two", "run 0: xxxxx", "run 0: "],
+        "b.gz": ["run 0: not_compressed"],
+    }
     digests = runs.digests()
     assert digests["run 0: one"] == hashlib.sha256(b"one").digest()
     assert digests["run 0: "] == hashlib.sha256(b"").digest()
     assert digests["run 0: xxxxx"] is digests["run 0: not_compressed"] is None
 
     # The log grows, also by a copy of a known line; lines without a digest are checked again.
-    assert runs({"a.txt": f"one\ntwo\ntwo\n{LONG}\n\nthree\none\n", "b.gz": "not packed\n"}) == [
-        ("a.txt", 1, "run 0: one"),
-        ("a.txt", 2, "run 0: two"),
-        ("a.txt", 3, "run 0: two"),
-        ("a.txt", 4, "run 1: xxxxx"),
-        ("a.txt", 5, "run 0: "),
-        ("a.txt", 6, "run 1: three"),
-        ("a.txt", 7, "run 0: one"),
-        ("b.gz", 1, "run 1: not_compressed"),
-    ]
+    assert by_file(runs({"a.txt": f"one\ntwo\ntwo\n{LONG}\n\nthree\none\n", "b.gz": "not packed\n"})) == {
+        "a.txt": [*("run 0: one", "run 0: two", "run 0: two", "run 1: xxxxx", "run 0: ", "run 1: three", "run 0: one")],
+        "b.gz": ["run 1: not_compressed"],
+    }
 
     assert not runs.is_grown  # rows of lines that were checked again replace the old rows
 
     # The file gets another name, another order and other neighbours; lines change or are removed.
-    assert runs({"c.txt": "three\none\nONE\n", "a.txt": "two\nthree\nfour\nfour\n"}) == [
-        ("a.txt", 1, "run 0: two"),
-        ("a.txt", 2, "run 1: three"),
-        ("a.txt", 3, "run 2: four"),
-        ("a.txt", 4, "run 2: four"),
-        ("c.txt", 1, "run 1: three"),
-        ("c.txt", 2, "run 0: one"),
-        ("c.txt", 3, "run 2: ONE"),
-    ]
+    assert by_file(runs({"c.txt": "three\none\nONE\n", "a.txt": "two\nthree\nfour\nfour\n"})) == {
+        "a.txt": ["run 0: two", "run 1: three", "run 2: four", "run 2: four"],
+        "c.txt": ["run 1: three", "run 0: one", "run 2: ONE"],
+    }
 
     # A removed line is new when it comes back; all other lines are known.
     back = runs({"c.txt": "three\none\nONE\n", "a.txt": "two\nthree\nfour\nfour\n\n"})

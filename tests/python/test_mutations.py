@@ -148,10 +148,8 @@ def signed(request, project, tmp_path_factory):
 def claimed(request, project, tmp_path_factory):
     """Build four smaller logs with unverified ids, so that more of the mutated lines are accepted."""
     logs = Logs(tmp_path_factory.mktemp("claims"), request.param, False)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "2")
-        built = project(f"claims_{request.param}", **OPTIONS, **logs.write())
-        return logs, built.run() if request.param == 1_000 else built.build()
+    built = project(f"claims_{request.param}", partitions=2, **OPTIONS, **logs.write())
+    return logs, built.run() if request.param == 1_000 else built.build()
 
 
 @pytest.fixture(scope="module")
@@ -159,9 +157,7 @@ def shuffled(claimed, project, tmp_path_factory):
     """Build the same lines in another order, in several files and other partitions, on the other engine."""
     logs, _ = claimed
     options = OPTIONS | {"tangle_engine": "kernel"} | logs.scatter(tmp_path_factory.mktemp("scattered"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TANGLES_SHUFFLE_PARTITIONS", "3")
-        return project(f"scattered_{logs.count}", **options).run()
+    return project(f"scattered_{logs.count}", partitions=3, **options).run()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -204,7 +200,7 @@ def test_order_files_and_partitions(table, claimed, shuffled):
 
 def ask_everything(logs: Logs, built, out: Path) -> None:
     """Run each command; it must answer without an internal error."""
-    asked = Warehouse(built.warehouse, built.schema, out)
+    asked = Warehouse(built, out)
     for words in (["status"], ["check"], ["report", "--limit", "3"]):
         assert asked.ask(words).exit_code == 0
 
@@ -223,7 +219,7 @@ def test_every_command(signed, tmp_path):
     named = {row["message_id"] for row in rows if row["tangle_name"] is not None}
     hostile = [row["message_id"] for row in rows if row["tangle_name"] is None and row["message_id"] in named]
     assert hostile
-    asked = Warehouse(built.warehouse, built.schema, tmp_path / "report")
+    asked = Warehouse(built, tmp_path / "report")
     assert all(asked.ask(["why", "--", id_]).exit_code == 0 for id_ in hostile[:20])
     ask_everything(*signed, tmp_path / "report")
 

@@ -19,7 +19,6 @@ from ssb_kit import NOW, POST, value_of
 
 LATER = {"ancestor_limit": 5}
 LINES = {kind: mutated(kind, 500, 7, False) for kind in KINDS}
-FEEDS = ("--select", "+feed_messages")
 
 
 def halves(lines: list[bytes]) -> dict[str, list[bytes]]:
@@ -104,7 +103,7 @@ def test_any_steps_end_in_the_same_rows(project, tmp_path, steps, seed):
             shutil.rmtree(built.warehouse / f"{at_once.schema}.db")
 
 
-def test_a_copy_with_another_decrypted_content_changes_the_timeline_of_the_log(project, tmp_path):
+def test_a_copy_with_another_decrypted_content_changes_the_timeline_of_the_log(project):
     writers = [Author.from_seed(name) for name in ("one", "two", "sealed")]
     roots = [value_of(POST, writer) for writer in writers[:2]]
     ids = [message_id(canonical_text(root)) for root in roots]
@@ -116,13 +115,10 @@ def test_a_copy_with_another_decrypted_content_changes_the_timeline_of_the_log(p
     ]
     copies = [{"value": {**sealed, "content": each}, "meta": meta, "timestamp": NOW} for each in shown]
     lines = [json.dumps(line).encode() for line in (*roots, *copies)]
-    log, selected = tmp_path / "log.jsonl", ("--select", "+timeline_links")
-
-    log.write_bytes(b"\n".join(lines[:3]))
-    grown = project("grown_by_a_copy", ssb_log=str(log), log_timeline="full").run(*selected)
-    log.write_bytes(b"\n".join(lines))
-    grown.run(*selected)
-    at_once = project("copies_at_once", ssb_log=str(log), log_timeline="full").run(*selected)
+    selected = ("--select", "+timeline_links")
+    grown = project("grown_by_a_copy", log_timeline="full").given(ssb_log=lines[:3]).run(*selected)
+    grown.given(ssb_log=lines).run(*selected)
+    at_once = project("copies_at_once", **grown.vars).run(*selected)
     assert differing(grown, at_once, ["ssb_messages", "timeline_links"]) == []
     links = [row for row in grown.rows("timeline_links") if row["timeline_id"] == "ssb:log"]
     assert [row["cause_id"] for row in links] == ids[1:]
@@ -136,17 +132,15 @@ def logs(tmp_path):
 
 
 def grow(folder, lines: list[bytes], kind: str = "ssb") -> None:
-    """Add lines to a log."""
     with (folder / kind / "b.jsonl").open("ab") as log:
         log.write(b"".join(line + b"\n" for line in lines))
 
 
 def place_of(built, table: str):
-    """Return the folder of a table."""
     return built.warehouse / f"{built.schema}.db" / table
 
 
-def mark(built, table: str, column: str, value: object = "marked") -> None:
+def mark(built, table: str, column: str) -> None:
     """Change a column in all rows of a table, and its manifest: the rows still count as built."""
     place = place_of(built, table)
     for file in place.glob("*.parquet"):
@@ -154,7 +148,7 @@ def mark(built, table: str, column: str, value: object = "marked") -> None:
         at, kind = rows.column_names.index(column), rows.schema.field(column).type
         file.with_name(f".{file.name}.crc").unlink(missing_ok=True)  # Spark's checksum of the old bytes
         file.unlink()
-        pq.write_table(rows.set_column(at, column, pa.array([value] * len(rows), kind)), file)
+        pq.write_table(rows.set_column(at, column, pa.array(["marked"] * len(rows), kind)), file)
     path = manifest.path_of(place)
     noted = json.loads(path.read_text())
     path.unlink()

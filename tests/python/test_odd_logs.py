@@ -4,10 +4,8 @@ import json
 from collections import Counter
 
 import pytest
-from click.testing import CliRunner
 
 from conftest import DATA
-from dbt_tangles.cli.cli import main
 
 FOLDER = DATA / "odd_logs"
 TABLES = ("timeline_events", "timeline_links", "timeline_rejects", "set_messages", "set_items", "autobase_rejects")
@@ -31,12 +29,6 @@ def order_of(built, timeline: str) -> list[str]:
     return [row["event_id"] for row in sorted(rows, key=lambda row: row["position"])]
 
 
-def why(built, id_: str, *options: str) -> str:
-    """Return what `tangles why` prints."""
-    environment = {"TANGLES_WAREHOUSE": str(built.warehouse), "TANGLES_SCHEMA": built.schema}
-    return CliRunner().invoke(main, ["why", id_, *options], env=environment).stdout
-
-
 @pytest.mark.parametrize(
     ("timeline", "order"),
     [
@@ -58,14 +50,14 @@ def test_lines_that_contradict_each_other_are_refused(built):
     assert [(row["event_id"], row["reason"]) for row in rejects] == [("a:2", "conflict")] * 3
     missing = {row["event_id"]: row["missing_causes"] for row in built.rows("timeline_events")}
     assert missing["b:1"] == ["a:2"]
-    assert "conflict. Another line gives the event other causes" in why(built, "a:2", "--in", "reuse")
+    assert "conflict. Another line gives the event other causes" in built.ask("why", "a:2", "--in", "reuse").stdout
 
 
 def test_an_event_that_lists_itself_tells_so(built):
     cyclic = {row["event_id"]: row["cyclic_causes"] for row in built.rows("timeline_events") if row["cyclic_causes"]}
     assert cyclic == {"u": ["u"]}
     assert ("u", "u") not in {(row["event_id"], row["cause_id"]) for row in built.rows("timeline_links")}
-    assert "a cycle (ignored): u" in why(built, "u", "--in", "nostr")
+    assert "a cycle (ignored): u" in built.ask("why", "u", "--in", "nostr").stdout
 
 
 def test_arrivals_that_are_no_whole_numbers(built):
@@ -106,4 +98,4 @@ def test_data_of_another_shape_has_a_reason(built):
         assert row["reject_reason"] == ("bad_set_data" if is_unread else None)
     assert [row["item"] for row in built.rows("set_items")] == ["m"]
     for id_ in ids:
-        assert "bad_set_data. Peers accept the message, but its data" in why(built, id_)
+        assert "bad_set_data. Peers accept the message, but its data" in built.ask("why", id_).stdout

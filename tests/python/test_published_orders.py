@@ -1,6 +1,5 @@
 """Runs that build on the output of earlier runs: updates lead from each published order to the next."""
 
-import gzip
 import json
 from collections import defaultdict
 
@@ -8,6 +7,7 @@ import pytest
 
 from conftest import DATA
 from dbt_tangles.algorithms.timeline.verify_edits import replay
+from log_files import read_cases
 
 TABLES = ("timeline_events", "timeline_links", "timeline_edits", "timeline_rejects", "timeline_stats")
 MODELS = ("--select", "+int_timeline_order", *TABLES, "timeline_updates")
@@ -15,19 +15,17 @@ MODELS = ("--select", "+int_timeline_order", *TABLES, "timeline_updates")
 
 def event_lines() -> list[str]:
     """The peer's cases, and refused lines: a repeated event, a cycle and malformed lines."""
-    with gzip.open(DATA / "timelines" / "small.jsonl.gz", "rt") as cases:
-        lines = [
-            json.dumps({"timeline": case["id"], "event": name, "after": causes, "arrival": place, "author": name[:1]})
-            for case in map(json.loads, cases)
-            for place, (name, causes) in enumerate(case["arrivals"])
-        ]
+    lines = [
+        json.dumps({"timeline": case["id"], "event": name, "after": causes, "arrival": place, "author": name[:1]})
+        for case in read_cases("timelines/small.jsonl.gz")
+        for place, (name, causes) in enumerate(case["arrivals"])
+    ]
     for arrival, name, causes in [(0, "a", []), (1, "b", ["c"]), (2, "c", ["b"]), (3, "a", ["b"]), (9, "c", ["a"])]:
         lines.append(json.dumps({"timeline": "odd", "event": name, "after": causes, "arrival": arrival}))
     return [*lines, "", '{"timeline": "odd"}', "no JSON"]
 
 
 def orders(built) -> dict[str, list[str]]:
-    """Read the published order of each timeline."""
     found = defaultdict(list)
     for row in sorted(built.rows("timeline_events"), key=lambda row: row["position"]):
         found[row["timeline_id"]].append(row["event_id"])

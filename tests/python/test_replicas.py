@@ -4,9 +4,7 @@ import json
 import random
 
 import pytest
-from click.testing import CliRunner
 
-from dbt_tangles.cli.cli import main
 from fixtures.ssb.author import Author, to_line
 from log_files import contents, write
 
@@ -48,8 +46,7 @@ class Replica:
 
     def ask(self, *words: str) -> str:
         """Run `tangles send` on the tables."""
-        place = ["--warehouse", str(self.built.warehouse), "--schema", self.built.schema]
-        result = CliRunner().invoke(main, ["send", *place, *words])
+        result = self.built.ask("send", *words)
         assert result.exit_code == 0, result.output
         return result.stdout
 

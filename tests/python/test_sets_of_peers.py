@@ -5,7 +5,6 @@ from collections import Counter
 
 import pytest
 
-from log_files import write
 from pzp_kit import cases, line_of, reason_of
 from set_builds import MAX, SELECTED, Built, says
 from set_cases import NAMES
@@ -21,15 +20,14 @@ def checks_of(case):
 
 
 @pytest.fixture(scope="module")
-def peers(project, tmp_path_factory):
+def peers(project):
     """Build all logs of real peers, with the messages that they checked after each tangle."""
     logs = [*(case["log"] for case in REAL), *(case["localTangle"] for case in VALIDATE)]
     lines = [line_of(entry["msg"], id=entry["id"]) for log in logs for entry in log]
     first_check = len(lines) + 1
     lines += [line_of(each["msg"]) for case in VALIDATE for each in checks_of(case)]
-    log = write(tmp_path_factory.mktemp("peers") / "log.jsonl", lines)
-    built = project("sets_of_peers", pzp_log=log, set_ghost_span=REAL_SPAN).build(*SELECTED)
-    return Built(built), first_check
+    built = project("sets_of_peers", set_ghost_span=REAL_SPAN).given(pzp_log=lines)
+    return Built(built.build(*SELECTED)), first_check
 
 
 def compare(built, case):
@@ -105,10 +103,9 @@ def test_every_check(peers):
 
 
 @pytest.fixture(scope="module")
-def trusted(project, tmp_path_factory):
+def trusted(project):
     """Build a set with ids that are not hashes."""
-    log = write(tmp_path_factory.mktemp("trusted") / "log.jsonl", claimed_lines())
-    built = project("trusted_sets", pzp_log=log, verify_signatures=False)
+    built = project("trusted_sets", verify_signatures=False).given(pzp_log=claimed_lines())
     return Built(built.build(*SELECTED))
 
 

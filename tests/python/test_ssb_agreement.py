@@ -1,13 +1,12 @@
 """Whole builds of signed logs, compared with the JS peers' answers for each message, feed and tangle."""
 
-import gzip
 import json
 
 import pytest
 
 import scripts
 from conftest import DATA
-from log_files import selection_of
+from log_files import read_cases, selection_of
 
 notebook = scripts.load("docs/run_notebook.py")
 
@@ -20,10 +19,8 @@ READ = ["ssb_rejects", "feeds", "feed_messages", "tangle_ancestors", "tangle_edg
 
 def expectations(log: str, kind: str) -> list[dict]:
     """The peers' answers: one JSON object a line, in gzip or plain."""
-    for path in (DATA / "ssb").glob(f"{log}.expect_{kind}.jsonl*"):
-        text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-        return [json.loads(line) for line in text.splitlines()]
-    raise FileNotFoundError(f"{log}.expect_{kind}")
+    (path,) = (DATA / "ssb").glob(f"{log}.expect_{kind}.jsonl*")
+    return read_cases(f"ssb/{path.name}")
 
 
 @pytest.fixture(scope="module", params=["small", pytest.param("medium", marks=pytest.mark.long)])

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from kits.lettered_log import LetteredLog
+from lettered_log import LetteredLog
 
 SELECTED = ("--select", "+tangle_messages", "+records", "+record_fields")
 TYPES = [
@@ -42,10 +42,8 @@ REASONS = {letter: None for letter in "ABPQSUVW"} | {
 }
 
 
-def build(project, schema: str, folder, lines: list[bytes], **variables):
-    (folder / "log.jsonl").write_bytes(b"".join(line + b"\n" for line in lines))
-    given = {"ssb_log": str(folder / "log.jsonl"), "tangle_types": TYPES, **variables}
-    return project(schema, **given).run(*SELECTED)
+def build(project, schema: str, lines: list[bytes], **variables):
+    return project(schema, **{"tangle_types": TYPES, **variables}).given(ssb_log=lines).run(*SELECTED)
 
 
 def reasons(built, log: LetteredLog) -> dict[str, str | None]:
@@ -68,15 +66,15 @@ def check(built, log: LetteredLog) -> None:
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [0, 1])
-def test_verdicts_do_not_depend_on_order_or_nights(project, tmp_path, log, seed):
+def test_verdicts_do_not_depend_on_order_or_nights(project, log, seed):
     """The root may come after the messages that it refuses."""
     lines = random.Random(seed).sample(log.lines, len(log.lines))
-    first = build(project, f"writers_{seed}", tmp_path, lines[:6])
+    first = build(project, f"writers_{seed}", lines[:6])
     assert len(reasons(first, log)) == 6
-    check(build(project, f"writers_{seed}", tmp_path, lines), log)
+    check(build(project, f"writers_{seed}", lines), log)
 
 
-def test_another_rule_and_another_root(project, tmp_path, log):
+def test_another_rule_and_another_root(project, log):
     """A var may change the writers, and without verified ids a root may name others."""
     variables = {"verify_signatures": False}
     carol, bob = (log.feed(name).encode() for name in ("carol", "bob"))
@@ -86,12 +84,12 @@ def test_another_rule_and_another_root(project, tmp_path, log):
         else line
         for line in log.lines
     ]
-    changed = reasons(build(project, "writers_changed", tmp_path, swapped, **variables), log)
+    changed = reasons(build(project, "writers_changed", swapped, **variables), log)
     assert changed == REASONS | {"Q": "not_a_writer", "R": "missing_previous", "S": "not_a_writer"} | {
         "T": "missing_previous",
         "U": "missing_previous",
     }
     open_types = [{"tangle_name": name, "writers": "anyone"} for name in ("diary", "page")]
-    built = build(project, "writers_changed", tmp_path, log.lines, **variables, tangle_types=open_types)
+    built = build(project, "writers_changed", log.lines, **variables, tangle_types=open_types)
     assert set(reasons(built, log).values()) == {None}
     assert built.rows("records") == []

@@ -37,14 +37,13 @@ def tables(names: set[str]) -> set[str]:
 
 
 def newest_run(built) -> dict:
-    """Read the row of the last run."""
     return max(built.rows("runs"), key=lambda row: row["started_at"])
 
 
 def rows(built, name: str) -> list:
     """Read a table's rows in a fixed order, without the versions, which count runs."""
     columns = [column for column in built.table(name).column_names if column != "version"]
-    return sorted(map(repr, built.rows(name, columns)))
+    return built.sorted_rows(name, columns)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import re
 import pytest
 import yaml
 
-from conftest import ROOT, DbtProject
+from conftest import ROOT, DbtProject, refusal
 from dbt_projects import installing, write
 
 #: A selection that builds in a second: an empty view.
@@ -13,39 +13,27 @@ FEW = ("run", "--select", "stg_tables__lines")
 MODELS = {"mine.sql": "select '{{ var(\"block_limit\", 1) }}' as block_limit"}
 
 
-def answer(result) -> str:
-    """Return dbt's message, or an empty string on success."""
-    return "" if result.success else str(result.exception) + "".join(str(each.message) for each in result.result or [])
-
-
-def refusal(place: str, name: str, nearest: str) -> str:
-    """Return the sentence about one name."""
+def sentence(place: str, name: str, nearest: str) -> str:
     remedy = f"write '{nearest}', the nearest name, or remove it"
     return f'{place} has "{name}", but tangles lacks a var of that name: {remedy}'
 
 
-#: Unknown names, and the nearest name of each.
-UNKNOWN = {
-    **dict.fromkeys(("ssb_logs", "ssb-log", "SSB_LOG", "log"), "ssb_log"),
-    "verify_signature": "verify_signatures",
-    "edit_limits": "edit_limit",
-    "consensus": "consensus_rule",
-    "ssb_log_formt": "ssb_log_format",
-}
+#: Unknown names, and the nearest name of each; `plugin/tests/test_project_vars.py` has more.
+UNKNOWN = {"ssb_logs": "ssb_log", "ssb-log": "ssb_log", "consensus": "consensus_rule"}
 
 
 def test_all_unknown_names_are_refused_at_once(manifest, project):
     """Every unknown var of this project is refused, because all its vars are vars of tangles; no model runs."""
     here = project("unknown_var", **dict.fromkeys(UNKNOWN, "mine.jsonl"))
-    said = answer(here.invoke(*FEW, manifest=manifest))
-    assert [name for name, nearest in UNKNOWN.items() if refusal("--vars", name, nearest) not in said] == []
+    said = refusal(here.invoke(*FEW, manifest=manifest))
+    assert [name for name, nearest in UNKNOWN.items() if sentence("--vars", name, nearest) not in said] == []
     assert not (here.warehouse / "unknown_var.db" / "stg_tables__lines").exists()
 
 
 @pytest.mark.parametrize("name", ["hmac_key", pytest.param("ssb_hmac_keys", marks=pytest.mark.long)])
 def test_a_key_under_a_near_name_is_not_shown(name, manifest, project):
     """The error hides the value and names the environment variable, as the error for the key's own var does."""
-    said = answer(project("unknown_var", **{name: "not-to-be-seen"}).invoke(*FEW, manifest=manifest))
+    said = refusal(project("unknown_var", **{name: "not-to-be-seen"}).invoke(*FEW, manifest=manifest))
     assert f"var '{name}' is not taken" in said
     assert "TANGLES_SSB_HMAC_KEY" in said
     assert "not-to-be-seen" not in said
@@ -58,15 +46,14 @@ class Consumer:
         self.project = project
         self.file = project.project_dir / "dbt_project.yml"
         self.settings = yaml.safe_load(self.file.read_text())
-        result = project.invoke("parse")
-        assert result.success, result.exception
-        self.manifest = result.result
+        self.manifest = project.parse()
 
-    def run(self, variables: dict, on_command_line: dict, *command: str) -> str:
+    def run(self, variables: dict, on_command_line: dict) -> str:
         """Return the message of a command with these `vars:` and these `--vars`; empty on success."""
         write(self.file, {**self.settings, "vars": variables})
         self.project.vars = on_command_line
-        return answer(self.project.invoke(*(command or FEW), manifest=self.manifest))
+        result = self.project.invoke(*FEW, manifest=self.manifest)
+        return "" if result.success else refusal(result)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +76,7 @@ def test_names_that_are_meant_for_tangles_are_refused(consumer):
         ("--vars", "event_logs", "event_log"),
         ("--vars", "graph_limits", "graph_limit"),
     ):
-        assert refusal(place, name, nearest) in said
+        assert sentence(place, name, nearest) in said
     assert "vars of tangles stand below vars: tangles:, and those of this project below vars: installer:" in said
 
 
@@ -108,5 +95,3 @@ def test_the_names_are_in_one_list():
     assert len(listed) > 15
     defaults = yaml.safe_load((ROOT / "dbt_project.yml").read_text())["vars"]
     assert sorted(listed) == sorted(defaults)
-    page = (ROOT / "docs" / "reference" / "vars.md").read_text()
-    assert sorted(re.findall(r"^\| `(\w+)` \|", page, re.M)) == sorted(defaults)

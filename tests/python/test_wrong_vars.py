@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from dbt_tangles.ingest.line_format import Reading
-from dbt_tangles.ingest.log_lines import read_lines
+from conftest import refusal
 
 pytestmark = pytest.mark.both
 
@@ -15,7 +14,6 @@ NOTHING = {
     "autobase_log": "nowhere/log.jsonl",
     "event_log": "_log.txt",
 }
-OTHER_NOTHING = [".log", "'"]
 
 
 def test_no_file(project, tmp_path):
@@ -31,24 +29,12 @@ def test_no_file(project, tmp_path):
         assert name in said[model]
 
 
-@pytest.mark.parametrize("name", [*NOTHING.values(), *OTHER_NOTHING])
-def test_no_file_is_read(name, empty, tmp_path):
-    """The reader's error names the var and the path. Spark ignores hidden files."""
-    from pyspark.sql import SparkSession
-
-    for hidden in ("_log.txt", ".log"):
-        (tmp_path / hidden).write_bytes(b"{}\n")
-    with pytest.raises(ValueError, match="some_log") as raised:
-        read_lines(SparkSession.active(), str(tmp_path / name), "some_log", Reading(100)).collect()
-    assert name in str(raised.value)
-
-
 #: Wrong values by var. Values of one place are given together, and every one of them is refused.
 WRONG_VARS = {
     "ssb_log": (7, "", ["a.jsonl"]),
     "pzp_log": (True, " ", {"a": 1}),
     "autobase_log": (0, "", [[]]),
-    "event_log": (7, "", ["a.jsonl"]),
+    "event_log": (7, "", {"table": "a"}),
     "consensus_rule": ("Autobase", "", None, True, ["design"]),
     "quorum_degrees": (0, -1, True, "3", None, 2.5),
     "set_ghost_span": (0, -1, True, "x", None, 1.5),
@@ -58,7 +44,7 @@ WRONG_VARS = {
     "count_changes": ("no", 1),
     "incremental_from": (-1, None, "many"),
     "private_groups": ("no", 1),
-    "identities": (7, "", ["people"]),
+    "identities": (7, "", ["people"], {"ref": 7}),
     "group_authority": ("no", 1),
     "test_private_models": ("no", 1),
     "tangle_engine": ("fast", None),
@@ -81,12 +67,6 @@ TURNS = [
 ]
 
 
-def said_of(result) -> str:
-    """Return the message of a failed command."""
-    assert not result.success
-    return str(result.exception) + "".join(r.message for r in result.result or [])
-
-
 def is_refused(name: str, value, said: str) -> bool:
     return f"var '{name}' is {json.dumps(value)}, but must be " in said
 
@@ -94,22 +74,24 @@ def is_refused(name: str, value, said: str) -> bool:
 @pytest.mark.parametrize("turn", range(len(TURNS)))
 def test_wrong_vars(turn, project, manifest, warehouse):
     """Each wrong value is refused before any model runs; the error names the var."""
-    said = said_of(project("wrong_vars", **TURNS[turn]).invoke("run", manifest=manifest))
+    said = refusal(project("wrong_vars", **TURNS[turn]).invoke("run", manifest=manifest))
     assert [(name, value) for name, value in TURNS[turn].items() if not is_refused(name, value, said)] == []
     assert said.count("but must be") == len(TURNS[turn])
+    forms = {"event_log": "{source: [name, table]}", "identities": "the name of a model or seed"}
+    assert all(words in said for name, words in forms.items() if name in TURNS[turn])
     assert not [path for path in (warehouse / "wrong_vars.db").glob("*") if any(path.iterdir())]
 
 
 def test_a_password_in_a_path_is_refused_and_not_shown(project, manifest):
     paths = {"ssb_log": "s3a://key:pass-word@bucket/a.jsonl", "pzp_log": "abfss://logs@account/b.jsonl"}
-    said = said_of(project("passwords", **paths, edit_limit=-1).invoke("run", manifest=manifest))
+    said = refusal(project("passwords", **paths, edit_limit=-1).invoke("run", manifest=manifest))
     assert "var 'ssb_log' has a password before the @ of its path" in said and is_refused("edit_limit", -1, said)
     assert "pass-word" not in said and "pzp_log" not in said
 
 
 def test_wrong_vars_are_parsed(project):
     wrong = {"ssb_log": 7, "sql_edge_limit": "5", "max_previous": [2]}
-    said = said_of(project("wrong_vars_parsed", **wrong).invoke("run"))
+    said = refusal(project("wrong_vars_parsed", **wrong).invoke("run"))
     assert all(is_refused(name, value, said) for name, value in wrong.items())
 
 
@@ -147,17 +129,17 @@ WRONG_TYPES = {
 def test_wrong_tangle_types(project, manifest, warehouse):
     """One run refuses every wrong type before any model runs; the error names the type."""
     types = [given for given, _ in WRONG_TYPES.values()]
-    said = said_of(project("wrong_types", tangle_types=types).invoke("run", manifest=manifest))
+    said = refusal(project("wrong_types", tangle_types=types).invoke("run", manifest=manifest))
     assert [name for name, (_, words) in WRONG_TYPES.items() if words not in said] == []
     assert not [path for path in (warehouse / "wrong_types.db").glob("*") if any(path.iterdir())]
 
 
 def test_a_repeated_tangle_type(project, manifest):
     given = [{"tangle_name": "page"}, {"tangle_name": "page", "content_types": ["post"]}]
-    said = said_of(project("wrong_types", tangle_types=given).invoke("run", manifest=manifest))
+    said = refusal(project("wrong_types", tangle_types=given).invoke("run", manifest=manifest))
     assert "var 'tangle_types' has the type \"page\" twice: give it once" in said
 
 
 def test_jinja_in_a_tangle_type(project, manifest):
     given = [{"tangle_name": "page", "content_types": ["{{ 1 + 1 }}"]}]
-    assert "without {{" in said_of(project("wrong_types", tangle_types=given).invoke("run", manifest=manifest))
+    assert "without {{" in refusal(project("wrong_types", tangle_types=given).invoke("run", manifest=manifest))

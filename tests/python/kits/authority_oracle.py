@@ -20,10 +20,9 @@ def oracle(rows: list[dict], is_rule: bool = False) -> dict[str, tuple]:
             row |= {"person": row["author"], "person_source": "itself"}
     past = {message_id: _past(acts, message_id) for message_id in acts}
     refused: set[str] = set()
-    answers: dict[str, tuple] = {}
-    for message_id in sorted(acts, key=lambda each: len(past[each])):
-        answers[message_id] = _answer(acts, past, message_id, refused, epochs)
-        if is_rule and acts[message_id]["kind"] != "post" and answers[message_id][1] in RANK[1:]:
+    statements = [message_id for message_id, row in acts.items() if is_rule and row["kind"] != "post"]
+    for message_id in sorted(statements, key=lambda each: len(past[each])):
+        if _answer(acts, past, message_id, refused, epochs)[1] in RANK[1:]:
             refused.add(message_id)
     # What stands after a message is known only now.
     found = {}
@@ -71,8 +70,7 @@ def _earlier(epochs: dict, epoch: str) -> set[str]:
 
 def _answer(acts: dict, past: dict, message_id: str, refused: set[str], epochs: dict) -> tuple:
     row, before = acts[message_id], past[message_id]
-    previous = epochs
-    valid = {epoch for epoch in epochs if not ({epoch} | _earlier(previous, epoch)) & refused}
+    valid = {epoch for epoch in epochs if not ({epoch} | _earlier(epochs, epoch)) & refused}
     statements = {
         name
         for name, other in acts.items()
@@ -83,16 +81,16 @@ def _answer(acts: dict, past: dict, message_id: str, refused: set[str], epochs: 
         return [message_id], "member", [message_id]
     if row["kind"] == "post":
         seen = {other for other in valid if other in before}
-        places = {other for other in seen if not any(other in _earlier(previous, later) for later in seen)}
+        places = {other for other in seen if not any(other in _earlier(epochs, later) for later in seen)}
     else:
-        places = {"epoch_init": {*previous[epoch]}, "add": {epoch, *previous[epoch]}, "exclude": {epoch}}[row["kind"]]
+        places = {"epoch_init": {*epochs[epoch]}, "add": {epoch, *epochs[epoch]}, "exclude": {epoch}}[row["kind"]]
     if row["person"] is None:
         return sorted(places), "unknown_person", []
     if row["kind"] == "add":
-        verdict, names = _about(acts, past, message_id, epoch, statements, previous)
+        verdict, names = _about(acts, past, message_id, epoch, statements, epochs)
         if verdict == "excluded" and {acts[one]["epoch_id"] for one in names} == {epoch}:
             return sorted(places), verdict, sorted(names)
-    found = [_about(acts, past, message_id, place, statements, previous) for place in places]
+    found = [_about(acts, past, message_id, place, statements, epochs) for place in places]
     best = min((verdict for verdict, _ in found), key=RANK.index, default="never")
     if best != "member" and not row["is_named"]:
         return sorted(places), "unknown_person", []

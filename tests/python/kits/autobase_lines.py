@@ -77,11 +77,6 @@ def random_nodes(chance, count):
         heads = [[name, chance.randrange(1, 9)] for name in chance.sample([A, B, C, D], chance.randrange(4))]
         writer = chance.choice([A, B, C, D, D.upper()])
         heads = [head for head in heads if head[0] != writer.lower() or head[1] < length or chance.random() < 0.01]
-        fields = {
-            "writer": writer,
-            "length": length,
-            "heads": heads,
-            "value": chance.choice([None, "x", [1.5], {"é": 1}]),
-        }
-        lines.append(to_line(NODE, **fields))
+        value = chance.choice([None, "x", [1.5], {"é": 1}])
+        lines.append(to_line(NODE, writer=writer, length=length, heads=heads, value=value))
     return lines

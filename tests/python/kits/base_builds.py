@@ -1,32 +1,19 @@
 """Compares the tables of a build of bases with the oracle; draws random bases and prints their lines."""
 
-import json
 import random
 from collections import Counter
 from dataclasses import replace
 
 import autobase_oracle as oracle
+import base_results
+from autobase_lines import to_line
 from autobase_oracle import Base, Id, Node
 from base_tables import node_id
 from hostile_lines import Log
-from quorums_oracle import plain_quorums
 from rule_search import simulate
-from unsettled_oracle import reason_of
 
 ONLY = ("--select", "stg_autobase__lines+")
-TABLES = (
-    *("autobase_bases", "autobase_nodes", "autobase_views", "autobase_quorums", "autobase_rejects"),
-    *("autobase_links", "autobase_rebases", "autobase_confirmations", "autobase_next", "autobase_updates"),
-    "autobase_unsettled",
-)
-
 DEGREES = 3
-MAX = 2**31 - 1
-
-
-def to_line(document, **fields):
-    """Print a document with changed fields."""
-    return json.dumps(document | fields).encode()
 
 
 class Built:
@@ -38,12 +25,13 @@ class Built:
         self.nodes = {}
         for row in project.rows("autobase_nodes"):
             self.nodes.setdefault(row["base_id"], {})[row["node_id"]] = row
-        self.quorums = {}
+        self.quorums, self.unsettled = {}, {}
         for row in project.rows("autobase_quorums"):
-            self.quorums.setdefault(row["base_id"], {})[row["node_id"], row["degree"]] = row
-        self.unsettled = {}
+            found = row["node_id"], row["degree"], row["reached_by"], row["writers"]
+            self.quorums.setdefault(row["base_id"], []).append(found)
         for row in project.rows("autobase_unsettled"):
-            self.unsettled.setdefault(row["base_id"], {})[row["node_id"]] = row
+            found = row["node_id"], row["reason"], row["contender"], row["awaited_merge"], row["missing_writers"]
+            self.unsettled.setdefault(row["base_id"], []).append(found)
         self.views = {}
         for row in sorted(project.rows("autobase_views"), key=lambda row: row["position"]):
             view = self.views.setdefault(row["base_id"], {}).setdefault(row["observer"], [])
@@ -62,7 +50,7 @@ class Built:
         self.check_views(base_id, base)
         self.check_nodes(base_id, base)
         self.check_quorums(base_id, base, degrees)
-        self.check_unsettled(base_id, base)
+        assert sorted(self.unsettled.get(base_id, [])) == sorted(base_results.unsettled(base))
         row = self.bases[base_id]
         _, confirmed = self.answer(base_id)
         heads = sum(row["is_head"] for row in self.nodes.get(base_id, {}).values())
@@ -73,15 +61,13 @@ class Built:
 
     def check_views(self, base_id, base):
         """Check that each writer sees its last node and all ancestors of it."""
-        last = {i.writer: i for i in sorted(base.nodes)}
-        known = {"all": base, **{key.hex(): base.cut(base.past[i]) for key, i in last.items()}}
-        expected = {}
-        for observer, cut in known.items():
-            order, confirmed = oracle.order_of(cut)
-            if order:
-                expected[observer] = [node_id(i) for i in order], confirmed
+        orders = {observer: oracle.order_of(known) for observer, known in base_results.views(base).items()}
+        expected = {
+            observer: ([node_id(i) for i in order], confirmed)
+            for observer, (order, confirmed) in orders.items()
+            if order
+        }
         assert {observer: self.answer(base_id, observer) for observer in self.views.get(base_id, {})} == expected
-        return len(known)
 
     def check_nodes(self, base_id, base):
         """Compare clocks, votes and heads with a count of ancestors."""
@@ -104,23 +90,7 @@ class Built:
 
     def check_quorums(self, base_id, base, degrees):
         """Compare quorums with their definition."""
-        found = plain_quorums(base, degrees).items()
-        expected = {(node_id(x), n): (node_id(y), [k.hex() for k in voters]) for (x, n), (y, voters) in found}
-        quorums = self.quorums.get(base_id, {})
-        assert {key: (row["reached_by"], row["writers"]) for key, row in quorums.items()} == expected
-
-    def check_unsettled(self, base_id, base):
-        """Compare the reasons with sets of ancestors."""
-        order, confirmed = oracle.order_of(base)
-        settled = set(order[:confirmed])
-        rows = self.unsettled.get(base_id, {})
-        assert rows.keys() == {node_id(i) for i in base.nodes.keys() - settled}
-        for i in base.nodes.keys() - settled:
-            row = rows[node_id(i)]
-            reason, *others, missing = reason_of(base, settled, i)
-            assert row["reason"] == reason
-            assert [row["contender"], row["awaited_merge"]] == [other and node_id(other) for other in others]
-            assert row["missing_writers"] == [key.hex() for key in missing]
+        assert sorted(self.quorums.get(base_id, [])) == sorted(base_results.quorums(base, degrees))
 
 
 def key_of(letter):
@@ -193,38 +163,26 @@ def random_bases(seeds):
 
 
 class HostileLog(Log):
-    """A folder of log files, with the expected result of each line.
+    """A log about bases; the subject of a usable line is a base, or a node with its base.
 
     Attributes:
-        lines: The number of lines of each usable node, by base, writer and length.
-        base_lines: The number of usable lines about each base.
         known: The bases of the oracle, with their usable nodes.
-        at: The subject of each usable line: a node, or a base.
     """
 
     def __init__(self, folder):
         super().__init__(folder)
-        self.base_lines = Counter()
         self.known = {}
-        self.at = {}
 
     def bad(self, reason, *lines, file="log.jsonl"):
         """Add rejected lines. For `not_a_message`, expect `no_base` of an object and else `not_an_object`."""
         for line in lines:
             is_object = line.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
-            super().bad(
-                {"not_a_message": "no_base" if is_object else "not_an_object"}.get(reason, reason), line, file=file
-            )
+            own = {"not_a_message": "no_base" if is_object else "not_an_object"}
+            super().bad(own.get(reason, reason), line, file=file)
 
-    def good(self, at, *lines, file="log.jsonl"):
+    def good(self, at, *lines):
         """Add usable lines."""
-        for line in lines:
-            self.files.setdefault(file, []).append(line)
-            self.at[file, len(self.files[file])] = at
-            if isinstance(at, str):
-                self.base_lines[at] += 1
-            else:
-                self.lines[at] += 1
+        super().good(*lines, subject=at)
 
     def base(self, base_id, indexers="abc", reason=None, **fields):
         """Add a line about a base; each indexer is named by one letter."""
@@ -235,30 +193,21 @@ class HostileLog(Log):
         self.known.setdefault(base_id, Base(tuple(sorted(map(key_of, indexers))), {}, floor))
         return self.good(base_id, line)
 
-    def node(self, base_id, name, after="", reason=None, is_relayed=False, file="log.jsonl", **fields):
+    def node(self, base_id, name, after="", reason=None, is_relayed=False, **fields):
         """Add a node, given as a letter and a length, that follows other nodes in the same notation."""
         i, *followed = (Id(key_of(word[0]), int(word[1:])) for word in (name, *after.split()))
         document = {"base": base_id, "writer": name[0] * 64, "length": i.length, "value": name}
         line = to_line(document | {"heads": [[word[0] * 64, int(word[1:])] for word in after.split()]} | fields)
         if reason:
-            return self.bad(reason, line, file=file)
-        self.known[base_id].nodes[i] = Node(i, tuple(followed), fields.get("batch", 1), is_relayed)
-        return self.good((base_id, i), line, file=file)
+            return self.bad(reason, line)
+        self.known[base_id].nodes[i] = Node(i, tuple(followed), fields.get("batch") or 1, is_relayed)
+        return self.good((base_id, i), line)
 
     def nodes(self, base_id, reason, *words):
         """Add nodes with one result, each in the notation of `drawing`."""
         for word in words:
             name, _, after = word.partition(":")
             self.node(base_id, name, after.replace(",", " "), reason)
-
-    def repeat(self, step):
-        """Add some lines again."""
-        for number in range(1, len(self.files["log.jsonl"]) + 1, step):
-            at, line = ("log.jsonl", number), self.files["log.jsonl"][number - 1]
-            if at in self.rejects:
-                super().bad(self.rejects[at], line)
-            else:
-                self.good(self.at[at], line)
 
     def check(self, built):
         """Compare the results of all lines, and the nodes of all bases."""
@@ -269,7 +218,13 @@ class HostileLog(Log):
             for row in built.project.rows("int_autobase_nodes")
             if row["node_id"] in members.get(row["base_id"], ())
         }
-        assert counts == {(base_id, node_id(i)): count for (base_id, i), count in self.lines.items()}
-        assert built.bases.keys() == self.base_lines.keys()
+        bases, nodes = Counter(), {}
+        for subject, count in self.lines.items():
+            if isinstance(subject, str):
+                bases[subject] = count
+            else:
+                nodes[subject[0], node_id(subject[1])] = count
+        assert counts == nodes
+        assert built.bases.keys() == bases.keys()
         rows = sum(map(len, self.files.values()))
-        assert rows == sum(counts.values()) + sum(self.base_lines.values()) + len(self.rejects)
+        assert rows == sum(counts.values()) + bases.total() + len(self.rejects)

@@ -45,6 +45,23 @@ def _id(i: Id | None) -> str | None:
     return i and node_id(i)
 
 
+def quorums(base: Base, max_degree: int) -> list[tuple]:
+    """Return the rows of quorums without the base."""
+    found = plain_quorums(base, max_degree).items()
+    return [(node_id(x), degree, node_id(y), [key.hex() for key in voters]) for (x, degree), (y, voters) in found]
+
+
+def unsettled(base: Base, rule: str = "autobase") -> list[tuple]:
+    """Return the rows of unsettled nodes without the base."""
+    order, confirmed = RULES[rule](base)
+    settled = set(order[:confirmed])
+    reasons = {x: reason_of(base, settled, x) for x in base.nodes.keys() - settled}
+    return [
+        (node_id(x), reason, _id(contender), _id(merge), [key.hex() for key in missing])
+        for x, (reason, contender, merge, missing) in reasons.items()
+    ]
+
+
 def plain_results(named: dict[str, Base], max_degree: int = 3, rule: str = "autobase") -> Results:
     """Return the same from the oracles."""
     found: Results = {kind: [] for kind in COLUMNS}
@@ -56,15 +73,9 @@ def plain_results(named: dict[str, Base], max_degree: int = 3, rule: str = "auto
                 (name, who, at, node_id(i), at < confirmed, designed.get(i)) for at, i in enumerate(order)
             ]
         found["head"] += [(name, node_id(i)) for i in heads_of(base)]
-        for (x, degree), (y, voters) in plain_quorums(base, max_degree).items():
-            found["quorum"].append((name, node_id(x), degree, node_id(y), [key.hex() for key in voters]))
+        found["quorum"] += [(name, *row) for row in quorums(base, max_degree)]
         for at, change in changes_oracle.changes(base, rule).items():
             settled = [{"node_id": node_id(x), "contender": _id(c)} for x, c in change.settled]
             found["change"].append((name, at.writer.hex(), node_id(at), *change[:4], settled, 0))
-        order, confirmed = RULES[rule](base)
-        settled = set(order[:confirmed])
-        for x in base.nodes.keys() - settled:
-            reason, contender, merge, missing = reason_of(base, settled, x)
-            keys = [key.hex() for key in missing]
-            found["unsettled"].append((name, node_id(x), reason, _id(contender), _id(merge), keys))
+        found["unsettled"] += [(name, *row) for row in unsettled(base, rule)]
     return {kind: sorted(rows, key=repr) for kind, rows in found.items()}

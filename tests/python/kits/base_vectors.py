@@ -1,12 +1,10 @@
 """Reads recorded answers of Autobase."""
 
-import gzip
-import json
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from autobase_oracle import Base, Id, Node
-from conftest import DATA
+from log_files import read_cases
 
 
 class Replica(NamedTuple):
@@ -23,10 +21,9 @@ class Replica(NamedTuple):
 
 def replicas(name: str) -> Iterator[Replica]:
     """Yield each replica of each case of a file."""
-    with gzip.open(DATA / "autobase" / f"{name}.jsonl.gz", "rt") as lines:
-        for case in map(json.loads, lines):
-            for replica in case["replicas"]:
-                yield _replica(case, replica)
+    for case in read_cases(f"autobase/{name}.jsonl.gz"):
+        for replica in case["replicas"]:
+            yield _replica(case, replica)
 
 
 def _replica(case: dict, replica: dict) -> Replica:

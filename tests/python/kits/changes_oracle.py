@@ -1,5 +1,6 @@
 """Computes the changes of each writer's view at each of its nodes: every view is ordered from scratch with sets."""
 
+from itertools import takewhile
 from typing import NamedTuple
 
 import autobase_oracle as oracle
@@ -37,8 +38,7 @@ def changes(base: Base, rule: str = "autobase") -> dict[Id, Change]:
         for i in sorted(i for i in base.nodes if i.writer == writer):
             now = base.cut(sorted(base.past[i]))
             order, confirmed = RULES[rule](now)
-            kept = next((at for at, (a, b) in enumerate(zip(old, order, strict=False)) if a != b), None)
-            kept = min(len(old), len(order)) if kept is None else kept
+            kept = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, order, strict=False)))
             settled = [x for x in order[:confirmed] if x not in seen]
             if kept < len(old) or settled:
                 beside = [(x, contender(base, x, known)) for x in settled]

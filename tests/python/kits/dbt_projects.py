@@ -28,6 +28,11 @@ def installing(folder: Path, files: dict[str, str] | None = None, **settings) ->
     write(folder / "packages.yml", {"packages": [{"local": str(ROOT)}]})
     for name, text in (files or {}).items():
         (folder / "models" / name).write_text(text)
+    return with_packages(folder)
+
+
+def with_packages(folder: Path) -> Path:
+    """Install the packages of a project."""
     done = dbtRunner().invoke(
         ["deps", "--project-dir", str(folder), "--profiles-dir", str(ROOT), "--log-path", str(folder / "logs")]
     )

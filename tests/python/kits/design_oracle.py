@@ -54,11 +54,6 @@ def unseen_nodes(base: Base) -> Iterator[tuple[bytes, Base]]:
                 yield writer, replace(base, nodes=nodes)
 
 
-def degrees_unseen(base: Base, left: set[Id]) -> list[tuple[bytes, dict[Id, int]]]:
-    """Return the writer of each unseen node, and the degrees over the unsettled nodes that it knows."""
-    return [(writer, degrees_of(unseen, unseen.nodes.keys() & left)) for writer, unseen in unseen_nodes(base)]
-
-
 def leading_unseen(base: Base, writer: bytes, degree: dict[Id, int], settled: set[Id]) -> set[Id]:
     """Return the nodes that a writer's unseen node could settle, unless the writer has a concurrent unsettled node."""
     logged = [i for i in degree.keys() - settled if i.writer == writer]
@@ -83,7 +78,8 @@ def plain_order(base: Base) -> Answer:
     order = settled_order(base)
     settled, confirmed = set(order), len(order)
     shown = {i for i in base.nodes if not base.nodes[i].is_relayed}
-    unseen = degrees_unseen(base, base.nodes.keys() - settled)
+    left = base.nodes.keys() - settled
+    unseen = [(writer, degrees_of(known, known.nodes.keys() & left)) for writer, known in unseen_nodes(base)]
     while able := set().union(*(leading_unseen(base, *one, settled) for one in unseen)):
         for group in groups_below(base, min(able, key=lambda i: (base.depth[i], i)), settled):
             order += smallest_first(base, group, group & shown)

@@ -10,7 +10,7 @@ import pytest
 import timeline_oracle as oracle
 
 TABLES = ("timeline_events", "timeline_links", "timeline_edits", "timeline_rejects", "timeline_stats")
-SELECTED = ("--select", *(f"+{table}" for table in TABLES), "--exclude", "test_type:unit")
+SELECTED = ("--select", *(f"+{table}" for table in TABLES))
 CAUTIOUS = ("--indirect-selection", "cautious")
 
 
@@ -26,10 +26,6 @@ class Arrival(NamedTuple):
 
 def to_line(arrival: Arrival) -> bytes:
     return json.dumps({name: value for name, value in arrival._asdict().items() if value is not None}).encode()
-
-
-def sort(arrivals):
-    return sorted(arrivals, key=lambda a: (a.arrival, a.event))
 
 
 def refusals(arrivals, max_previous=None):
@@ -106,7 +102,7 @@ class Built:
 
     def check_timeline(self, timeline, arrivals, size, max_previous=None):
         """Compare the events, rejects and commands of a timeline with the oracle, after every batch."""
-        arrivals = sort(arrivals)
+        arrivals = sorted(arrivals, key=lambda a: (a.arrival, a.event))
         beforehand = refusals(arrivals, max_previous)
         known, verdicts = admit(arrivals, beforehand)
         accepted = [a for a, verdict in zip(arrivals, verdicts, strict=True) if verdict is None]

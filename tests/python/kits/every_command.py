@@ -1,6 +1,6 @@
 """Runs every command of `tangles` on the ids, names and lines in the tables of a warehouse.
 
-    asked = Warehouse(place, schema, folder)
+    asked = Warehouse(built, folder)
     @given(asked.questions())
     def test(question): asked.ask(*question)
 
@@ -14,7 +14,7 @@ from urllib.parse import quote
 import duckdb
 from hypothesis import strategies as st
 
-from cli_kit import assert_harmless, tangles
+from conftest import DbtProject
 
 Texts = st.SearchStrategy[str]
 
@@ -58,8 +58,9 @@ _JSON = st.sampled_from([[], ["--json"]])
 class Warehouse:
     """A built warehouse, and Hypothesis strategies for commands on it."""
 
-    def __init__(self, place: Path, schema: str, out: Path) -> None:
-        self.place, self.schema, self.out = place, schema, out
+    def __init__(self, built: DbtProject, out: Path) -> None:
+        self.built, self.out = built, out
+        self.folder = built.warehouse / f"{built.schema}.db"
 
     def questions(self) -> st.SearchStrategy[tuple[list[str], str]]:
         """Draw the arguments of a command, and its standard input."""
@@ -96,17 +97,15 @@ class Warehouse:
 
     def ask(self, words: list[str], text: str = ""):
         """Run a command; assert that it answers, or fails with an error of `tangles`."""
-        options = ["--warehouse", str(self.place), "--schema", self.schema]
-        options += ["--out", str(self.out)] if words[0] == "report" else []
-        result = tangles(words[0], *options, *words[1:], input=text)
+        options = ["--out", str(self.out)] if words[0] == "report" else []
+        result = self.built.ask(words[0], *options, *words[1:], input=text)
         assert result.exception is None or isinstance(result.exception, SystemExit), (words, result.exception)
         assert result.exit_code in (0, 1, 2)
-        assert f"{self.schema}.db: " not in result.stderr, (words, result.stderr)  # as database errors begin
-        assert_harmless(result)
+        assert f"{self.folder.name}: " not in result.stderr, (words, result.stderr)  # as database errors begin
         return result
 
     def _rows(self, table: str, columns: str) -> list[tuple]:
-        files = f"{self.place}/{self.schema}.db/{table}/*.parquet"
+        files = f"{self.folder}/{table}/*.parquet"
         with duckdb.connect() as connection:
             rows = connection.sql(f"select distinct {columns} from read_parquet('{files}') order by all").fetchall()
         return [row for row in rows if None not in row]

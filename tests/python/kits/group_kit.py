@@ -41,10 +41,9 @@ def group(name):
     return f"ssb:identity/group/{_coded(name)}"
 
 
-def key_of(name, first=None):
-    """Return a secret; `first` sets its first bytes, and so the order of keys."""
-    raw = digest(f"secret of {name}")
-    return b64encode(raw if first is None else bytes([first]) + raw[1:]).decode()
+def key_of(name):
+    """Return a secret."""
+    return b64encode(digest(f"secret of {name}")).decode()
 
 
 def fingerprint_of(key):
@@ -63,10 +62,10 @@ def root_init(key, **changes):
     return {"type": "group/init", "version": "v2", "secret": key, "tangles": tangles} | changes
 
 
-def epoch_init(key, in_group, epoch, by="someone", **changes):
+def epoch_init(key, in_group, epoch, **changes):
     """Build the content that starts an epoch, with its fields in the group tangle and the epoch tangle."""
     tangles = {"group": in_group, "epoch": epoch, "members": NULL}
-    recps = [group("of all"), feed(by)]
+    recps = [group("of all"), feed("someone")]
     return {"type": "group/init", "version": "v2", "secret": key, "recps": recps, "tangles": tangles} | changes
 
 
@@ -159,12 +158,12 @@ class GroupLog:
 class Story:
     """A group under construction. Message names are local to the story; feed names are global.
 
-    In the group tangle, each message follows the messages named by `seen`, by default the last message.
+    In the group tangle, each message follows the last message.
     """
 
-    def __init__(self, log, name, key=None):
+    def __init__(self, log, name):
         self.log, self.name, self.last = log, name, "R"
-        self.keys = {"R": key or key_of(name)}
+        self.keys = {"R": key_of(name)}
         log.say(self.full("R"), root_init(self.keys["R"]), "root_init", None, [self.full("R")] * 2)
         log.findings[message_id(self.full("R"))] = set()
 
@@ -180,33 +179,30 @@ class Story:
         """Return the URIs of names, given as one string."""
         return [uri(self.full(one)) for one in names.split(", ")]
 
-    def in_group(self, seen=None):
+    def in_group(self):
         """Return the fields of the group tangle."""
-        return place(uri(self.full("R")), *self.uris(seen or self.last))
+        return place(uri(self.full("R")), uri(self.full(self.last)))
 
-    def epoch(self, name, after="R", key=None, seen=None, reason=None, **changes):
+    def epoch(self, name, after="R", key=None, reason=None, **changes):
         """Start an epoch."""
         self.keys[name] = key or key_of(self.full(name))
-        content = epoch_init(self.keys[name], self.in_group(seen), place(uri(self.full("R")), *self.uris(after)))
+        content = epoch_init(self.keys[name], self.in_group(), place(uri(self.full("R")), *self.uris(after)))
         self._say(name, content | changes, "epoch_init", reason, name)
 
-    def add(self, name, epoch, feeds, after=None, seen=None, reason=None, **changes):
+    def add(self, name, epoch, feeds, after=None, reason=None):
         """Add feeds, by names in one string, to an epoch."""
         members = place(uri(self.full(epoch)), *self.uris(after or epoch))
-        content = add(self.keys[epoch], self.in_group(seen), members, map(feed, feeds.split(", ")))
-        self._say(name, content | changes, "add", reason, epoch)
+        content = add(self.keys[epoch], self.in_group(), members, map(feed, feeds.split(", ")))
+        self._say(name, content, "add", reason, epoch)
 
-    def exclude(self, name, epoch, feeds, after=None, seen=None, reason=None, **changes):
+    def exclude(self, name, epoch, feeds, reason=None):
         """Exclude feeds in an epoch."""
-        members = place(uri(self.full(epoch)), *self.uris(after or epoch))
-        content = exclude(self.in_group(seen), members, map(feed, feeds.split(", ")))
-        self._say(name, content | changes, "exclude", reason, epoch)
+        members = place(uri(self.full(epoch)), uri(self.full(epoch)))
+        content = exclude(self.in_group(), members, map(feed, feeds.split(", ")))
+        self._say(name, content, "exclude", reason, epoch)
 
     def _say(self, name, content, kind, reason, epoch):
-        at = (None, None) if reason and not reason.startswith("un") else (self.full("R"), self.full(epoch))
-        if reason in ("unknown_key", "unknown_tangle"):
-            at = (None, None)
-        self.log.say(self.full(name), content, kind, reason, at)
+        self.log.say(self.full(name), content, kind, reason, (self.full("R"), self.full(epoch)))
         self.last = name
 
     def finds(self, finding, epoch, feed_name, messages):

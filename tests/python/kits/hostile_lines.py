@@ -3,6 +3,7 @@
 import gzip
 import random
 from collections import Counter
+from collections.abc import Hashable
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -29,31 +30,58 @@ class Log:
     """A folder of files, with the expected result of each line.
 
     Attributes:
-        rejects: The reason by file and line.
-        lines: How many lines should be behind each message.
+        rejects: The reason of each rejected line, by file and line.
+        subjects: The subject of each usable line, such as the id of its message, likewise.
     """
+
+    to_line = staticmethod(to_line)
 
     def __init__(self, folder: Path):
         self.folder = folder
         self.files: dict[str, list[bytes]] = {}
         self.rejects: dict[tuple[str, int], str] = {}
-        self.lines: Counter[str] = Counter()
+        self.subjects: dict[tuple[str, int], Hashable] = {}
+
+    @property
+    def lines(self) -> Counter:
+        """How many lines should be behind each subject."""
+        return Counter(self.subjects.values())
+
+    def put(self, line: bytes, file: str) -> tuple[str, int]:
+        """Add a line to a file; return its place."""
+        self.files.setdefault(file, []).append(line)
+        return file, len(self.files[file])
 
     def bad(self, reason: str, *lines: bytes, file: str = "log.jsonl") -> None:
         """Add lines that should be rejected."""
         for line in lines:
-            self.files.setdefault(file, []).append(line)
-            self.rejects[file, len(self.files[file])] = reason
+            self.rejects[self.put(line, file)] = reason
 
-    def good(self, *lines: Message | bytes, file: str = "log.jsonl", message_id: str | None = None) -> None:
-        """Add lines that should be usable; with the key they claim, or the one given."""
+    def good(self, *lines: Message | bytes, file: str = "log.jsonl", subject: Hashable = None) -> None:
+        """Add lines that should be usable; with the id that they claim, or the given subject."""
         for line in lines:
-            self.files.setdefault(file, []).append(line if isinstance(line, bytes) else to_line(line))
-            self.lines[line["key"] if message_id is None else message_id] += 1
+            raw = line if isinstance(line, bytes) else self.to_line(line)
+            self.subjects[self.put(raw, file)] = self.id_of(line) if subject is None else subject
+
+    def id_of(self, message: Message) -> str:
+        """Return the id of a message."""
+        return message["key"]
+
+    def repeat(self, step: int, file: str = "log.jsonl") -> None:
+        """Add some lines of a file again."""
+        for number in range(1, len(self.files[file]) + 1, step):
+            at, line = (file, number), self.files[file][number - 1]
+            results = self.rejects if at in self.rejects else self.subjects
+            results[self.put(line, file)] = results[at]
 
     def write(self) -> str:
-        """Write the files and return the folder, as the value of a var such as `ssb_log`."""
-        return write_files(self.folder, self.files)
+        """Write the files, compressed if a name ends in `.gz`; return the folder, as the value of a var."""
+        for name, lines in self.files.items():
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            data = b"\n".join(lines) + b"\n"
+            path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+        return str(self.folder)
 
     def check_rejects(self, project, table: str) -> None:
         """Compare the rejected lines with a table of rejects."""
@@ -75,16 +103,6 @@ class Log:
             if row["is_usable"]
         }
         assert usable == self.lines
-
-
-def write_files(folder: Path, files: dict[str, list[bytes]]) -> str:
-    """Write lines into files below a folder, compressed if a name ends in `.gz`; return the folder."""
-    for name, lines in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        data = b"\n".join(lines) + b"\n"
-        path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
-    return str(folder)
 
 
 def broken(log: Log) -> None:

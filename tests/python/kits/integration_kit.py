@@ -1,14 +1,12 @@
 """The project in integration_tests/, which installs this one, with changes."""
 
 import shutil
-from copy import deepcopy
 from pathlib import Path
 
 import yaml
-from dbt.cli.main import dbtRunner
 
 from conftest import ROOT, DbtProject
-from dbt_projects import write
+from dbt_projects import with_packages, write
 
 HERE = ROOT / "integration_tests"
 
@@ -22,18 +20,14 @@ def integrating(folder: Path, change=lambda settings: None, models: dict[str, st
         models: Texts of more models by file name.
     """
     shutil.copytree(HERE, folder, ignore=shutil.ignore_patterns("dbt_packages", "target", "logs", "warehouse"))
-    settings = deepcopy(yaml.safe_load((HERE / "dbt_project.yml").read_text()))
+    settings = yaml.safe_load((HERE / "dbt_project.yml").read_text())
     change(settings)
     write(folder / "dbt_project.yml", settings)
     packages = (HERE / "packages.yml").read_text()
     (folder / "packages.yml").write_text(packages.replace("local: ../", f"local: {ROOT}"))
     for name, text in (models or {}).items():
         (folder / "models" / name).write_text(text)
-    done = dbtRunner().invoke(
-        ["deps", "--project-dir", str(folder), "--profiles-dir", str(folder), "--log-path", str(folder / "logs")]
-    )
-    assert done.success, done.exception
-    return folder
+    return with_packages(folder)
 
 
 def installed_in(project: DbtProject, schema: str) -> DbtProject:

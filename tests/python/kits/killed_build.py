@@ -1,15 +1,14 @@
 """A build in a process of its own, which is killed."""
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
-from conftest import ROOT
+from bench.command import dbt_command
+from conftest import ENGINE
 from dbt_spark_python.table_store import manifest
 
 
@@ -20,9 +19,8 @@ class Build:
         self.warehouse, self.schema = warehouse, schema
         self.left = self.sessions()
         self.said = (folder / "said").open("w+")
-        command = [sys.executable, "-m", "dbt.cli.main", "run", *(["--select", *selected] if selected else [])]
-        command += ["--project-dir", ROOT, "--profiles-dir", ROOT, "--vars", json.dumps(variables)]
-        command += ["--target-path", folder / "target", "--log-path", folder / "logs"]
+        words = ["run", *(["--select", *selected] if selected else [])]
+        command = dbt_command(words, ENGINE, folder / "target", folder / "logs", variables)
         environment = {
             **os.environ,
             "TANGLES_WAREHOUSE": str(warehouse),

@@ -25,17 +25,14 @@ for command in json.load(sys.stdin):
 
 
 def other_alphabet(key):
-    """Spell a secret in URL-safe base64."""
     return urlsafe_b64encode(b64decode(key)).decode()
 
 
 def unpadded(key):
-    """Spell a secret without padding."""
     return key.rstrip("=")
 
 
 def in_hex(key):
-    """Spell a secret in hexadecimal."""
     return b64decode(key).hex()
 
 
@@ -65,7 +62,6 @@ def run_alone(folder, commands, log, schema, **environment):
 
 
 def read(path):
-    """Read a table."""
     return ds.dataset(path, format="parquet").to_table()
 
 

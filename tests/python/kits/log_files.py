@@ -1,10 +1,26 @@
-"""Files of logs as tests write them, and the tables of builds, sorted for comparison."""
+"""Files of logs as tests write and read them, and the tables of builds, sorted for comparison."""
 
 import gzip
+import json
 import os
 import random
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
+
+from conftest import DATA
+
+
+def read_lines(name: str) -> list[bytes]:
+    """Read a file of the test data, which is packed if its name ends in `.gz`; lines without their ends."""
+    path = DATA / name
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rb") as file:
+        return file.read().removesuffix(b"\n").split(b"\n")
+
+
+def read_cases(name: str) -> list[Any]:
+    """Read a file of recorded answers, with one JSON value a line."""
+    return list(map(json.loads, read_lines(name)))
 
 
 def write(path: Path, lines: list[bytes]) -> str:
@@ -13,15 +29,15 @@ def write(path: Path, lines: list[bytes]) -> str:
     return str(path)
 
 
-def flip_bit(path, at=1000):
+def flip_bit(path):
     """Change one bit of a file, but neither its size nor its times."""
     found, content = path.stat(), bytearray(path.read_bytes())
-    content[at] ^= 4
+    content[1000] ^= 4
     path.write_bytes(content)
     os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
 
 
-def scatter(folder: Path, lines: list[bytes], files: int = 5, prefix: str = "") -> None:
+def scatter(folder: Path, lines: list[bytes], files: int = 5) -> None:
     """Write lines in another order into several files, one of them compressed; the folder's name seeds the order."""
     rng = random.Random(folder.name)
     lines = rng.sample(lines, len(lines))
@@ -29,8 +45,8 @@ def scatter(folder: Path, lines: list[bytes], files: int = 5, prefix: str = "") 
     for number, (start, end) in enumerate(pairwise(cuts)):
         # Spark removes a byte order mark at the beginning of a file.
         assert not lines[start].startswith(b"\xef\xbb\xbf")
-        write(folder / f"{prefix}{number}.jsonl", lines[start:end])
-    packed = folder / f"{prefix}3.jsonl"
+        write(folder / f"{number}.jsonl", lines[start:end])
+    packed = folder / "3.jsonl"
     packed.with_suffix(".jsonl.gz").write_bytes(gzip.compress(packed.read_bytes()))
     packed.unlink()
 

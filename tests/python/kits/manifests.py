@@ -5,29 +5,19 @@ these are inserted afterwards. For each choice of the other vars and of the logs
 """
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import jinja2
 from dbt.contracts.graph.manifest import Manifest
-from dbt_common.dataclass_schema import dbtClassMixin
 
 if TYPE_CHECKING:
     from conftest import DbtProject
 
 LOGS = ("ssb_log", "pzp_log", "autobase_log", "event_log")
 #: Vars that a parsed project has in `meta` alone, or that dbt reads only when it builds a model.
-IN_META = {*LOGS, "unpack_limit", "ancestor_limit", "base_clock_limit", "graph_limit", "rows_in_memory"}
-IN_META |= {
-    "edit_limit",
-    "edit_command_limit",
-    "max_previous",
-    "ssb_log_format",
-    "count_changes",
-    "incremental_from",
-    "design_position_limit",
-}
+IN_META = {*LOGS, "unpack_limit", "ancestor_limit", "base_clock_limit", "graph_limit", "rows_in_memory", "edit_limit"}
+IN_META |= {"edit_command_limit", "max_previous", "ssb_log_format", "count_changes", "incremental_from"}
+IN_META |= {"design_position_limit"}
 #: Vars that also select the tests of documented examples, which are disabled when logs are given.
 IN_META_WITH_LOGS = {"verify_signatures", "consensus_rule", "quorum_degrees", "set_ghost_span", "edit_batch_size"}
 IN_META_WITH_LOGS |= {"log_timeline", "group_authority"}
@@ -59,38 +49,3 @@ def manifest_for(project: "DbtProject") -> Manifest:
                 meta.update({name: given[name] for name in in_meta & meta.keys() & given.keys()})
     manifest.build_flat_graph()
     return manifest
-
-
-def parse_once() -> None:
-    """Cache Jinja parsing and validation of settings in this process, because all projects share most texts.
-
-    Some 45 projects of tests differ in their dbt_project.yml or packages and need a manifest each. With the cache,
-    parsing one takes 1.3 CPU seconds in place of 2.05.
-    """
-    for name in ("parse", "compile"):
-        setattr(jinja2.Environment, name, _read_once(getattr(jinja2.Environment, name)))
-    dbtClassMixin.validate = classmethod(_validated_once(dbtClassMixin.validate.__func__))
-
-
-def _read_once(read: Callable) -> Callable:
-    known = {}
-
-    def read_once(self, source, *given):
-        key = type(self), *self.extensions, source, given
-        if key not in known:
-            known[key] = read(self, source, *given)
-        return known[key]
-
-    return read_once
-
-
-def _validated_once(validate: Callable) -> Callable:
-    valid = set()
-
-    def validate_once(cls, data):
-        key = cls, repr(data)
-        if key not in valid:
-            validate(cls, data)
-            valid.add(key)
-
-    return validate_once

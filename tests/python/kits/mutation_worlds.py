@@ -1,6 +1,5 @@
 """Small consistent logs of each kind: the lines that are mutated."""
 
-import gzip
 import json
 from base64 import b64decode
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import orjson
 
 import fixture_seeds
-from conftest import DATA
+from log_files import read_cases, read_lines
 
 World = list[bytes]
 
@@ -28,28 +27,29 @@ def _seed_worlds(system: str, key: str | None = None) -> list[World]:
     return list(worlds.values())
 
 
-def _cases(folder: str, name: str) -> list[Any]:
-    with gzip.open(DATA / folder / f"{name}.jsonl.gz") as lines:
-        return list(map(orjson.loads, lines))
-
-
 def ssb_worlds() -> list[World]:
-    cases = [*_cases("groups", "epochs")[::4], *_cases("groups", "fullstack")]
+    cases = [*read_cases("groups/epochs.jsonl.gz")[::4], *read_cases("groups/fullstack.jsonl.gz")]
     groups = [[dump({"key": m["key"], "value": m["value"]}) for m in case["messages"]] for case in cases]
-    variants = (DATA / "ssb" / "variants.jsonl").read_bytes().splitlines()
+    variants = read_lines("ssb/variants.jsonl")
     return [*_seed_worlds("ssb"), variants, *groups]
 
 
 def _pzp_worlds() -> list[World]:
-    logs = [case["log"] for name in ("pzp_real", "pzp_synth", "pzp_worked_example") for case in _cases("sets", name)]
-    logs += [case["localTangle"] for case in _cases("sets", "pzp_validate")]
+    logs = [
+        case["log"]
+        for name in ("pzp_real", "pzp_synth", "pzp_worked_example")
+        for case in read_cases(f"sets/{name}.jsonl.gz")
+    ]
+    logs += [case["localTangle"] for case in read_cases("sets/pzp_validate.jsonl.gz")]
     return _seed_worlds("pzp") + [[dump(entry) for entry in log] for log in logs]
 
 
 def _autobase_worlds() -> list[World]:
     worlds = _seed_worlds("autobase", "base")
     names = ("writer", "length", "heads", "batch", "value")
-    for case in [case for name in ("design", "random", "hard", "full") for case in _cases("autobase", name)]:
+    for case in [
+        case for name in ("design", "random", "hard", "full") for case in read_cases(f"autobase/{name}.jsonl.gz")
+    ]:
         for told in case["replicas"] if "nodes" not in case else [case]:
             base = {"base": case["id"], "indexers": told.get("indexers", case["indexers"])}
             base |= {"start": told["base"]} if told.get("base") else {}
@@ -60,7 +60,7 @@ def _autobase_worlds() -> list[World]:
 
 def _event_worlds() -> list[World]:
     worlds = _seed_worlds("events", "timeline")
-    for case in _cases("timelines", "small"):
+    for case in read_cases("timelines/small.jsonl.gz"):
         rows = enumerate(case["arrivals"])
         names = ("timeline", "event", "after", "arrival", "author")
         values = ((case["id"], event, after, at, event[:1]) for at, (event, after) in rows)

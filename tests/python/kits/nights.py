@@ -28,20 +28,8 @@ _HISTORY = {"previous_publication", "update_step", "update_from_position", "upda
 _VARS = {"ancestor_limit": 5, "edit_batch_size": 3}
 #: Parts of the project that are built alone.
 _PARTS = [
-    "+feeds",
-    "+tangle_edges",
-    "stg_ssb__lines",
-    "ssb_messages",
-    "feeds",
-    "int_tangle_claims+",
-    "+timeline_events",
-]
-_PARTS += [
-    "+set_messages",
-    "+int_set_versions",
-    "autobase_views",
-    "+autobase_nodes",
-    "+int_timeline_versions",
+    *("+feeds", "+tangle_edges", "stg_ssb__lines", "ssb_messages", "feeds", "int_tangle_claims+", "+timeline_events"),
+    *("+set_messages", "+int_set_versions", "autobase_views", "+autobase_nodes", "+int_timeline_versions"),
     "group_next",
 ]
 #: The end of the error of a model whose inputs have the rows of a few groups alone.
@@ -190,11 +178,5 @@ class Nights:
         return kind, self.rng.choice(sorted(self.files[kind]))
 
     def _table(self) -> Path:
-        folders = sorted((self.built.warehouse / f"{self.built.schema}.db").iterdir())
-        return self.rng.choice(
-            [
-                folder
-                for folder in folders
-                if folder.is_dir() and folder.name[0] not in "._" and folder.name not in HISTORIES
-            ]
-        )
+        folders = sorted((self.built.warehouse / f"{self.built.schema}.db").glob("[!._]*"))
+        return self.rng.choice([folder for folder in folders if folder.is_dir() and folder.name not in HISTORIES])

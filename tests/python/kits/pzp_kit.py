@@ -1,9 +1,7 @@
 """Lines, keys and tables for the tests of pzp messages."""
 
-import gzip
 import json
 from functools import partial
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -13,9 +11,9 @@ from dbt_tangles.formats.json.framing import Framing
 from dbt_tangles.formats.pzp.rules import Reason
 from dbt_tangles.formats.pzp.verify_lines import OUTPUT_SCHEMA, VerifyOptions, verify_batches
 from fixtures.pzp import author
+from log_files import read_cases
 from log_lines import verified
 
-VECTORS = Path(__file__).parents[2] / "data" / "sets"
 RANKS = {reason.value: reason.rank for reason in (*Framing, *Reason)}
 DOMAIN = "set_v1__follows"
 # The peer's words, and our reason with the same meaning.
@@ -48,7 +46,7 @@ ERRORS = [
 
 def cases(kind):
     """Read the vectors of a kind."""
-    return [json.loads(line) for line in gzip.decompress((VECTORS / f"pzp_{kind}.jsonl.gz").read_bytes()).splitlines()]
+    return read_cases(f"sets/pzp_{kind}.jsonl.gz")
 
 
 def reason_of(error):
@@ -101,15 +99,14 @@ def message_of(key, root, depth, prev, data, account, domain=DOMAIN, **metadata)
 
 def candidates(rows, authorised=None):
     """Make the table that `validity` derives from checked rows: best line of an id first, one row a tangle."""
-    best = {}
-    for row in rows:
-        if row["message_id"] is None:
-            continue
-        key = (row["reject_rank"] != 0, -row["reject_rank"], row["data_kind"] in (None, "null"))
-        if row["message_id"] not in best or key < best[row["message_id"]][0]:
-            best[row["message_id"]] = (key, row)
-    entries = []
-    for _, row in best.values():
+
+    def rank(row):
+        return row["reject_rank"] != 0, -row["reject_rank"], row["data_kind"] in (None, "null")
+
+    best, entries = {}, []
+    for row in sorted((row for row in rows if row["message_id"] is not None), key=rank):
+        best.setdefault(row["message_id"], row)
+    for row in best.values():
         places = [{"root_id": row["message_id"], "depth": None, "prev": None, "defect": None}] if row["is_moot"] else []
         for place in places or row["tangles"]:
             is_authorised = None if authorised is None or row["account"] == "any" else row["sigkey"] in authorised

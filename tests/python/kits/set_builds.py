@@ -3,23 +3,9 @@
 from fixtures.pzp.author import Device, hash_of, id_of, moot_of, to_line
 from hostile_lines import Log
 
-SELECTED = ("--select", "stg_pzp__lines+", "--exclude", "test_type:unit")
-
-
+SELECTED = ("--select", "stg_pzp__lines+")
 FOLLOWS = "set_v1__follows"
 MAX = 2**53 - 1
-TABLES = (
-    "pzp_messages",
-    "pzp_rejects",
-    "sets",
-    "set_messages",
-    "set_items",
-    "set_writer_faults",
-    "set_links",
-    "set_next",
-    "set_next_items",
-)
-INT_TABLES = ("int_pzp_messages", "int_set_entries", "int_set_messages")
 
 
 def says(add=(), delete=(), supersedes=()):
@@ -61,33 +47,20 @@ class HostileLog(Log):
     """A folder of log files, with the expected result of each line, and of each message in each set.
 
     Attributes:
-        ids: The message of each usable line.
         feeds: The sets by their short names.
         astray: For each id that is named as a set's root but is not one, the expected result of each message.
     """
 
+    to_line = staticmethod(to_line)
+
     def __init__(self, folder):
         super().__init__(folder)
-        self.ids = {}
         self.feeds = {}
         self.astray = {}
 
-    def good(self, *lines, file="log.jsonl", message_id=None):
-        """Add lines that are usable: messages, or bytes with their id."""
-        for line in lines:
-            raw = line if isinstance(line, bytes) else to_line(line)
-            self.files.setdefault(file, []).append(raw)
-            self.ids[file, len(self.files[file])] = message_id or id_of(line)
-            self.lines[message_id or id_of(line)] += 1
-
-    def repeat(self, file, step):
-        """Add some lines of a file again."""
-        for number in range(1, len(self.files[file]) + 1, step):
-            line = self.files[file][number - 1]
-            if (file, number) in self.rejects:
-                self.bad(self.rejects[file, number], line)
-            else:
-                self.good(line, message_id=self.ids[file, number])
+    def id_of(self, message):
+        """Return the id of a message, which is a hash."""
+        return id_of(message)
 
     def check(self, built):
         """Compare all lines, and each message in each set."""
@@ -149,9 +122,9 @@ class Feed:
         self.expect(message, reason, held)
         return message
 
-    def refuse(self, reason, name, after="R", data=None, **fields):
+    def refuse(self, reason, name, after="R", **fields):
         """Publish an unusable message."""
-        message = self.sign(name, after, data, **fields)
+        message = self.sign(name, after, **fields)
         self.log.bad(reason, to_line(message))
         self.expect(message, reason)
         return message

@@ -1,10 +1,7 @@
 """Recorded cases of pzp-set as rows of `reduce_sets`."""
 
-import gzip
-import json
-from pathlib import Path
+from log_files import read_cases
 
-DATA = Path(__file__).parents[2] / "data" / "sets"
 #: The fields of the peer's answers, and the columns of `sets` that equal them.
 NAMES = {
     "tips": "tips",
@@ -19,8 +16,7 @@ NAMES = {
 
 def cases(name: str) -> list[dict]:
     """Read a file of vectors."""
-    with gzip.open(DATA / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+    return read_cases(f"sets/{name}.jsonl.gz")
 
 
 def rows_of(case: dict) -> list[dict]:

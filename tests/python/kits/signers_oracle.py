@@ -54,14 +54,9 @@ def verdicts_of(rows):
     return [answers[name_of(row)] if row["message_id"] is None else (None, None) for row in rows]
 
 
-def answers_of(rows):
-    """Return the kernel's answer for each row."""
-    return [answer for answer, _ in verdicts_of(rows)]
-
-
 def ask(messages, *questions):
     """Return the kernel's answer to each question about some messages."""
-    return answers_of([*messages, *questions])[len(messages) :]
+    return [answer for answer, _ in verdicts_of([*messages, *questions])[len(messages) :]]
 
 
 def awaited(messages, *questions):

@@ -1,10 +1,8 @@
 """One build of the small log and of some events, shared by several tests, with pairs for small tangles alone."""
 
 import json
-from pathlib import Path
 
 from conftest import DATA
-from log_files import write
 
 #: Vars of the build. Some tangles have more members than this, and get clocks in place of pairs.
 VARS = {"ssb_log": str(DATA / "ssb" / "small.jsonl"), "ancestor_limit": 4, "clock_limit": 10**6}
@@ -12,8 +10,8 @@ VARS = {"ssb_log": str(DATA / "ssb" / "small.jsonl"), "ancestor_limit": 4, "cloc
 EVENTS = 5
 
 
-def write_events(path: Path) -> str:
-    """Write timelines of EVENTS events, of one more, and of a repeated event."""
+def events() -> list[bytes]:
+    """Print timelines of EVENTS events, of one more, and of a repeated event."""
     events = [
         {"timeline": name, "event": f"{name}{at}", "after": [f"{name}{at - 1}"] if at else [], "arrival": at}
         for name, count in (("short", EVENTS), ("long", EVENTS + 1))
@@ -21,9 +19,4 @@ def write_events(path: Path) -> str:
     ]
     events.append(events[0])  # Of a timeline of EVENTS + 1 arrivals, though it has EVENTS events.
     events += [{"timeline": "brief", "event": "a", "after": [], "arrival": 0}] * 2
-    return write(path, [json.dumps(event).encode() for event in events])
-
-
-def build(project, folder: Path):
-    """Build every model."""
-    return project("small", **VARS, event_log=write_events(folder / "events.jsonl")).run()
+    return [json.dumps(event).encode() for event in events]

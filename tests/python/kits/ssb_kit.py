@@ -1,18 +1,17 @@
 """Helpers for the tests of the SSB kernel: signed values, and lines run through the kernel."""
 
-import gzip
 import json
 from functools import partial
-from pathlib import Path
 
 from hypothesis import strategies as st
 
+import log_files
 from dbt_tangles.formats.json.printing import canonical_text
 from dbt_tangles.formats.ssb.verify_lines import OUTPUT_SCHEMA, VerifyOptions, verify_batches
 from fixtures.ssb.author import Author
 from log_lines import verified
 
-DATA = Path(__file__).resolve().parents[2] / "data" / "ssb"
+DATA = log_files.DATA / "ssb"
 
 ALICE = Author.from_seed("alice")
 NOW = 1_500_000_000_000
@@ -63,14 +62,12 @@ def value_of_units(units, filler):
 
 def read_lines(name):
     """Read a log of the test data; lines without their ends."""
-    path = DATA / name
-    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as log:
-        return log.read().removesuffix(b"\n").split(b"\n")
+    return log_files.read_lines(f"ssb/{name}")
 
 
 def read_expected(name):
     """Read the peers' answers, one JSON object a line."""
-    return [json.loads(line) for line in read_lines(name)]
+    return log_files.read_cases(f"ssb/{name}")
 
 
 # Values at and around every limit between numbers that orjson and V8 print alike and differently.

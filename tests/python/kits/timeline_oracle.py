@@ -125,31 +125,6 @@ def log_links(messages: list[dict]) -> dict[str, dict[str, str]]:
     return links
 
 
-def implied_roots(messages: list[dict]) -> dict[str, set[str]]:
-    """Return the roots of each message's claims that a previous of each such claim implies."""
-    implied = {}
-    for row in messages:
-        claims = [claim for claim in row["tangle_claims"] if claim["defect"] is None]
-        others = [set(claim["previous"] or []) - {claim["root_id"]} or {claim["root_id"]} for claim in claims]
-        implied[row["message_id"]] = {claim["root_id"] for claim in claims} - set().union(*others)
-    return implied
-
-
-def within_limit(
-    links: dict[str, dict[str, str]], feed: dict[str, str | None], implied: dict[str, set[str]], limit: int
-) -> tuple[dict[str, set[str]], dict[str, list[str]]]:
-    """Return at most `limit` causes of each message, and the causes left out, which never include implied roots.
-
-    The message before it in its feed comes first, then the least ids, then the implied roots.
-    """
-    kept, left_out = {}, {}
-    for name, causes in links.items():
-        by_place = sorted(causes, key=lambda cause, name=name: (cause != feed[name], cause in implied[name], cause))
-        kept[name] = set(by_place[:limit])
-        left_out[name] = sorted(set(by_place[limit:]) - implied[name])
-    return kept, left_out
-
-
 def tangle_links(members: list[dict], listed: dict[str, set[str]], widest: int) -> dict[str, dict[str, str]]:
     """Return the links of each member of a tangle in its timeline, with their kinds.
 
