@@ -96,38 +96,22 @@ def strings_in(value) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
-def messages_of(case: dict, previous_of) -> list[dict]:
+@pytest.mark.parametrize("case", SSB_SORT, ids=lambda case: case["case"])
+def test_ssb_sort_by_every_reference(case):
+    """The peer's notion of causality: any id anywhere in a message. Heads and roots are the peer's, too."""
     root = next(m["key"] for m in case["thread"] if "root" not in m["value"]["content"])
-    return [
+    rows = [
         DEFAULTS
         | {
             "graph_id": root,
             "node_id": message["key"],
-            "previous": previous_of(message),
+            "previous": [s for s in strings_in(message["value"]) if MESSAGE_ID.fullmatch(s)],
             "is_root": message["key"] == root,
             "asserted_ms": message["value"].get("timestamp"),
             "received_ms": message.get("timestamp"),
         }
         for message in case["thread"]
     ]
-
-
-@pytest.mark.parametrize("case", SSB_SORT, ids=lambda case: case["case"])
-def test_ssb_sort_as_a_tangle(case):
-
-    def branch(message):
-        listed = message["value"]["content"].get("branch")
-        return [listed] if isinstance(listed, str) else listed
-
-    rows = messages_of(case, branch)
-    answers = answers_of(rows)
-    assert list(answers.values()) == naive_walk(rows)
-
-
-@pytest.mark.parametrize("case", SSB_SORT, ids=lambda case: case["case"])
-def test_ssb_sort_by_every_reference(case):
-    """The peer's notion of causality: any id anywhere in a message. Heads and roots are the peer's, too."""
-    rows = messages_of(case, lambda m: [s for s in strings_in(m["value"]) if MESSAGE_ID.fullmatch(s)])
     answers = answers_of(rows, missing_previous_excludes=False)
     assert all(out["depth"] is not None for out in answers.values())
     assert list(answers.values()) == naive_walk(rows, strict=False)
