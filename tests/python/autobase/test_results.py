@@ -180,18 +180,3 @@ def test_200_writers_in_a_random_chain():
     assert (found["view"], found["confirmed"]) == (762_956, 704_240)
     assert found["change"] > 3_000
     assert seconds < 240
-
-
-def test_the_document_always_orders_a0_before_b0():
-    """Consistent Ordering, with keys that put b0 first: a may have settled a0 unseen, so b and c begin with it."""
-    a, b, c = b"z", b"x", b"y"
-    a0, c0, b0, a1, c1, b1 = (Id(key, length) for key, length in ((a, 1), (c, 1), (b, 1), (a, 2), (c, 2), (b, 2)))
-    heads = {a0: (), b0: (), c0: (a0,), a1: (c0,), c1: (b0,), b1: (c1,)}
-    base = Base((a, b, c), {node: Node(node, of) for node, of in heads.items()})
-    found = results(table_of(rows_of("base", base)))["view"]
-    for observer in (b, c):
-        rows = {row[3]: row for row in found if row[1] == observer.hex()}
-        assert rows[node_id(b0)][2] < rows[node_id(a0)][2], "the peers go by key"
-        assert rows[node_id(a0)][5] < rows[node_id(b0)][5]
-    for observer, ids in (("all", heads), (a.hex(), (a0, c0, a1))):
-        assert {row[3] for row in found if row[1] == observer} == {*map(node_id, ids)}
