@@ -83,16 +83,19 @@ def check(log: list[oracle.Arrival], rows: list[dict], batch_size: int) -> None:
         else:
             assert row["rank"] is row["position"] is row["is_tip"] is row["missing_causes"] is row["edits"] is None
             assert row["is_tie_broken"] is row["latest_rank"] is None
+    ends = range(batch_size, len(log) + batch_size, batch_size) if batch_size else ()
+    check_scripts(rows, [oracle.converged(oracle.admit(log[:end], conflicts[:end])[0]) for end in ends])
+
+
+def check_scripts(rows: list[dict], orders: list[list[str]]) -> None:
+    """Replay the scripts of all batches: each is the shortest that leads to the order behind its batch."""
     replica: list[str] = []
-    for batch in range(1, -(-len(log) // batch_size) + 1 if batch_size else 0):
-        wanted = oracle.converged(oracle.admit(log[: batch * batch_size], conflicts[: batch * batch_size])[0])
-        script = commands(rows, batch)
+    scripts = [commands(rows, batch) for batch in range(1, len(orders) + 1)]
+    for script, wanted in zip(scripts, orders, strict=True):
         assert len(script) == oracle.fewest_commands(replica, wanted)
         replica = oracle.replay(replica, script)
         assert replica == wanted
-    assert sum(len(row["edits"] or []) for row in rows) == (
-        0 if not batch_size else sum(len(commands(rows, batch)) for batch in range(1, -(-len(log) // batch_size) + 1))
-    )
+    assert sum(len(row["edits"] or []) for row in rows) == sum(map(len, scripts))
 
 
 def ordered(table: pa.Table, batch_size: int, edit_limit: int = NO_LIMIT, **limits: int) -> pa.Table:
@@ -261,13 +264,8 @@ def test_messages_in_any_delivery(log, batch_size, data):
             assert row["is_tie_broken"] == (name in oracle.broken_ties(kept))
             assert row["cyclic_causes"] == sorted(every[name] - kept[name])
             assert row["missing_causes"] == sorted(every[name] - log.keys())
-        replica: list[str] = []
-        for batch in range(1, len(log) + 1 if batch_size else 0):
-            script = commands(rows, batch)
-            wanted = oracle.converged({name: kept[name] for name in delivery[: batch * batch_size]})
-            assert len(script) == oracle.fewest_commands(replica, wanted)
-            replica = oracle.replay(replica, script)
-            assert replica == wanted
+        ends = range(batch_size, len(log) + batch_size, batch_size) if batch_size else ()
+        check_scripts(rows, [oracle.converged({name: kept[name] for name in delivery[:end]}) for end in ends])
         found.append([(row["event_id"], row["publication"]) for row in sorted(rows, key=lambda row: row["position"])])
     assert found[0] == found[1]
 
