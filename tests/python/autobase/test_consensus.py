@@ -77,16 +77,10 @@ def restarted(base: Base, rng: random.Random) -> Base:
 
 
 @given(drawn())
-def test_bases_as_observers_know_them(drawn):
-    bases = observers(*drawn, 2)
-    assert answers(bases) == [oracle.order_of(base) for base in bases]
-
-
-@given(drawn())
-def test_restarts_and_broken_batches(drawn):
+def test_bases_as_observers_know_them_with_restarts_and_broken_batches(drawn):
     base, rng = drawn
-    bases = [without_ends_of_batches(base), restarted(base, rng), restarted(base, rng)]
-    assert answers(bases) == [oracle.order_of(one) for one in bases]
+    bases = [*observers(base, rng, 2), restarted(base, rng), restarted(base, rng)]
+    assert answers(bases) == [oracle.order_of(base) for base in bases]
 
 
 @given(st.lists(drawn(120), min_size=1, max_size=4))

@@ -10,11 +10,12 @@ from dbt_tangles.algorithms.autobase.base_graphs import Graphs
 from large_bases import in_rounds, in_turns, large_base
 
 
-def timed(graphs: Graphs) -> tuple[int, float]:
+def timed(graphs: Graphs, rule: str = "autobase") -> tuple[int, float]:
     """Return the confirmed length and the CPU seconds."""
-    answers([drawing("abc", "a1 b1:a1 a2:b1")])
+    answers([drawing("abc", "a1 b1:a1 c1:b1")], rule)
     begin = time.process_time()
-    confirmed = ordered(graphs)[3]
+    _, view_start, _, confirmed = ordered(graphs, rule)
+    assert rule == "autobase" or view_start[-1] == graphs.base_start[-1]
     return int(confirmed[0]), time.process_time() - begin
 
 
@@ -53,4 +54,18 @@ def test_forks_without_end_and_their_end(indexers, rows):
     more = healed(indexers, rows)
     confirmed, seconds = timed(large_base(indexers, indexers, more))
     assert len(rows) < confirmed < len(more)
+    assert seconds < 5
+
+
+@pytest.mark.parametrize("online", [9, 5])
+def test_a_wide_base_by_the_documents_rule(online):
+    confirmed, seconds = timed(large_base(9, 9, in_rounds(9, 1_500 // online, online)), "design")
+    assert confirmed == 0
+    assert seconds < 4
+
+
+@pytest.mark.parametrize("writers", [1, 3, 9])
+def test_a_chain_by_the_documents_rule(writers):
+    confirmed, seconds = timed(large_base(writers, writers, in_turns(writers, 2_000)), "design")
+    assert confirmed == 2_000 - 2 * (writers // 2)
     assert seconds < 5
