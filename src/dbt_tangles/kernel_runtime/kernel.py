@@ -93,11 +93,9 @@ def _gather(rows: Rows, row: type, schema: pa.Schema, keep_all: bool, rows_in_me
     def conform(batch: pa.RecordBatch) -> pa.RecordBatch:
         columns = dict(zip(batch.schema.names, batch.columns, strict=True)) if keep_all else {}
         for field in schema:
-            if field.name in batch.schema.names:
-                column = batch[field.name]
-                columns[field.name] = column if column.type == field.type else column.cast(field.type)
-            else:
-                columns[field.name] = pa.nulls(len(batch), field.type)
+            is_given = field.name in batch.schema.names
+            column = batch[field.name] if is_given else pa.nulls(len(batch), field.type)
+            columns[field.name] = pa.asarray(column, field.type)
             if field.name in required and columns[field.name].null_count:
                 raise ValueError(f"a {field.name} is null or absent: each {row.__name__} needs one")
         return pa.RecordBatch.from_pydict(columns)
