@@ -139,10 +139,6 @@ def test_inconsistent_tables_are_refused():
         results(table_of(loop))
 
 
-def test_an_empty_table_gives_no_rows():
-    assert list(results_of_bases(results_of_bases.reads.empty_table(), NO_LIMIT, 3)) == []
-
-
 def counted(table: pa.Table, row_limit: int = NO_LIMIT) -> tuple[dict[str, int], float]:
     """Return the number of rows of each kind, and the CPU seconds."""
     results(table_of(rows_of("b", simulate(random.Random(8), 3))))

@@ -193,12 +193,11 @@ def test_kinds_of_data(data, kind, add, supersedes):
     assert (row["data_kind"], row["add"], row["supersedes"]) == (kind, add, supersedes)
 
 
-@pytest.mark.parametrize(
-    "one", ["a", "", "1", "\0", "\x001", "null", "\ud800", "{}", 1, 0, -1.5, 1e21, 1e999, None, True]
-)
-@pytest.mark.parametrize(
-    "other", ["a", "", "1", "\0", "\x001", "null", "\ud800", "{}", 1, 0, -1.5, 1e21, 1e999, None, True]
-)
+ENTRIES = ["a", "", "1", "\0", "\x001", "null", "\ud800", "{}", 1, 0, -1.5, 1e21, 1e999, None, True]
+
+
+@pytest.mark.parametrize("one", ENTRIES)
+@pytest.mark.parametrize("other", ENTRIES)
 def test_tokens_are_equal_where_entries_are(one, other):
     assert (token_of(one) == token_of(other)) is ((type(one) is type(other)) and one == other)
     token_of(one).encode()
