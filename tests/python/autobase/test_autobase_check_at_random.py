@@ -1,6 +1,7 @@
 """The Arrow kernel of Autobase logs: random bytes and random JSON."""
 
 import json
+import operator
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,18 +51,11 @@ odd = {
     "start": st.dictionaries(odd_writers, odd_lengths | json_values, max_size=2),
 }
 any_fields = {name: odd.get(name, json_values) | json_values for name in near_node | near_base}
-documents = (
-    json_values
-    | st.fixed_dictionaries({}, optional=any_fields)
-    | st.fixed_dictionaries(near_node, optional={"x": json_values})
-    | st.fixed_dictionaries(near_base, optional={"x": json_values})
-    | st.tuples(st.fixed_dictionaries(near_node), st.fixed_dictionaries({}, optional=any_fields)).map(
-        lambda pair: pair[0] | pair[1]
-    )
-    | st.tuples(st.fixed_dictionaries(near_base), st.fixed_dictionaries({}, optional=any_fields)).map(
-        lambda pair: pair[0] | pair[1]
-    )
+near = st.fixed_dictionaries(near_node, optional={"x": json_values}) | st.fixed_dictionaries(
+    near_base, optional={"x": json_values}
 )
+fields = st.fixed_dictionaries({}, optional=any_fields)
+documents = json_values | fields | near | st.builds(operator.or_, near, fields)
 
 
 def is_text(value):
