@@ -7,8 +7,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.columns.arrays import ranges
-
 #: Maximum number of rows and list entries of a batch, and of bytes of its texts. A larger row has a batch of its own.
 ROWS_PER_BATCH = 50_000
 MAX_BYTES = 2**30
@@ -88,10 +86,13 @@ def length_of(columns: Mapping[str, Any], schema: pa.Schema, rows: int | None = 
 def cuts(columns: Mapping[str, Any], begin: int, end: int) -> Iterator[tuple[int, int]]:
     """Cut a range of rows into ranges of batches."""
     places = np.arange(begin, end + 1)
-    weights = np.diff(places + sum(_entries(column, places) for column in columns.values()))
+    ends = places + sum(_entries(column, places) for column in columns.values())
     room = max(min(ROWS_PER_BATCH, MAX_BYTES // max(map(_longest, columns.values()), default=1)), 1)
-    for first, last in ranges(weights, room):
-        yield begin + first, begin + last
+    at = 0
+    while at < end - begin:
+        stop = max(int(np.searchsorted(ends, ends[at] + room, side="right")) - 1, at + 1)
+        yield begin + at, begin + stop
+        at = stop
 
 
 def arrays_of(columns: Mapping[str, Any], schema: pa.Schema, begin: int, end: int) -> list[pa.Array]:
