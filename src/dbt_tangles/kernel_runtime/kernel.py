@@ -74,11 +74,8 @@ def kernel(
                 yield from row_schema.batches_of_rows(writes, found)
             elif len(table):
                 found = function(table, *arguments, **options)
-                if appends:
-                    yield from _append(table, found, written, is_result)
-                else:
-                    for columns in [found] if isinstance(found, Mapping) else found:
-                        yield from output.batches_of(columns, written)
+                for each in [found] if isinstance(found, Mapping) else found:
+                    yield from _append(table, each, written, is_result) if appends else output.batches_of(each, written)
 
         run.keys, run.reads, run.writes = list(keys), read, written
         return run
