@@ -8,8 +8,6 @@ import fixture_seeds
 from conftest import DATA
 
 expected = partial(fixture_seeds.expected, "autobase")
-WRITERS = fixture_seeds.names("autobase", "writer")
-LETTERS = {(row["example"], row["id"]): row["name"] for row in WRITERS}
 
 
 # The names of the document's examples in the vectors.
