@@ -76,7 +76,7 @@ def _check(turn: pa.RecordBatch, check_turn: CheckTurn, schema: pa.Schema, reaso
     columns |= {field.name: given[field.name] for field in (*PLACE, DIGEST) if field.name in given}
     if "fault" in given and given["fault"].null_count < len(lines):
         for name, fault in ((reason, "fault"), ("detail", "fault_detail")):
-            columns[name] = pc.coalesce(given[fault].cast(pa.string()), pa.asarray(columns[name], pa.string()))
+            columns[name] = pc.coalesce(given[fault].cast(pa.string()), pa.array(columns[name], pa.string()))
     return pa.RecordBatch.from_pydict(columns, schema)
 
 

@@ -92,7 +92,7 @@ def _gather(rows: Rows, row: type, schema: pa.Schema, keep_all: bool, rows_in_me
         for field in schema:
             is_given = field.name in batch.schema.names
             column = batch[field.name] if is_given else pa.nulls(len(batch), field.type)
-            columns[field.name] = pa.asarray(column, field.type)
+            columns[field.name] = column if column.type == field.type else column.cast(field.type)
             if field.name in required and columns[field.name].null_count:
                 raise ValueError(f"a {field.name} is null or absent: each {row.__name__} needs one")
         return pa.RecordBatch.from_pydict(columns)
