@@ -87,11 +87,6 @@ def test_ignored_fields_hold_any_json(value):
     assert (row["detail"], row["arrival"]) == (None, 2**60 + 1)
 
 
-def test_byte_order_marks_before_lines():
-    first, second = check([to_line(), b"\xef\xbb\xbf" + to_line()])
-    assert second | {"line": 1} == first and first["detail"] is None
-
-
 @pytest.mark.parametrize("arrival", [0, -1, 2**53 + 1, 2**63 - 1, -(2**63)])
 def test_any_whole_number_of_64_bits_arrives(arrival):
     assert check([to_line(arrival=arrival)])[0]["arrival"] == arrival

@@ -349,16 +349,3 @@ def test_a_damaged_order_is_refused(position):
     next(row for row in published if row["position"] == 0)["position"] = position
     with pytest.raises(ValueError, match="is damaged: build it once with --full-refresh"):
         run(rows, published, 1)
-
-
-def test_no_rows_and_nameless_rows():
-    assert len(ordered(table_of([]), 1)) == 0
-    with pytest.raises(ValueError, match="event_id"):
-        ordered(table_of([{"timeline_id": "t", "causes": [], "arrival": 1}]), 1)
-
-
-def test_a_lone_event_has_the_ranks_of_a_whole_chain():
-    """A chain a, b, c and a lone x: x may have rank 0, 1 or 2, and the chain is tight. ScuttleSort 2.3."""
-    rows = ordered(table_of(rows_of("t", [("a", []), ("b", ["a"]), ("c", ["b"]), ("x", [])])), 0).to_pylist()
-    spans = {row["event_id"]: (row["rank"], row["latest_rank"]) for row in rows}
-    assert spans == {"a": (0, 0), "b": (1, 1), "c": (2, 2), "x": (0, 2)}
