@@ -91,15 +91,6 @@ def number_nodes(graph: np.ndarray, graph_count: int, ids: Strings) -> Nodes:
     return Nodes(starts(np.bincount(graph, minlength=graph_count)), row)
 
 
-def number_ids(nodes: Nodes, ids: Strings) -> np.ndarray:
-    """Number the distinct ids of each graph, where several rows may share one.
-
-    Returns:
-        int32[nodes]: equal for rows that share graph and id, ascending by graph, then id, without gaps.
-    """
-    return _number_ids(nodes.graph_start, nodes.row, ids)
-
-
 @compiled
 def _group(hashes, first_part, last_part):
     """Number the rows by two columns and their hashes; return the number of each row and the first row of each number.
@@ -145,7 +136,13 @@ def _is_alike(row, other, hashes, first_part, last_part):
 
 
 @compiled
-def _number_ids(graph_start, row, ids):
+def number_ids(nodes, ids):
+    """Number the distinct ids of each graph, where several rows may share one.
+
+    Returns:
+        int32[nodes]: equal for rows that share graph and id, ascending by graph, then id, without gaps.
+    """
+    graph_start, row = nodes
     number = np.empty(len(row), np.int32)
     count = np.int32(-1)
     for g in range(len(graph_start) - 1):

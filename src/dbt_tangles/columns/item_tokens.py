@@ -12,35 +12,33 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 MARK = "\0"
-_UNIQUE_MARKS = (MARK + "{", MARK + "[")
 
 
 def are_unique(tokens: pa.Array | pa.ChunkedArray) -> np.ndarray:
     """Mark the tokens of objects and arrays, which equal only themselves."""
-    is_unique = np.zeros(len(tokens), np.bool_)
-    for mark in _UNIQUE_MARKS:
-        is_unique |= pc.starts_with(tokens, mark).fill_null(False).to_numpy(zero_copy_only=False)
-    return is_unique
+    return _begin_with(tokens, MARK + "{") | _begin_with(tokens, MARK + "[")
 
 
 def item_texts(tokens: pa.Array) -> pa.Array:
     """Format tokens as the tables show them (see `item_of`)."""
-    marked = np.flatnonzero(pc.starts_with(tokens, MARK).fill_null(False).to_numpy(zero_copy_only=False))
-    if not len(marked):
+    is_marked = _begin_with(tokens, MARK)
+    if not is_marked.any():
         return tokens
-    texts = pa.array([item_of(token) for token in tokens.take(pa.array(marked)).to_pylist()], tokens.type)
-    is_marked = np.zeros(len(tokens), np.bool_)
-    is_marked[marked] = True
+    texts = pa.array([item_of(token) for token in tokens.filter(pa.array(is_marked)).to_pylist()], tokens.type)
     return pc.replace_with_mask(tokens, pa.array(is_marked), texts)
 
 
 def are_strings(tokens: pa.Array) -> np.ndarray:
     """Mark the tokens of strings that the tables show unchanged."""
-    is_string = ~pc.starts_with(tokens, MARK).fill_null(False).to_numpy(zero_copy_only=False)
+    is_string = ~_begin_with(tokens, MARK)
     for place in np.flatnonzero(~is_string):
         token = tokens[place].as_py()
         is_string[place] = item_of(token) != token[1:]
     return is_string
+
+
+def _begin_with(tokens: pa.Array | pa.ChunkedArray, mark: str) -> np.ndarray:
+    return pc.starts_with(tokens, mark).fill_null(False).to_numpy(zero_copy_only=False)
 
 
 def item_of(token: str) -> str:

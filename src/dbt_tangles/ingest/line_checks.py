@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dbt_tangles.kernel_runtime.row_schema import array_of, fields_of
+from dbt_tangles.kernel_runtime import row_schema
 
 #: The longest line that is read, in bytes.
 MAX_LINE_BYTES = 2**21
@@ -30,14 +30,14 @@ INPUT_SCHEMA = pa.schema([*PLACE, pa.field("raw", pa.binary()), pa.field("raw_le
 LARGE_BYTES = 2**26
 LARGE_ROWS = 32
 
-#: Checks some lines, given their lengths: returns columns by name, as arrays or as inputs of `array_of`. Missing
-#: columns are null.
+#: Checks some lines, given their lengths: returns columns by name, as arrays or as Python values. Missing columns
+#: are null.
 CheckTurn = Callable[[list[bytes | None], list[int | None]], Mapping[str, pa.Array | Sequence[Any]]]
 
 
 def schema_of(row: type) -> pa.Schema:
     """Return the schema of checked lines: place, digest, and the fields of the row class."""
-    return pa.schema([*PLACE, DIGEST, *fields_of(row)])
+    return pa.schema([*PLACE, DIGEST, *row_schema.schema_of(row)])
 
 
 def check_in_turns(
@@ -71,13 +71,13 @@ def check_in_turns(
 def _check(turn: pa.RecordBatch, check_turn: CheckTurn, schema: pa.Schema, reason: str) -> pa.RecordBatch:
     given = dict(zip(turn.schema.names, turn.columns, strict=True))
     lines = _without_marks(given["raw"])
-    columns = check_turn(lines, given["raw_length"].to_pylist()) | {field.name: given[field.name] for field in PLACE}
-    columns[DIGEST.name] = given.get(DIGEST.name)
-    arrays = {field.name: _array(columns.get(field.name), field.type, len(lines)) for field in schema}
+    columns = {field.name: pa.nulls(len(lines), field.type) for field in schema}
+    columns |= check_turn(lines, given["raw_length"].to_pylist())
+    columns |= {field.name: given[field.name] for field in (*PLACE, DIGEST) if field.name in given}
     if "fault" in given and given["fault"].null_count < len(lines):
         for name, fault in ((reason, "fault"), ("detail", "fault_detail")):
-            arrays[name] = pc.coalesce(given[fault].cast(pa.string()), arrays[name])
-    return pa.RecordBatch.from_arrays(list(arrays.values()), schema=schema)
+            columns[name] = pc.coalesce(given[fault].cast(pa.string()), pa.array(columns[name], pa.string()))
+    return pa.RecordBatch.from_pydict(columns, schema)
 
 
 def _without_marks(lines: pa.Array) -> list[bytes | None]:
@@ -86,11 +86,3 @@ def _without_marks(lines: pa.Array) -> list[bytes | None]:
         # A mark alone stays, so that the detail of its rejection names it.
         raws = [(raw and raw.removeprefix(BYTE_ORDER_MARK)) or raw for raw in raws]
     return raws
-
-
-def _array(values: pa.Array | Sequence[Any] | None, kind: pa.DataType, count: int) -> pa.Array:
-    if values is None:
-        return pa.nulls(count, kind)
-    if isinstance(values, pa.Array):
-        return values if values.type == kind else values.cast(kind)
-    return array_of(values, kind)

@@ -53,7 +53,7 @@ def read_files(batches: Iterator[pa.RecordBatch], reading: Reading) -> Iterator[
 def _read_file(row: dict[str, Any], reading: Reading) -> Iterator[pa.RecordBatch]:
     name, path, end = row["source_file"], row["path"], row.get("end")
     if row.get("fault"):
-        yield _batch(name, [1], [None], [None], [row["fault"]], [FileFault(row["fault"]).description])
+        yield _batch(name, [1], [None], [None], row["fault"], FileFault(row["fault"]).description)
         return
     content = row.get("content")
     with io.BytesIO(content) if content is not None else open(path.removeprefix("file:"), "rb", buffering=0) as file:
@@ -81,39 +81,32 @@ def lines_of(
     """Split the text of one file, or of a block of it, into rows of `LINE_SCHEMA`."""
     if not reading.is_by_line:
         chunks = _with_line_feeds(chunks)
-    number, fault = first_line, None
-    turns = _split(chunks, reading.separator.encode(), reading.max_bytes, is_whole)
-    while True:
-        try:
-            lines, lengths = next(turns)
-        except StopIteration as end:
-            fault = end.value
-            break
-        if not reading.is_by_line:
-            kept = [place for place, line in enumerate(lines) if line.strip()]
-            lines, lengths = [lines[place] for place in kept], [lengths[place] for place in kept]
-        for start in range(0, len(lines), _BATCH_LINES):
-            part, rows = slice(start, start + _BATCH_LINES), min(len(lines) - start, _BATCH_LINES)
-            numbers = np.arange(number, number + rows)
-            yield _batch(name, numbers, lines[part], lengths[part], pa.nulls(rows), pa.nulls(rows))
-            number += rows
-    if fault:
-        yield _batch(name, [number], [None], [None], [fault.fault], [str(fault)])
+    number = first_line
+    try:
+        for lines, lengths in _split(chunks, reading.separator.encode(), reading.max_bytes, is_whole):
+            if not reading.is_by_line:
+                kept = [place for place, line in enumerate(lines) if line.strip()]
+                lines, lengths = [lines[place] for place in kept], [lengths[place] for place in kept]
+            for start in range(0, len(lines), _BATCH_LINES):
+                part = slice(start, start + _BATCH_LINES)
+                numbers = np.arange(number, number + len(lines[part]))
+                yield _batch(name, numbers, lines[part], lengths[part])
+                number += len(numbers)
+    except FaultError as fault:
+        yield _batch(name, [number], [None], [None], fault.fault, str(fault))
 
 
-def _batch(name: str, numbers: Any, lines: Any, lengths: Any, faults: Any, details: Any) -> pa.RecordBatch:
-    columns = [pa.repeat(name, len(numbers)), numbers, lines, lengths, faults, details]
-    arrays = [
-        column.cast(field.type) if isinstance(column, pa.Array) else pa.array(column, field.type)
-        for column, field in zip(columns, LINE_SCHEMA, strict=True)
-    ]
-    return pa.RecordBatch.from_arrays(arrays, schema=LINE_SCHEMA)
+def _batch(
+    name: str, numbers: Any, lines: Any, lengths: Any, fault: str | None = None, detail: str | None = None
+) -> pa.RecordBatch:
+    name, fault, detail = (pa.repeat(pa.scalar(text, pa.string()), len(numbers)) for text in (name, fault, detail))
+    return pa.RecordBatch.from_arrays([name, numbers, lines, lengths, fault, detail], schema=LINE_SCHEMA)
 
 
 def _split(
     chunks: Iterator[bytes], separator: bytes, max_bytes: int, is_first: bool
 ) -> Iterator[tuple[list[bytes], list[int]]]:
-    """Yield lines and their lengths; return the `FaultError` that ended the text, if one did."""
+    """Yield lines and their lengths; then raise the `FaultError` that ended the text, if one did."""
     fault = None
     rest = b""  # after the last separator
     head, head_length = b"", 0  # of a line that is too long: its first bytes, and its length before `rest`
@@ -145,8 +138,10 @@ def _split(
             if max(lengths) > max_bytes:
                 lines = [line[:max_bytes] for line in lines]
             yield lines, lengths
+        if fault:
+            raise fault
         if chunk is None:
-            return fault
+            return
         if len(rest) > max_bytes:
             cut = len(rest) - len(separator) + 1  # the end may be part of a separator
             head, head_length = head + rest[: min(cut, max_bytes - len(head))], head_length + cut

@@ -61,22 +61,21 @@ def kernel(
             rows: Rows, *arguments: Any, group_limit: int = NO_LIMIT, rows_in_memory: int = NO_LIMIT, **options: Any
         ) -> Iterator[pa.RecordBatch]:
             table = _gather(rows, reads, read, appends, rows_in_memory)
-            is_result = None if context is None else ~_is_true(table, context)
+            is_result = ~_is_true(table, context)
             is_large = _are_large(table, keys, group_limit, is_result)
-            if is_large is not None:
-                if too_large is not None:
-                    is_answered = is_large if is_result is None else is_large & is_result
-                    for batch in _filtered(table, is_answered):
-                        yield from _append(pa.Table.from_batches([batch]), too_large(batch), written, None)
+            if is_large.any():
+                for batch in _filtered(table, is_large & is_result) if too_large else ():
+                    yield from _append(pa.Table.from_batches([batch]), too_large(batch), written)
                 table = hold_rows(_filtered(table, ~is_large), table.schema, rows_in_memory)
-                is_result = None if is_result is None else is_result[~is_large]
+                is_result = is_result[~is_large]
             if len(table) and order is not None:
                 groups = _sorted_groups(table, reads, len(keys), order)
                 found = chain.from_iterable(function(group, *arguments, **options) for group in groups)
                 yield from row_schema.batches_of_rows(writes, found)
             elif len(table):
                 found = function(table, *arguments, **options)
-                yield from _append(table, found, written, is_result) if appends else _batches(found, written)
+                for each in [found] if isinstance(found, Mapping) else found:
+                    yield from _append(table, each, written, is_result) if appends else output.batches_of(each, written)
 
         run.keys, run.reads, run.writes = list(keys), read, written
         return run
@@ -91,11 +90,9 @@ def _gather(rows: Rows, row: type, schema: pa.Schema, keep_all: bool, rows_in_me
     def conform(batch: pa.RecordBatch) -> pa.RecordBatch:
         columns = dict(zip(batch.schema.names, batch.columns, strict=True)) if keep_all else {}
         for field in schema:
-            if field.name in batch.schema.names:
-                column = batch[field.name]
-                columns[field.name] = column if column.type == field.type else column.cast(field.type)
-            else:
-                columns[field.name] = pa.nulls(len(batch), field.type)
+            is_given = field.name in batch.schema.names
+            column = batch[field.name] if is_given else pa.nulls(len(batch), field.type)
+            columns[field.name] = column if column.type == field.type else column.cast(field.type)
             if field.name in required and columns[field.name].null_count:
                 raise ValueError(f"a {field.name} is null or absent: each {row.__name__} needs one")
         return pa.RecordBatch.from_pydict(columns)
@@ -108,7 +105,7 @@ def _gather(rows: Rows, row: type, schema: pa.Schema, keep_all: bool, rows_in_me
     return hold_rows(chain([first], conformed), first.schema, rows_in_memory)
 
 
-def _is_true(table: pa.Table, name: str) -> np.ndarray:
+def _is_true(table: pa.Table, name: str | None) -> np.ndarray:
     """Say of each row whether a column is true, or has a value if it is of another type: bool[rows]."""
     if name not in table.column_names:
         return np.zeros(len(table), np.bool_)
@@ -116,17 +113,16 @@ def _is_true(table: pa.Table, name: str) -> np.ndarray:
     return (column.fill_null(False) if pa.types.is_boolean(column.type) else column.is_valid()).to_numpy()
 
 
-def _are_large(table: pa.Table, keys: Sequence[str], limit: int, is_counted: np.ndarray | None) -> np.ndarray | None:
-    """Mark the rows of groups with more rows than a limit: bool[rows], if there are any."""
+def _are_large(table: pa.Table, keys: Sequence[str], limit: int, is_counted: np.ndarray) -> np.ndarray:
+    """Mark the rows of groups with more rows that count than a limit: bool[rows]."""
     if len(table) <= limit:
-        return None
+        return np.zeros(len(table), np.bool_)
     group = np.zeros(len(table), np.int64)
     for name in keys:
         column = table[name].dictionary_encode("encode").combine_chunks()
         code = column.indices.to_numpy().astype(np.int64)
         group = np.unique(group * len(column.dictionary) + code, return_inverse=True)[1]
-    is_large = np.bincount(group, is_counted)[group] > limit
-    return is_large if is_large.any() else None
+    return np.bincount(group, is_counted)[group] > limit
 
 
 def _filtered(table: pa.Table, is_kept: np.ndarray) -> Iterator[pa.RecordBatch]:
@@ -139,7 +135,7 @@ def _filtered(table: pa.Table, is_kept: np.ndarray) -> Iterator[pa.RecordBatch]:
 
 
 def _append(
-    table: pa.Table, columns: Mapping[str, Any], written: pa.Schema, is_result: np.ndarray | None
+    table: pa.Table, columns: Mapping[str, Any], written: pa.Schema, is_result: np.ndarray | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Append the columns of the result to the rows of a table; leave out rows that are not of the result."""
     kept = [name for name in table.column_names if name not in written.names or name not in columns]
@@ -155,12 +151,6 @@ def _append(
             if len(made):
                 yield made
         at += len(batch)
-
-
-def _batches(found: Any, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Make batches of one or several mappings of columns."""
-    for columns in [found] if isinstance(found, Mapping) else found:
-        yield from output.batches_of(columns, schema)
 
 
 def _sorted_groups(table: pa.Table, row: Any, keys: int, order: Sequence[str]) -> Iterator[list[Any]]:

@@ -7,12 +7,10 @@ type]``). A trailing underscore is removed from a field's name, so that columns 
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import chain
 from operator import attrgetter
 from types import NoneType
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-import numpy as np
 import pyarrow as pa
 
 Int32 = Annotated[int, pa.int32()]
@@ -26,12 +24,12 @@ _TYPES = {bool: pa.bool_(), bytes: pa.binary(), float: pa.float64()}
 
 def schema_of(row: type) -> pa.Schema:
     """Return the columns of a row class, in the order of its fields."""
-    return pa.schema(fields_of(row))
+    return pa.schema([(_column(name), arrow_type(hint)) for name, hint in _hints(row).items()])
 
 
 def required_columns(row: type) -> set[str]:
     """Return the columns of a row class that must not be null: those without None among their types."""
-    return {_column(name) for name, hint in _hints(row).items() if NoneType not in _arguments(hint)}
+    return {_column(name) for name, hint in _hints(row).items() if NoneType not in get_args(hint)}
 
 
 def rows_of(batches: Iterable[pa.RecordBatch], row: type) -> Iterator[Any]:
@@ -43,8 +41,7 @@ def rows_of(batches: Iterable[pa.RecordBatch], row: type) -> Iterator[Any]:
 
 def batch_of(row: type, rows: Sequence[Any]) -> pa.RecordBatch:
     """Make a batch of rows of a class."""
-    schema, columns = schema_of(row), columns_of(row, rows)
-    return pa.RecordBatch.from_arrays([array_of(columns[field.name], field.type) for field in schema], schema=schema)
+    return pa.RecordBatch.from_pydict(columns_of(row, rows), schema_of(row))
 
 
 def batches_of_rows(row: type, rows: Iterable[Any]) -> Iterator[pa.RecordBatch]:
@@ -60,11 +57,6 @@ def batches_of_rows(row: type, rows: Iterable[Any]) -> Iterator[pa.RecordBatch]:
         yield batch_of(row, part)
 
 
-def fields_of(row: type) -> list[pa.Field]:
-    """List the columns of a row class, in the order of its fields."""
-    return [pa.field(_column(name), arrow_type(hint)) for name, hint in _hints(row).items()]
-
-
 def arrow_type(hint: Any) -> pa.DataType:
     """Map an annotation to its Arrow type; every type is nullable."""
     arguments = get_args(hint)
@@ -76,7 +68,7 @@ def arrow_type(hint: Any) -> pa.DataType:
     if get_origin(hint) in (list, tuple, Sequence):
         return pa.list_(arrow_type(arguments[0]))
     if hasattr(hint, "_fields"):
-        return pa.struct(fields_of(hint))
+        return pa.struct(list(schema_of(hint)))
     return pa.string() if issubclass(hint, str) else _TYPES[hint]
 
 
@@ -87,44 +79,11 @@ def columns_of(row: type, rows: Sequence[Any]) -> dict[str, Sequence[Any]]:
     return dict(zip(map(_column, names), values, strict=True))
 
 
-def array_of(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """Build an Arrow array from Python values.
-
-    Args:
-        values: One per row, or None. A list column takes lists or tuples; a struct column takes tuples in the order of
-            its fields.
-        kind: The Arrow type. A nested array is built from flat parts, which is much cheaper than value by value.
-    """
-    if pa.types.is_list(kind):
-        offsets = np.zeros(len(values) + 1, np.int32)
-        np.cumsum([len(entries) if entries else 0 for entries in values], out=offsets[1:])
-        flat = array_of(list(chain.from_iterable(filter(None, values))), kind.value_type)
-        starts = pa.array(offsets)
-        if None in values:  # Arrow reads a list as null if its first offset is null
-            starts = pa.array(offsets, mask=np.array([*(entries is None for entries in values), False]))
-        return pa.ListArray.from_arrays(starts, flat, type=kind)
-    if pa.types.is_struct(kind):
-        if not any(values):
-            return pa.nulls(len(values), kind)
-        if None in values:  # most entries are often None: build the others and scatter them
-            is_absent = np.array([entry is None for entry in values])
-            present = array_of([entry for entry in values if entry is not None], kind)
-            return present.take(pa.array(np.cumsum(~is_absent) - 1, mask=is_absent))
-        parts = [array_of(part, field.type) for part, field in zip(zip(*values, strict=True), kind, strict=True)]
-        return pa.StructArray.from_arrays(parts, fields=list(kind))
-    return pa.array(values, kind)
-
-
 def _size(value: Any) -> int:
     """Estimate the bytes of a value in Arrow."""
     if isinstance(value, str | bytes):
         return len(value)
     return sum(map(_size, value)) if isinstance(value, list | tuple) else 8
-
-
-def _arguments(hint: Any) -> tuple:
-    """Return the types of a union, within an annotation or not."""
-    return _arguments(get_args(hint)[0]) if get_origin(hint) is Annotated else get_args(hint)
 
 
 @cache

@@ -9,6 +9,7 @@ from autobase_lines import (
     MAX,
     NODE,
     ODD_WRITERS,
+    RESULT,
     A,
     B,
     C,
@@ -20,8 +21,8 @@ from autobase_lines import (
 )
 
 
-def reject_of(line, **options):
-    row = row_of(line, **options)
+def reject_of(line):
+    row = row_of(line)
     return row["reject_reason"], row["detail"]
 
 
@@ -40,109 +41,26 @@ def text_of(value_text, before=b""):
 
 
 def test_row_of_a_node():
-    assert check([to_line(NODE)]) == [
-        {
-            "source_file": "log.jsonl",
-            "line": 1,
-            "line_digest": None,
-            "base_id": "b",
-            "kind": "node",
-            "indexers": None,
-            "relayed": None,
-            "start": None,
-            "writer": A,
-            "length": 3,
-            "heads": [{"writer": B, "length": 2}, {"writer": C, "length": 1}],
-            "batch": 2,
-            "value": '{"a":[true],"z":1}',
-            "is_ack": False,
-            "reject_reason": None,
-            "detail": None,
-        }
-    ]
+    assert row_of(to_line(NODE)) == dict.fromkeys(RESULT) | {
+        "base_id": "b",
+        "kind": "node",
+        "writer": A,
+        "length": 3,
+        "heads": [{"writer": B, "length": 2}, {"writer": C, "length": 1}],
+        "batch": 2,
+        "value": '{"a":[true],"z":1}',
+        "is_ack": False,
+    }
 
 
 def test_row_of_a_base():
-    assert check([to_line(BASE)]) == [
-        {
-            "source_file": "log.jsonl",
-            "line": 1,
-            "line_digest": None,
-            "base_id": "b",
-            "kind": "base",
-            "indexers": [A, B],
-            "relayed": [C, D],
-            "start": [{"writer": A, "length": 0}, {"writer": B, "length": 4}],
-            "writer": None,
-            "length": None,
-            "heads": None,
-            "batch": None,
-            "value": None,
-            "is_ack": None,
-            "reject_reason": None,
-            "detail": None,
-        }
-    ]
-
-
-def not_json(column):
-    """Return the reason of a line that is not JSON, with the column at which parsing fails."""
-    return "malformed_json", f"not JSON at column {column}: "
-
-
-NO_OBJECT = ("not_an_object", "not a JSON object")
-
-
-@pytest.mark.parametrize(
-    ("line", "reject"),
-    [
-        (None, ("malformed_json", "empty line")),
-        (b"", ("malformed_json", "empty line")),
-        (b" \t\r", ("malformed_json", "empty line")),
-        (b"\0", ("malformed_json", "NUL bytes alone, of UTF-16 or of a hole in the file")),
-        (b"{", not_json(2)),
-        (b"{}{}", ("several_messages", "more than one JSON object: the second begins at character 3")),
-        (b'{"base":"b",}', not_json(13)),
-        (b"NaN", not_json(1)),
-        (rb'"\ud800', not_json(3)),
-        (b"\xef\xbb\xbf{}", ("no_base", "no base")),
-        (b"[" * 10_000, not_json(10_001)),
-        (b'{"a":' * 10_000 + b"x" + b"}" * 10_000, not_json(50_001)),
-        (b'"\xff"', ("invalid_utf8", "not UTF-8 at byte 2")),
-        (b'"\xed\xa0\x80"', ("invalid_utf8", "not UTF-8 at byte 2")),
-        (b"\xff\xfe", ("invalid_utf8", "not UTF-8 at byte 1")),
-        (b"\xff\xfe{\0}\0", ("utf16", "text in UTF-16: convert the file to UTF-8")),
-        (b"null", NO_OBJECT),
-        (b"[]", NO_OBJECT),
-        (b"9" * 10_000, NO_OBJECT),
-        (rb'"\ud800"', NO_OBJECT),
-        (b'["base","writer","length","heads"]', NO_OBJECT),
-        (b"[" * 10_000 + b"]" * 10_000, NO_OBJECT),
-        (b'[{"a":' * 10_000 + b"1" + b"}]" * 10_000, ("json_array", "a JSON array of 1 values")),
-        (b"{}", ("no_base", "no base")),
-        (rb'{"\ud800":1e999}', ("no_base", "no base")),
-        (b'{"a":' * 10_000 + b"1" + b"}" * 10_000, ("no_base", "no base")),
-    ],
-)
-def test_lines_without_a_base(line, reject):
-    reason, detail = reject_of(line)
-    assert reason == reject[0] and detail.startswith(reject[1])
-    assert kept_of(line) == (None, None, None, None)
-
-
-def test_long_lines_are_not_read():
-    line, too_long = b'{"base":"b"}'.ljust(32), ("too_long", "line longer than 32 bytes")
-    assert reject_of(line, max_line_bytes=1000) == ("neither", "neither a base nor a node")
-
-    def reject(*arguments, **options):
-        [row] = check(*arguments, **options)
-        return row["reject_reason"], row["detail"]
-
-    assert reject([line], max_line_bytes=32)[0] == "neither"
-    for cut, length in [(line + b" ", 33), (line, 33), (b"", 33), (None, 33), (line + b" ", None), (b"\xff", 33)]:
-        assert reject([cut], [length], max_line_bytes=32) == too_long
-    assert reject([to_line(NODE)], [None]) == (None, None)
-    assert reject([to_line(NODE)], [2**31]) == ("too_long", "line longer than 2097152 bytes")
+    assert row_of(to_line(BASE)) == dict.fromkeys(RESULT) | {
+        "base_id": "b",
+        "kind": "base",
+        "indexers": [A, B],
+        "relayed": [C, D],
+        "start": [{"writer": A, "length": 0}, {"writer": B, "length": 4}],
+    }
 
 
 NO_BASE_ID = "base is not a non-empty string"
@@ -297,20 +215,9 @@ def nested(depth):
         (b'{"a":1,"b":2,"a":3}', '{"a":3,"b":2}'),
         ('{"\U0001f600":1,"\ufffd":2,"é":3,"a":4,"":5}'.encode(), '{"":5,"a":4,"é":3,"\ufffd":2,"😀":1}'),
         (b"9007199254740993", "9007199254740992"),
-        (b"-9007199254740993.0", "-9007199254740992"),
-        (b"18446744073709551615", "18446744073709552000"),
-        (b"-9223372036854775808", "-9223372036854776000"),
-        (b"18446744073709551616", "18446744073709552000"),
         (b"1.0", "1"),
-        (b"10e-1", "1"),
         (b"1E0", "1"),
-        (b"-0", "0"),
         (b"-0.0", "0"),
-        (b"0.50", "0.5"),
-        (b"1.05", "1.05"),
-        (b"1e-7", "1e-7"),
-        (b"1e-6", "0.000001"),
-        (b"1e16", "10000000000000000"),
         (b"1e21", "1e+21"),
         (b'["1.0","1e0",1.0]', '["1.0","1e0",1]'),
         (b'{"1.0":1.0}', '{"1.0":1}'),

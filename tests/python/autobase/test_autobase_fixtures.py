@@ -1,4 +1,4 @@
-"""The committed fixtures state what the design document says and what real peers answered, and name every reason."""
+"""The committed fixtures state what the design document says and what real peers answered."""
 
 import gzip
 import json
@@ -6,24 +6,8 @@ from functools import partial
 
 import fixture_seeds
 from conftest import DATA
-from dbt_tangles.formats.autobase.verify_lines import OUTPUT_SCHEMA, Reason, verify_batches
-from log_lines import verified
 
 expected = partial(fixture_seeds.expected, "autobase")
-WRITERS = fixture_seeds.names("autobase", "writer")
-LETTERS = {(row["example"], row["id"]): row["name"] for row in WRITERS}
-
-
-def checked(file):
-    """Return the rows that the kernel makes of the lines of a file."""
-    return verified(verify_batches, OUTPUT_SCHEMA, fixture_seeds.lines("autobase", file))
-
-
-def test_the_kernel_reads_the_lines_as_intended():
-    assert {row["reject_reason"] for row in checked("examples.jsonl")} == {None}
-    found = {at: row["reject_reason"] for at, row in enumerate(checked("malformed.jsonl"), start=1)}
-    assert found == {int(r["line"]): r["reason"] for r in expected("autobase_rejects", example="malformed.jsonl")}
-    assert set(found.values()) == {reason.value for reason in Reason} - {"too_long"}
 
 
 # The names of the document's examples in the vectors.

@@ -1,65 +1,14 @@
-"""Changes of views: the design document's examples, endless forks, and the limit of steps."""
+"""Changes of views: endless forks, and the limit of steps; `test_results.py` compares changes with an oracle."""
 
 import time
 
 import pyarrow as pa
-import pytest
 
-import changes_oracle as oracle
-from autobase_oracle import Base
-from base_results import COLUMNS, plain_results, results
+from base_results import COLUMNS, results
 from base_tables import chain_table, drawing, rows_of, table_of
 from dbt_tangles.algorithms.autobase import view_changes
-from rule_search import name
 
 ONLY = {"change": COLUMNS["change"]}
-
-
-def shown(base: Base, rule: str = "autobase") -> dict[str, str]:
-    """Return the changes of one base; the oracle must agree."""
-    assert results(table_of(rows_of("b", base)), rule=rule)["change"] == plain_results({"b": base}, rule=rule)["change"]
-    found = {}
-    for at, change in oracle.changes(base, rule).items():
-        settled = [name(x) + (f"/{name(c)}" if c else "") for x, c in change.settled]
-        found[name(at)] = " ".join([f"{change.kept}-{change.undone}+{change.appended}", *settled])
-    return found
-
-
-# Nodes count from 0 in the document, and from 1 here.
-
-
-def test_a_view_that_only_grows_is_not_rebased():
-    assert shown(drawing("abc", "a1 b1:a1 c1:b1 a2:c1")) == {"c1": "0-0+3 a1", "a2": "1-0+3 a1 b1"}
-
-
-def test_conflict_example_is_rebased_once_b_has_synced_a():
-    base = drawing("abc", "a1 c1 c2:a1 b1:c1 b2:c2")
-    assert shown(base) == {"c2": "0-1+3", "b2": "0-2+5"}
-
-
-@pytest.mark.parametrize(("keys", "rebases"), [("abc", "1-1+3"), ("bac", "0-2+4")])
-def test_consistent_ordering_example(keys, rebases):
-    a, b, c = keys
-    base = drawing("abc", f"{a}1 {b}1 {c}1:{a}1 {a}2:{c}1 {c}2:{b}1 {b}2:{c}2")
-    assert shown(base)[f"{c}2"] == rebases
-    assert shown(base)[f"{a}2"] == f"1-0+2 {a}1"
-    # By the document, c keeps the node of a in front.
-    assert shown(base, "design")[f"{c}2"] == "1-1+3"
-    assert shown(base, "design")[f"{a}2"] == f"1-0+2 {a}1"
-
-
-def test_caveat_example_has_a_contender():
-    assert shown(drawing("abc", "a1 c1 c2:a1 a2:c2 b1:c2 a3:b1")) == {"c2": "0-1+3", "a3": "4-0+2 a1/c1 c1 c2"}
-
-
-def test_relayed_nodes_enter_the_view_when_they_are_settled():
-    assert shown(drawing("ab", "a1 f1:a1 b1:f1 a2:b1 f2", relayed="f")) == {"b1": "0-0+2 a1", "a2": "1-0+3 a1 f1 b1"}
-    assert shown(drawing("ab", "c1 f1:c1 a1:f1 c2 b1:a1,c2 a2:b1", relayed="f"))["a2"] == "1-1+5 c1 f1 a1 c2 b1"
-
-
-def test_bases_without_indexers():
-    assert shown(drawing("", "b1 a1 b2:a1")) == {"b2": "0-1+3"}
-    assert shown(drawing("x", "b1")) == {}
 
 
 def timed(table: pa.Table) -> tuple[list[tuple], float]:

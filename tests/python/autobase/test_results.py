@@ -9,15 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import autobase_oracle as oracle
-from autobase_oracle import Base, Id, Node
+from autobase_oracle import Base
 from base_results import NO_LIMIT, plain_results, results, views
-from base_tables import chain_table, drawing, named_bases, node_id, rows_of, table_of
+from base_tables import chain_table, drawing, named_bases, rows_of, table_of
 from dbt_tangles.algorithms.autobase import design, quorums, unsettled
 from dbt_tangles.algorithms.autobase import results as kernel
 from dbt_tangles.algorithms.autobase.results import results_of_bases
 from dbt_tangles.kernel_runtime import output
 from rule_search import simulate
-from unsettled_oracle import heads_of
 
 RULES = ("autobase", "design")
 
@@ -38,19 +37,6 @@ def test_results_agree_with_the_oracles_in_any_order_of_rows(named, rng, degree,
     parts = pa.Table.from_batches(table.to_batches(max_chunksize=5), table.schema)
     found = pa.Table.from_batches(results_of_bases(parts, NO_LIMIT, degree, rule), results_of_bases.writes)
     assert found.num_rows == sum(map(len, expected.values()))
-
-
-@given(named_bases())
-def test_a_node_on_top_of_the_heads_knows_all_that_can_be_followed(named):
-    for base in named.values():
-        writer = base.indexers[0] if base.indexers else b"z"
-        last = max([i for i in base.nodes if i.writer == writer], default=None)
-        if last and base.nodes[last].batch > 1:
-            continue
-        new = Id(writer, last.length + 1 if last else 1)
-        more = Base(base.indexers, {**base.nodes, new: Node(new, tuple(heads_of(base)))})
-        assert {i for i, n in base.nodes.items() if n.batch == 1 and not n.is_relayed} <= more.past[new]
-        assert new in oracle.order_of(more)[0]
 
 
 def test_nodes_settled_before_the_start_are_not_counted():
@@ -74,13 +60,6 @@ def test_nodes_settled_before_the_start_are_not_counted():
     for base in cut:
         with pytest.raises(ValueError, match="not above its floor"):
             results(table_of(rows_of("b", base)))
-
-
-def test_a_relayed_writer_observes_but_unsettled_nodes_of_it_have_no_position():
-    r, a = Id(b"r", 1), Id(b"a", 1)
-    base = Base((b"a",), {r: Node(r, is_relayed=True), a: Node(a)})
-    found = results(table_of(rows_of("b", base)))["view"]
-    assert found == [("b", b"a".hex(), 0, node_id(a), True, 0), ("b", "all", 0, node_id(a), True, 0)]
 
 
 def test_a_large_base_has_one_observer_and_no_changes():
@@ -139,10 +118,6 @@ def test_inconsistent_tables_are_refused():
         results(table_of(loop))
 
 
-def test_an_empty_table_gives_no_rows():
-    assert list(results_of_bases(results_of_bases.reads.empty_table(), NO_LIMIT, 3)) == []
-
-
 def counted(table: pa.Table, row_limit: int = NO_LIMIT) -> tuple[dict[str, int], float]:
     """Return the number of rows of each kind, and the CPU seconds."""
     results(table_of(rows_of("b", simulate(random.Random(8), 3))))
@@ -180,18 +155,3 @@ def test_200_writers_in_a_random_chain():
     assert (found["view"], found["confirmed"]) == (762_956, 704_240)
     assert found["change"] > 3_000
     assert seconds < 240
-
-
-def test_the_document_always_orders_a0_before_b0():
-    """Consistent Ordering, with keys that put b0 first: a may have settled a0 unseen, so b and c begin with it."""
-    a, b, c = b"z", b"x", b"y"
-    a0, c0, b0, a1, c1, b1 = (Id(key, length) for key, length in ((a, 1), (c, 1), (b, 1), (a, 2), (c, 2), (b, 2)))
-    heads = {a0: (), b0: (), c0: (a0,), a1: (c0,), c1: (b0,), b1: (c1,)}
-    base = Base((a, b, c), {node: Node(node, of) for node, of in heads.items()})
-    found = results(table_of(rows_of("base", base)))["view"]
-    for observer in (b, c):
-        rows = {row[3]: row for row in found if row[1] == observer.hex()}
-        assert rows[node_id(b0)][2] < rows[node_id(a0)][2], "the peers go by key"
-        assert rows[node_id(a0)][5] < rows[node_id(b0)][5]
-    for observer, ids in (("all", heads), (a.hex(), (a0, c0, a1))):
-        assert {row[3] for row in found if row[1] == observer} == {*map(node_id, ids)}

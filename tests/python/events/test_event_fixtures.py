@@ -3,11 +3,7 @@
 import json
 from functools import partial
 
-import pytest
-
 import fixture_seeds
-from dbt_tangles.formats.events.verify_lines import OUTPUT_SCHEMA, verify_batches
-from log_lines import verified
 
 expected = partial(fixture_seeds.expected, "events")
 lines = partial(fixture_seeds.lines, "events")
@@ -28,14 +24,6 @@ def test_lines_are_not_in_order_of_arrival():
         arrivals = arrivals_of(name)
         assert [line["arrival"] for _, line in arrivals] == list(range(1, len(arrivals) + 1))
         assert [number for number, _ in arrivals] != sorted(number for number, _ in arrivals)
-
-
-@pytest.mark.parametrize(("file", "is_sound"), [("timelines.jsonl", True), ("malformed.jsonl", False)])
-def test_the_lines_have_their_intended_verdicts(file, is_sound):
-    rows = verified(verify_batches, OUTPUT_SCHEMA, lines(file))
-    assert {row["detail"] is None for row in rows} == {is_sound}
-    rejected = [int(row["line"]) for row in expected("timeline_rejects", example=file, reason="malformed")]
-    assert rejected == ([] if is_sound else list(range(1, len(rows) + 1)))
 
 
 def test_figure_2_is_inserted_where_the_document_says():

@@ -41,5 +41,7 @@ def test_a_long_chain_behind_a_missing_node():
     names = [f"{number:06}" for number in range(200_000)]
     links = {"root": None} | {name: [before] for before, name in zip(["gone", *names], names, strict=False)}
     found = walked(table_of(thread(links)))
+    reasons = [answer["set_aside_reason"] for answer in found[1:]]
+    assert reasons == ["missing_previous", *["previous_set_aside"] * (len(names) - 1)]
     assert {tuple(answer["blocked_by"]) for answer in found[1:]} == {("gone",)}
     assert [answer["missing_previous"] for answer in found] == [None, ["gone"], *([[]] * (len(names) - 1))]

@@ -139,11 +139,6 @@ def test_a_group_that_takes_too_many_steps_is_passed_over():
     assert len(answers(rows, step_limit=14)) == 5
 
 
-def test_groups_without_forks_give_no_rows():
-    assert list(foreign_excludes(iter([]))) == []
-    assert foreign([ROOT]) == {}
-
-
 def test_unexpected_rows_are_ignored():
     """Absent and null ids, cycles, huge depths, repeated rows, unknown flags."""
     rng = random.Random(3)

@@ -51,27 +51,9 @@ def groups(draw) -> list[dict]:
     return draw(st.permutations(rows))
 
 
-@given(groups())
-def test_small_groups_agree_with_an_oracle_on_sets(rows):
-    assert reduced(rows) == oracle(rows)
-
-
-@given(groups(), st.integers(1, 9), st.randoms(use_true_random=False))
-def test_results_do_not_depend_on_order_or_batches(rows, batch_rows, rng):
-    expected = reduced(rows)
-    rng.shuffle(rows)
-    assert reduced(rows, batch_rows) == expected
-    assert reduced(rows, 1) == expected
-
-
-@given(groups(), st.randoms(use_true_random=False))
-def test_keys_matter_only_among_tips(rows, rng):
-    expected = reduced(rows)
-    tips = {epoch_id for (_, epoch_id), row in expected[0].items() if row["is_tip"]}
-    for row in rows:
-        if row["epoch_key"] and row["message_id"] not in tips:
-            row["epoch_key"] = rng.choice(KEYS).to_bytes(32, "big")
-    assert reduced(rows) == expected
+@given(groups(), st.integers(1, 9))
+def test_small_groups_agree_with_an_oracle_on_sets(rows, batch_rows):
+    assert reduced(rows, batch_rows) == oracle(rows)
 
 
 def seeds(quick: int, every: int) -> list:

@@ -20,31 +20,6 @@ def persons(announced: str, given_links: str = "") -> dict[str, tuple[str | None
     return {row["feed"]: (row["person"], row["person_source"]) for row in found}
 
 
-def test_links_lead_to_the_root():
-    found = persons("main>R shard>R app>shard old>app other>S app>shard")
-    assert found == {
-        name: (root, "announcement")
-        for name, root in {"main": "R", "shard": "R", "app": "R", "old": "R", "other": "S"}.items()
-    }
-
-
-def test_links_to_two_persons():
-    found = persons("main>R main>S below>main two>shard two>R shard>R")
-    assert found["main"] == found["below"] == (None, "announcement")
-    assert found["two"] == ("R", "announcement")
-
-
-def test_circles():
-    found = persons("a>b b>a below>a out>a out>R fine>R")
-    assert {name: person for name, (person, _) in found.items()} == {
-        "a": None,
-        "b": None,
-        "below": None,
-        "out": None,
-        "fine": "R",
-    }
-
-
 def test_links_of_the_user_replace_those_of_the_log():
     found = persons("main>R main>S app>main R>T", "main>alice")
     assert found["main"] == ("alice", "identities")

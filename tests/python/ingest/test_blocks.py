@@ -75,16 +75,6 @@ def test_a_line_too_long_near_the_end(tmp_path):
     ]
 
 
-@pytest.mark.parametrize("line", [2**14, 2**10, 2**6, 100])
-def test_blocks_of_a_file_do_not_overlap(line, tmp_path, monkeypatch):
-    """Also in a file without line ends, so each byte is read twice: once to divide the file, once for its lines."""
-    path, size = tmp_path / "log", 2**14
-    path.write_bytes((b"x" * (line - 1) + b"\n") * (size // line))
-    blocks = divide(path, 2**6, 16, monkeypatch)
-    assert [block.start for block in blocks] == [0, *(block.end for block in blocks[:-1])]
-    assert [row["raw_length"] for row in read(blocks, 10)] == [line - 1] * (size // line)
-
-
 def test_a_file_that_is_gone():
     with pytest.raises(RuntimeError, match=r"while reading file /nowhere/log: No such file"):
         read([Block("/nowhere/log", 0, 5)])

@@ -48,21 +48,20 @@ def test_every_suffix_is_tried():
 
 
 @EVERY_KIND
-def test_whole_files(suffix):
-    whole = WHOLE[suffix]
-    assert lines_and_fault(f"log.{suffix}", whole) == (LINES, None)
-    assert lines_and_fault(f"LOG.JSONL.{suffix.upper()}", whole) == (LINES, None)
-    assert lines_and_fault(f"log.{suffix}", whole * 3) == (LINES * 3, None)
-    assert lines_and_fault(f"log.{suffix}", b"") == ([], None)
-
-
-@EVERY_KIND
-def test_padding_is_no_damage(suffix):
-    """Zeros after the data, as gzip and bzip2 allow them; here it is longer than one read."""
+def test_streams(suffix):
+    """Streams in a row, zeros after the data (as gzip and bzip2 allow them, longer than one read), and other bytes."""
     whole, zeros = WHOLE[suffix], b"\0" * 20_000
-    assert lines_and_fault(f"log.{suffix}", whole + zeros) == (LINES, None)
-    assert lines_and_fault(f"log.{suffix}", whole + zeros + whole) == (LINES * 2, None)
-    assert lines_and_fault(f"log.{suffix}", whole + zeros + b"y") == (LINES, FileFault.TRAILING_GARBAGE)
+    garbage = [zeros + b"y", b"y", b"abcd", b"\x1e\x8b", b"{}\n" * 9999, b"\0\0y", b"\xff" * 9]
+    other = [TEXT, b"{", b"\0" * 100, b"PK\x03\x04", b"\x1f\x8b\x07" + GZ[3:]]
+    for content, read in [
+        *((count * whole, (LINES * count, None)) for count in (0, 1, 3)),
+        (whole + zeros, (LINES, None)),
+        (whole + zeros + whole, (LINES * 2, None)),
+        *((whole + each, (LINES, FileFault.TRAILING_GARBAGE)) for each in garbage),
+        *((each, ([], FileFault.NOT_COMPRESSED)) for each in other),
+    ]:
+        assert lines_and_fault(f"log.{suffix}", content) == read, content[-20:]
+    assert lines_and_fault(f"LOG.JSONL.{suffix.upper()}", whole) == (LINES, None)
 
 
 def prefix_of(lines, whole=LINES):
@@ -90,18 +89,6 @@ def test_data_before_an_early_end_are_read(suffix):
         LINES * 2,
         FileFault.TRUNCATED_FILE,
     )
-
-
-@pytest.mark.parametrize("garbage", [b"y", b"abcd", b"\x1e\x8b", b"{}\n" * 9999, b"\0\0y", b"\xff" * 9])
-@EVERY_KIND
-def test_garbage_after_the_end(suffix, garbage):
-    assert lines_and_fault(f"log.{suffix}", WHOLE[suffix] + garbage) == (LINES, FileFault.TRAILING_GARBAGE)
-
-
-@pytest.mark.parametrize("content", [TEXT, b"{", b"\0" * 100, b"PK\x03\x04", b"\x1f\x8b\x07" + GZ[3:]])
-@EVERY_KIND
-def test_files_that_are_something_else(suffix, content):
-    assert lines_and_fault(f"log.{suffix}", content) == ([], FileFault.NOT_COMPRESSED)
 
 
 def test_wrong_checksums():

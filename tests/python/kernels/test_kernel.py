@@ -57,17 +57,22 @@ def totals(table: pa.Table, factor: int = 1):
     for shop in dict.fromkeys(names):
         rows = np.array([at for at, name in enumerate(names) if name == shop])
         row = np.full(1, -1 if shop is None else rows[0])
-        parts = Nested(np.array([0, len(rows)]), np.ma.array(price[rows], mask=price[rows] == 3), price[rows].sum() < 0)
-        parts = parts._replace(is_null=None if price[rows].sum() >= 0 else np.ones(1, np.bool_))
+        is_null = np.ones(1, np.bool_) if price[rows].sum() < 0 else None
+        parts = Nested(np.array([0, len(rows)]), np.ma.array(price[rows], mask=price[rows] == 3), is_null)
         yield {"shop": shops.at(row), "sold": price[rows].sum(keepdims=True) * factor, "parts": parts}
+
+
+def total(sales: list[Sale], factor: int = 1) -> Total:
+    """Sum up the sales of a shop."""
+    prices = [sale.price or 0 for sale in sales]
+    parts = None if sum(prices) < 0 else [price if price != 3 else None for price in prices]
+    return Total(sales[0].shop, factor * sum(prices), None, parts)
 
 
 @kernel(keys=["shop"], reads=Sale, writes=Total, order=["item"])
 def totals_by_row(sales: list[Sale]):
     """Sum up in one named tuple for each shop; the parts are by item."""
-    prices = [sale.price or 0 for sale in sales]
-    parts = None if sum(prices) < 0 else [price if price != 3 else None for price in prices]
-    yield Total(sales[0].shop, sum(prices), None, parts)
+    yield total(sales)
 
 
 @kernel(
@@ -119,25 +124,17 @@ def rows_of(batches) -> list[dict]:
 
 @given(SALES, st.integers(1, 5), st.integers(0, 12), st.integers(1, 6), st.sampled_from([1, 4, 10**6]))
 def test_groups_within_the_limit_are_summed(rows, piece, in_memory, limit, room):
-    kept = [row for row in rows if sum(other.shop == row.shop for other in rows) <= limit]
-    expected = []
-    for shop in dict.fromkeys(row.shop for row in kept):
-        prices = [row.price or 0 for row in kept if row.shop == shop]
-        parts = None if sum(prices) < 0 else [price if price != 3 else None for price in prices]
-        expected.append({"shop": shop, "sold": 2 * sum(prices), "reason": None, "parts": parts})
+    sales = {row.shop: [other for other in rows if other.shop == row.shop] for row in rows}
+    sales = {shop: listed for shop, listed in sales.items() if len(listed) <= limit}
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(output, "ROWS_PER_BATCH", room)
         batches = batches_of(rows, piece, item=pa.large_string(), price=pa.int64())
         options = {"group_limit": limit, "rows_in_memory": in_memory}
         made = list(totals(batches, factor=2, **options))
-        assert rows_of(made) == expected
-        by_item = [*rows_of(totals_by_row(iter(batches), **options))]
-    assert [row["shop"] for row in by_item] == sorted((row["shop"] for row in expected), key=lambda shop: shop or "c")
-    for row in by_item:
-        sales = sorted((sale for sale in rows if sale.shop == row["shop"]), key=lambda sale: sale.item)
-        prices = [sale.price or 0 for sale in sales]
-        parts = None if sum(prices) < 0 else [price if price != 3 else None for price in prices]
-        assert row == {"shop": row["shop"], "sold": sum(prices), "reason": None, "parts": parts}
+        by_item = rows_of(totals_by_row(iter(batches), **options))
+    assert rows_of(made) == [total(listed, 2)._asdict() for listed in sales.values()]
+    in_order = [sorted(sales[shop], key=lambda sale: sale.item) for shop in sorted(sales, key=lambda shop: shop or "c")]
+    assert by_item == [total(listed)._asdict() for listed in in_order]
     assert all(batch.schema == totals.writes for batch in made)
 
 
@@ -197,19 +194,10 @@ def test_batches_of_python_rows_are_bounded(monkeypatch):
 
 def test_optional_columns_may_be_absent():
     table = pa.table({"item": ["x", "y"], "more": [1, 2]})
+    absent = dict.fromkeys(("shop", "price", "is_old"))
     assert rows_of(places(table)) == [
-        {
-            "item": "x",
-            "more": 1,
-            "shop": None,
-            "price": None,
-            "is_old": None,
-            "place": 0,
-            "reason": "fine",
-            "parts": None,
-        },
-        {"item": "y", "more": 2, "shop": None, "price": None, "is_old": None, "place": 1, "reason": "fine"}
-        | {"parts": [{"item": "x", "others": []}]},
+        absent | {"item": "x", "more": 1, "place": 0, "reason": "fine", "parts": None},
+        absent | {"item": "y", "more": 2, "place": 1, "reason": "fine", "parts": [{"item": "x", "others": []}]},
     ]
     assert list(totals([])) == list(places([])) == list(totals(totals.reads.empty_table())) == []
 

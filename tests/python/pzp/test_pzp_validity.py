@@ -131,13 +131,6 @@ def test_agrees_with_the_rules(rows):
     assert answers_of(rows) == expected_of(rows)
 
 
-@given(logs(), st.randoms())
-def test_permutations(rows, chance):
-    answers = answers_of(rows)
-    chance.shuffle(rows)
-    assert answers_of(rows) == answers
-
-
 def test_cycles():
     """Impossible with hashes: messages on a cycle are rejected, and so are their descendants."""
     root = name_of(0)
@@ -169,13 +162,10 @@ def test_only_strings_with_the_form_of_an_id_can_be_missing():
     assert answers[root, "y"] == (False, "no_known_prev", True)
 
 
-@pytest.mark.parametrize("length", [100_000])
-def test_long_chain(length):
+def test_long_chain():
+    names = ["r", *map(str, range(1, 100_000))]
     rows = [row_of("r", "r")]
-    previous = "r"
-    for depth in range(1, length):
-        rows.append(row_of("r", f"{depth}", depth=depth, prev=[previous]))
-        previous = f"{depth}"
+    rows += [row_of("r", names[depth], depth=depth, prev=[names[depth - 1]]) for depth in range(1, len(names))]
     random.Random(3).shuffle(rows)
     assert set(answers_of(rows).values()) == {(True, None, False)}
 

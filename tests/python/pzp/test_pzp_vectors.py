@@ -65,17 +65,3 @@ def replay(rows, order):
             for token in row["del"]:
                 items.pop(token, None)
     return [item_of(token) for token in items]
-
-
-@pytest.mark.parametrize("kind", ["validate", "real", "worked_example"])
-def test_verdicts_do_not_depend_on_the_order_of_the_log(kind):
-    shuffle = random.Random(7).shuffle
-    for case in cases(kind)[::4]:
-        log = case.get("log") or case["localTangle"] + [
-            {"id": each["id"], "msg": each["msg"]} for each in case["checks"]
-        ]
-        lines = [line_of(entry["msg"]) for entry in log]
-        answers = judge(check(lines))
-        for _ in range(3):
-            shuffle(lines)
-            assert judge(check(lines)) == answers

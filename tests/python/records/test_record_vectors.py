@@ -28,72 +28,62 @@ def cases(name: str) -> Iterator[tuple[dict, Record]]:
             yield case, reduce_record(members, STRATEGIES[name])
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("strategies", {"malformed": 108, REDUCED: 391, MALFORMED_ROOT: 9}),
-        ("complex_sets", {"malformed": 33, REDUCED: 393, MALFORMED_ROOT: 7}),
-    ],
-)
-def test_malformed_messages_agree(name, expected):
+#: The counts of both files.
+EXPECTED = {
+    "strategies": {
+        **{"malformed": 108, REDUCED: 391, MALFORMED_ROOT: 9},
+        **{"tips": 767, "unresolved": 47, "conflicts": 151, "lost": 5},
+        **{"states": 788, "merged": 625, "conflicting values": 377, "states in conflict": 373},
+    },
+    "complex_sets": {
+        **{"malformed": 33, REDUCED: 393, MALFORMED_ROOT: 7},
+        **{"tips": 586, "unresolved": 10, "conflicts": 22, "lost": 0},
+        **{"states": 1100, "merged": 450, "conflicting values": 55, "states in conflict": 55},
+    },
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_all_answers_agree(name):
     counts = Counter()
     for case, found in cases(name):
         assert ids_left_out(found, MALFORMED_FIELD) == sorted(case["malformed"])
         assert (found.status == MALFORMED_ROOT) == (case["answer"] is None)
         counts.update({"malformed": len(case["malformed"]), found.status: 1})
-    assert counts == expected
+        if case["answer"] is not None:
+            check_merges(case, found, counts)
+            check_values(case["answer"], found, counts)
+    assert counts == EXPECTED[name]
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("strategies", {"tips": 767, "unresolved": 47, "conflicts": 151, "lost": 5}),
-        ("complex_sets", {"tips": 586, "unresolved": 10, "conflicts": 22, "lost": 0}),
-    ],
-)
-def test_merges_tips_and_conflicts_agree(name, expected):
-    counts = Counter()
-    for case, found in cases(name):
-        answer = case["answer"]
-        if answer is None:
-            continue
-        assert found.tips == answer["tips"]
-        assert len(case["nodes"]) - len(found.left_out) == len(answer["left"])
-        assert not {*ids_left_out(found, UNRESOLVED_MERGE)} & {*answer["left"]}
-        assert {field.field for field in found.fields if field.is_conflict} == {*answer["conflicts"]}
-        # The next message may set nothing exactly if there is no conflict.
-        assert answer["is_conflict"] == bool(answer["conflicts"]) == (not answer["is_valid_merge"])
-        counts.update({"tips": len(found.tips), "unresolved": len(ids_left_out(found, UNRESOLVED_MERGE))})
-        counts.update({"conflicts": len(answer["conflicts"]), "lost": len(found.tips) - len(answer["states"])})
-    assert counts == expected
+def check_merges(case: dict, found: Record, counts: Counter) -> None:
+    """Compare tips, merges and conflicts."""
+    answer = case["answer"]
+    assert found.tips == answer["tips"]
+    assert len(case["nodes"]) - len(found.left_out) == len(answer["left"])
+    assert not {*ids_left_out(found, UNRESOLVED_MERGE)} & {*answer["left"]}
+    assert {field.field for field in found.fields if field.is_conflict} == {*answer["conflicts"]}
+    # The next message may set nothing exactly if there is no conflict.
+    assert answer["is_conflict"] == bool(answer["conflicts"]) == (not answer["is_valid_merge"])
+    counts.update({"tips": len(found.tips), "unresolved": len(ids_left_out(found, UNRESOLVED_MERGE))})
+    counts.update({"conflicts": len(answer["conflicts"]), "lost": len(found.tips) - len(answer["states"])})
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("strategies", {"states": 788, "merged": 625, "conflicting values": 377, "states in conflict": 373}),
-        ("complex_sets", {"states": 1100, "merged": 450, "conflicting values": 55, "states in conflict": 55}),
-    ],
-)
-def test_values_agree(name, expected):
+def check_values(answer: dict, found: Record, counts: Counter) -> None:
     """With one tip the value is the tip's state; with several it is the result of a merge that sets no field."""
-    counts = Counter()
-    for case, record in cases(name):
-        answer = case["answer"]
-        for field in record.fields if answer else ():
-            if field.is_conflict:
-                assert field.value is None
-                # The conflicting values are states of their tips, where the reducer has them.
-                for value in field.conflicting_values:
-                    state = answer["states"].get(value.tip_id)
-                    counts["states in conflict"] += state is not None and state[field.field] == json.loads(value.value)
-                counts["conflicting values"] += len(field.conflicting_values)
-                continue
-            (tip, *others) = answer["tips"]
-            theirs = answer["merged"] if others or tip not in answer["states"] else answer["states"][tip]
-            assert json.loads(field.value) == theirs[field.field]
-            counts["states" if theirs is not answer["merged"] else "merged"] += 1
-    assert counts == expected
+    for field in found.fields:
+        if field.is_conflict:
+            assert field.value is None
+            # The conflicting values are states of their tips, where the reducer has them.
+            for value in field.conflicting_values:
+                state = answer["states"].get(value.tip_id)
+                counts["states in conflict"] += state is not None and state[field.field] == json.loads(value.value)
+            counts["conflicting values"] += len(field.conflicting_values)
+            continue
+        (tip, *others) = answer["tips"]
+        theirs = answer["merged"] if others or tip not in answer["states"] else answer["states"][tip]
+        assert json.loads(field.value) == theirs[field.field]
+        counts["states" if theirs is not answer["merged"] else "merged"] += 1
 
 
 def test_every_shape_of_complex_sets_is_compared():

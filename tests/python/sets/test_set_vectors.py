@@ -69,13 +69,3 @@ def test_agrees_with_the_peers(name):
         | {"tips": 116, "squeezePotential": 101, "purpose": 0, "ghostable": 104},
     }
     assert agreed == counts[name]
-
-
-def test_the_document():
-    roots, items = [], []
-    for case, _, (summary, _, _) in answers_of("pzp_worked_example"):
-        assert set(summary["item_roots"]) == set(case["seedBlueRoots"])
-        roots.append("".join(sorted(summary["item_roots"])))
-        items.append(summary["items"])
-    assert roots == ["A", "AB", "BC", "BCD", "BDE"]
-    assert items[-1] == ["bob", "carol"]

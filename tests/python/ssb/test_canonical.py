@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dbt_tangles.formats.autobase.verify_lines import _VALUE_STYLE as VALUE_STYLE
 from dbt_tangles.formats.json import printing
 from dbt_tangles.formats.json.parse import InvalidUtf8Error, MalformedJsonError, parse, parse_deep, parse_exact
 from dbt_tangles.formats.json.printing import (
@@ -17,6 +18,8 @@ from dbt_tangles.formats.json.printing import (
     canonical_text,
     compact_bytes,
     number_text,
+    print_json,
+    sorted_bytes,
 )
 from dbt_tangles.formats.json.strings import first_of_each, replace_surrogates, storable, utf16_length
 from dbt_tangles.reasons import PzpReason
@@ -229,7 +232,9 @@ def test_depth_alone_does_not_stop_printing():
 
 @given(json_objects)
 def test_fast_way_equals_exact_way(value):
+    """Also with sorted keys, as values of Autobase are printed."""
     value, _ = parse(json.dumps(value).encode())
+    assert sorted_bytes(value, VALUE_STYLE) == print_json(value, VALUE_STYLE).encode()
     exact = canonical_text(value).encode()
     assert canonical_bytes(value, 0)[0] == canonical_bytes(value, printing.FAST_LINE_BYTES + 1)[0] == exact
 

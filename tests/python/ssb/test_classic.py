@@ -32,11 +32,6 @@ def reordered(value, *order):
     return ALICE.sign(unsigned, NOW)["value"]
 
 
-def test_both_orders_are_legal():
-    assert reason_of(reordered(value_of(), *ORDER)) is None
-    assert reason_of(reordered(value_of(), *ORDER_AUTHOR_FIRST)) is None
-
-
 @pytest.mark.parametrize("place", range(5))
 def test_other_orders_are_bad_order(place):
     order = list(ORDER)

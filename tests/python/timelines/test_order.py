@@ -71,28 +71,36 @@ def check(log: list[oracle.Arrival], rows: list[dict], batch_size: int) -> None:
     rows = sorted(rows, key=lambda row: row["ordinal"])
     assert [row["ordinal"] for row in rows] == list(range(1, len(log) + 1))
     assert [row["reason"] for row in rows] == verdicts
-    assert in_order(rows) == oracle.converged(known)
-    rank, latest, tips = oracle.ranks(known), oracle.latest_ranks(known), oracle.tips(known)
+    check_places(rows, known)
     for row in rows:
         if row["reason"] is None:
-            name = row["event_id"]
-            assert (row["rank"], row["latest_rank"], row["is_tip"]) == (rank[name], latest[name], name in tips)
-            assert row["is_tie_broken"] == (name in oracle.broken_ties(known))
-            assert row["missing_causes"] == sorted(known[name] - known.keys())
-            assert row["cyclic_causes"] == ([name] if name in row["causes"] else [])
+            assert row["cyclic_causes"] == ([row["event_id"]] if row["event_id"] in row["causes"] else [])
         else:
             assert row["rank"] is row["position"] is row["is_tip"] is row["missing_causes"] is row["edits"] is None
             assert row["is_tie_broken"] is row["latest_rank"] is None
+    ends = range(batch_size, len(log) + batch_size, batch_size) if batch_size else ()
+    check_scripts(rows, [oracle.converged(oracle.admit(log[:end], conflicts[:end])[0]) for end in ends])
+
+
+def check_places(rows: list[dict], graph: dict[str, set[str]]) -> None:
+    """Compare the places of admitted events with those of a graph."""
+    assert in_order(rows) == oracle.converged(graph)
+    rank, latest, tips, ties = (f(graph) for f in (oracle.ranks, oracle.latest_ranks, oracle.tips, oracle.broken_ties))
+    for name, row in ((row["event_id"], row) for row in rows if row["reason"] is None):
+        assert (row["rank"], row["latest_rank"], row["is_tip"]) == (rank[name], latest[name], name in tips)
+        assert row["is_tie_broken"] == (name in ties)
+        assert row["missing_causes"] == sorted(graph[name] - graph.keys())
+
+
+def check_scripts(rows: list[dict], orders: list[list[str]]) -> None:
+    """Replay the scripts of all batches: each is the shortest that leads to the order behind its batch."""
     replica: list[str] = []
-    for batch in range(1, -(-len(log) // batch_size) + 1 if batch_size else 0):
-        wanted = oracle.converged(oracle.admit(log[: batch * batch_size], conflicts[: batch * batch_size])[0])
-        script = commands(rows, batch)
+    scripts = [commands(rows, batch) for batch in range(1, len(orders) + 1)]
+    for script, wanted in zip(scripts, orders, strict=True):
         assert len(script) == oracle.fewest_commands(replica, wanted)
         replica = oracle.replay(replica, script)
         assert replica == wanted
-    assert sum(len(row["edits"] or []) for row in rows) == (
-        0 if not batch_size else sum(len(commands(rows, batch)) for batch in range(1, -(-len(log) // batch_size) + 1))
-    )
+    assert sum(len(row["edits"] or []) for row in rows) == sum(map(len, scripts))
 
 
 def ordered(table: pa.Table, batch_size: int, edit_limit: int = NO_LIMIT, **limits: int) -> pa.Table:
@@ -245,7 +253,6 @@ def test_messages_in_any_delivery(log, batch_size, data):
     every = {name: set(listed | feed) - {name} for name, (listed, feed) in log.items()}
     weak = {name: feed - listed - {name} for name, (listed, feed) in log.items()}
     kept = oracle.without_cycles(every, weak)
-    rank, order, tips = oracle.ranks(kept), oracle.converged(kept), oracle.tips(kept)
     found = []
     for timeline in "12":
         delivery = data.draw(st.permutations(sorted(log)), f"delivery {timeline}")
@@ -253,21 +260,12 @@ def test_messages_in_any_delivery(log, batch_size, data):
         answer = ordered(table_of(message_rows(timeline, log, delivery) + strangers), batch_size).to_pylist()
         assert [row["reason"] for row in of_timeline(answer, "other")].count("cycle") == 1
         rows = of_timeline(answer, timeline)
-        assert in_order(rows) == order
+        check_places(rows, kept)
         for row in rows:
-            name = row["event_id"]
-            assert (row["reason"], row["rank"], row["is_tip"]) == (None, rank[name], name in tips)
-            assert row["latest_rank"] == oracle.latest_ranks(kept)[name]
-            assert row["is_tie_broken"] == (name in oracle.broken_ties(kept))
-            assert row["cyclic_causes"] == sorted(every[name] - kept[name])
-            assert row["missing_causes"] == sorted(every[name] - log.keys())
-        replica: list[str] = []
-        for batch in range(1, len(log) + 1 if batch_size else 0):
-            script = commands(rows, batch)
-            wanted = oracle.converged({name: kept[name] for name in delivery[: batch * batch_size]})
-            assert len(script) == oracle.fewest_commands(replica, wanted)
-            replica = oracle.replay(replica, script)
-            assert replica == wanted
+            assert row["reason"] is None
+            assert row["cyclic_causes"] == sorted(every[row["event_id"]] - kept[row["event_id"]])
+        ends = range(batch_size, len(log) + batch_size, batch_size) if batch_size else ()
+        check_scripts(rows, [oracle.converged({name: kept[name] for name in delivery[:end]}) for end in ends])
         found.append([(row["event_id"], row["publication"]) for row in sorted(rows, key=lambda row: row["position"])])
     assert found[0] == found[1]
 
@@ -351,16 +349,3 @@ def test_a_damaged_order_is_refused(position):
     next(row for row in published if row["position"] == 0)["position"] = position
     with pytest.raises(ValueError, match="is damaged: build it once with --full-refresh"):
         run(rows, published, 1)
-
-
-def test_no_rows_and_nameless_rows():
-    assert len(ordered(table_of([]), 1)) == 0
-    with pytest.raises(ValueError, match="event_id"):
-        ordered(table_of([{"timeline_id": "t", "causes": [], "arrival": 1}]), 1)
-
-
-def test_a_lone_event_has_the_ranks_of_a_whole_chain():
-    """A chain a, b, c and a lone x: x may have rank 0, 1 or 2, and the chain is tight. ScuttleSort 2.3."""
-    rows = ordered(table_of(rows_of("t", [("a", []), ("b", ["a"]), ("c", ["b"]), ("x", [])])), 0).to_pylist()
-    spans = {row["event_id"]: (row["rank"], row["latest_rank"]) for row in rows}
-    assert spans == {"a": (0, 0), "b": (1, 1), "c": (2, 2), "x": (0, 2)}

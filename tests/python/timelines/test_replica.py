@@ -9,9 +9,6 @@ from hypothesis import strategies as st
 
 from dbt_tangles.algorithms.timeline.replica import EditError, Replica, follow
 
-# ---------------------------------------------------------------------------------------------------------------------
-# The replica
-
 
 @given(st.integers(2, 9), st.integers(0, 40), st.lists(st.tuples(st.booleans(), st.integers(0), st.integers(0))))
 def test_a_replica_equals_a_python_list(block, size, choices):

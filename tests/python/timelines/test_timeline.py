@@ -107,14 +107,10 @@ def check_delivery(arrivals: list[oracle.Arrival], timeline: Timeline) -> None:
     assert timeline.order() == order
 
 
-@given(deliveries())
-def test_any_delivery_in_memory(arrivals):
-    check_delivery(arrivals, Timeline())
-
-
-@given(deliveries(), st.integers(2, 5))
-def test_any_delivery_in_sqlite(arrivals, block):
-    with pytest.MonkeyPatch.context() as patch, Timeline.open(":memory:") as timeline:
+@pytest.mark.parametrize("start", [Timeline, lambda: Timeline.open(":memory:")], ids=["memory", "sqlite"])
+@given(arrivals=deliveries(), block=st.integers(2, 5))
+def test_any_delivery(start, arrivals, block):
+    with pytest.MonkeyPatch.context() as patch, start() as timeline:
         patch.setattr(sqlite_store, "BLOCK", block)
         check_delivery(arrivals, timeline)
 

@@ -40,10 +40,6 @@ def order(events, **rules) -> list[str]:
     return [names[each] for each in timelines.order_of(found, np.ones(len(number), np.bool_))]
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Timelines
-
-
 def test_garden_by_hand():
     """The harvest comes before the plan, then moves behind the seeds; the water is inserted between them."""
     _, found, number = read(GARDEN)
@@ -220,10 +216,6 @@ def test_replicas_of_a_base_end_in_one_order(delivery):
         assert each.orders[-1].tolist() == everything[0].tolist() and (each.settled > 0).sum() == settled[0]
     for one, other in combinations(found, 2):
         assert disagreement(one.orders[-1], other.orders[-1]) == 0
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Measures
 
 
 def test_neighbours_in_another_order():

@@ -66,7 +66,7 @@ def framing_mistake(raw: bytes) -> Mistake | None:
     if all(tag in raw for tag in _BIPF):
         return Framing.BINARY_LOG, "binary: BIPF, as in a log.bipf; export the log as lines of JSON"
     text = raw.decode("utf-8", "replace")
-    start = _SPACE.match(text).end()  # type: ignore[union-attr]  # it always matches
+    start = skip_space(text, 0)
     if text.startswith("[", start):
         return _array_begun(text, start + 1)
     return _several(text, start) if text.startswith("{", start) else None
@@ -77,6 +77,11 @@ def array_mistake(document: Any) -> Mistake | None:
     if type(document) is not list or not document or type(document[0]) is not dict:
         return None
     return Framing.JSON_ARRAY, _array_detail(f"{len(document):,} values")
+
+
+def skip_space(text: str, at: int) -> int:
+    """Return the place at or after `at` where no white space of JSON is."""
+    return _SPACE.match(text, at).end()  # type: ignore[union-attr]  # it always matches
 
 
 def _is_utf16(raw: bytes) -> bool:
@@ -95,9 +100,9 @@ def _array_detail(size: str) -> str:
 
 def _array_begun(text: str, start: int) -> Mistake | None:
     """Check for an array that is cut or ends badly, from the character after its bracket."""
-    start = _SPACE.match(text, start).end()  # type: ignore[union-attr]
+    start = skip_space(text, start)
     end = _object_end(text, start)
-    if end is None or not text.startswith((",", "]"), _SPACE.match(text, end).end()):  # type: ignore[union-attr]
+    if end is None or not text.startswith((",", "]"), skip_space(text, end)):
         return None
     return Framing.JSON_ARRAY, _array_detail("objects, cut off or followed by other text")
 

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from dbt_tangles.formats.json.framing import array_mistake, framing_mistake
+from dbt_tangles.formats.json.framing import array_mistake, framing_mistake, skip_space
 from dbt_tangles.reasons import Reasons
 
-_SPACE = re.compile(r"[ \t\n\r]*")
 # For a text that is JSON except for these numbers.
 _CONSTANT = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|(NaN|-?Infinity)')
 # The end of a parser message of Python, before the position.
@@ -168,7 +167,7 @@ def parse_deep(text: str) -> Any:
 def _parse_nested(text: str) -> Any:
     opened: list[Any] = []  # containers that have not ended
     keys: list[str | None] = []  # the key of the entry that each of them waits for
-    at = _skip_space(text, 0)
+    at = skip_space(text, 0)
     while True:
         # A value starts here.
         value: Any
@@ -176,7 +175,7 @@ def _parse_nested(text: str) -> Any:
             value, at = _decoder.scan_once(text, at)
         else:
             value = [] if text[at] == "[" else {}
-            at = _skip_space(text, at + 1)
+            at = skip_space(text, at + 1)
             if text[at] != ("}" if type(value) is dict else "]"):
                 opened.append(value)
                 keys.append(None)
@@ -191,9 +190,9 @@ def _parse_nested(text: str) -> Any:
                 container[keys[-1]] = value
             else:
                 container.append(value)
-            at = _skip_space(text, at) + 1
+            at = skip_space(text, at) + 1
             if text[at - 1] == ",":
-                at = _skip_space(text, at)
+                at = skip_space(text, at)
                 if type(container) is dict:
                     keys[-1], at = _parse_key(text, at)
                 break
@@ -202,13 +201,9 @@ def _parse_nested(text: str) -> Any:
             value = opened.pop()
             keys.pop()
         else:
-            if _skip_space(text, at) != len(text):
+            if skip_space(text, at) != len(text):
                 raise json.JSONDecodeError("extra data", text, at)
             return value
-
-
-def _skip_space(text: str, at: int) -> int:
-    return _SPACE.match(text, at).end()  # type: ignore[union-attr]  # it always matches
 
 
 def _parse_key(text: str, at: int) -> tuple[str, int]:
@@ -216,7 +211,7 @@ def _parse_key(text: str, at: int) -> tuple[str, int]:
     if text[at] != '"':
         raise json.JSONDecodeError("expecting a key", text, at)
     key, at = _decoder.scan_once(text, at)
-    at = _skip_space(text, at)
+    at = skip_space(text, at)
     if text[at] != ":":
         raise json.JSONDecodeError("expecting a colon", text, at)
-    return key, _skip_space(text, at + 1)
+    return key, skip_space(text, at + 1)

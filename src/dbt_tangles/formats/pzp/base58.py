@@ -6,6 +6,7 @@ Source: bs58 and base-x (the alphabet is Bitcoin's; each leading zero byte is a 
 errors).
 """
 
+import math
 from collections.abc import Sequence
 from functools import cache
 
@@ -24,10 +25,9 @@ _GROUP_DIGITS = 5
 _GROUP = 58**_GROUP_DIGITS
 
 
-@cache
 def longest(size: int) -> int:
     """Return the maximum length of the base58 of 32 or 64 bytes; a longer string decodes to more bytes."""
-    return len(_digits_of(256**size - 1))
+    return math.ceil(size * math.log(256, 58))
 
 
 def encode(digests: Sequence[bytes | None], size: int = 32) -> pa.StringArray:
@@ -103,14 +103,6 @@ def decode(texts: Sequence[str | None], size: int) -> list[bytes | None]:
 def _leading_zeros(matrix: np.ndarray) -> np.ndarray:
     is_zero = matrix == 0
     return np.where(is_zero.all(axis=1), matrix.shape[1], (~is_zero).argmax(axis=1))
-
-
-def _digits_of(number: int) -> list[int]:
-    digits = []
-    while number:
-        number, digit = divmod(number, 58)
-        digits.append(digit)
-    return digits[::-1]
 
 
 @cache

@@ -16,6 +16,8 @@ from typing import Any
 from nacl.bindings import crypto_secretbox_open
 from nacl.exceptions import CryptoError
 
+from dbt_tangles.formats.ssb.signature import public_key
+
 SUFFIX = ".box2"
 GROUP_SCHEME = b"envelope-large-symmetric-group"
 #: Maximum number of candidate keys per message; it bounds the time for a line.
@@ -24,7 +26,6 @@ MAX_KEYS = 16
 _BLOCK = 32
 # Header and first slot as base64, plus two bytes, so that there is no padding.
 _HEAD = re.compile(r"[A-Za-z0-9+/]{88}")
-_FEED = re.compile(r"@([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)\.ed25519")
 _MESSAGE = re.compile(r"%([A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)\.sha256")
 _CLASSIC_FEED, _CLASSIC_MESSAGE = b"\x00\x00", b"\x01\x00"
 _NONCE = bytes(24)
@@ -40,12 +41,12 @@ def context_of(author: Any, previous: Any) -> bytes | None:
     Returns:
         The prefix of the derivation input, if both ids have the classic format.
     """
-    feed = _FEED.fullmatch(author) if type(author) is str else None
+    feed = public_key(author) if type(author) is str else None
     before = _MESSAGE.fullmatch(previous) if type(previous) is str else None
     if feed is None or (before is None and previous is not None):
         return None
     digest = a2b_base64(before[1]) if before else bytes(_BLOCK)
-    return _prefixed(b"envelope", _CLASSIC_FEED + a2b_base64(feed[1]), _CLASSIC_MESSAGE + digest)
+    return _prefixed(b"envelope", _CLASSIC_FEED + feed, _CLASSIC_MESSAGE + digest)
 
 
 def derive_secret(key: bytes, context: bytes, *labels: bytes) -> bytes:

@@ -40,11 +40,6 @@ def has_secrets(value: Any) -> bool:
     Returns:
         True for an object whose type starts with ``group/``, and for an array that contains one at any depth.
     """
-    if type(value) is dict:
-        kind = value.get("type")
-        return type(kind) is str and kind.startswith(SECRETS_PREFIX)
-    if type(value) is not list:
-        return False
     pending = [value]
     while pending:
         entry = pending.pop()

@@ -203,23 +203,20 @@ class _Verifier:
             units, digest = len(hashed), sha256(text)
             row.text_digest = digest.hexdigest()
             row.message_id = sigil((digest if hashed is text else sha256(hashed)).digest())
-        if self._options.verify_signatures:
-            row.check_error = self._check_form(row, value, text, units)
-            if row.check_error is Reason.ORDER_LOST or row.check_error is Reason.OTHER_FORMAT:
-                row.message_id = None
-        else:
+        if not self._options.verify_signatures:
             row.message_id = row.message_id if row.claimed_id is None else row.claimed_id
             row.check_error = check_trusted(value) or (Reason.TOO_LONG if row.message_id is None else None)
-        return is_plain
-
-    def _check_form(self, row: Row, value: dict[str, Any], text: bytes, units: int) -> Reason | None:
+            return is_plain
         form = check_form(value)
         if type(form) is Reason:
-            return form
-        if units > MAX_UNITS:
-            return Reason.TOO_LONG
-        self._signed.append(_Signed(row, form, text))
-        return None
+            row.check_error = form
+            if form is Reason.ORDER_LOST or form is Reason.OTHER_FORMAT:
+                row.message_id = None
+        elif units > MAX_UNITS:
+            row.check_error = Reason.TOO_LONG
+        else:
+            self._signed.append(_Signed(row, form, text))
+        return is_plain
 
 
 def _read_content(row: Row, value: dict[str, Any], decrypted: Any) -> tuple[Any, Any]:

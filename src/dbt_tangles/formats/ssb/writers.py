@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from dbt_tangles.formats.json.strings import SURROGATE
 from dbt_tangles.formats.ssb.contents import parse_content
 from dbt_tangles.kernel_runtime.row_schema import batches_of_rows, rows_of, schema_of
 
@@ -61,13 +62,13 @@ def named_feeds(content: dict[str, Any] | None, field: str | None) -> list[str]:
             transformation of a simple or complex set: keys without a weight above 0 are left out.
     """
     value = (content or {}).get(field) if field else None
-    if type(value) is str:
-        return _encodable([value])
+    names = [value]
     if type(value) is list:
-        return _encodable([name for name in value if type(name) is str])
-    if type(value) is dict:
-        return _encodable([name for name, weight in value.items() if _adds(weight)])
-    return []
+        names = value
+    elif type(value) is dict:
+        names = [name for name, weight in value.items() if _adds(weight)]
+    # Texts with lone surrogates are not feed ids, and Arrow cannot hold them.
+    return [name for name in names if type(name) is str and not SURROGATE.search(name)]
 
 
 def _adds(weight: Any) -> bool:
@@ -75,8 +76,3 @@ def _adds(weight: Any) -> bool:
     if type(weight) is dict:
         return any(_adds(each) for each in weight.values() if type(each) in (int, float))
     return type(weight) not in (int, float) or weight > 0
-
-
-def _encodable(names: list[str]) -> list[str]:
-    """Leave out texts with lone surrogates, which are not feed ids and which Arrow cannot hold."""
-    return [name for name in names if not any("\ud800" <= letter <= "\udfff" for letter in name)]
