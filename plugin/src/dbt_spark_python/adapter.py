@@ -18,7 +18,7 @@ from pyspark.errors import PySparkException
 
 from dbt_spark_python.engines import sail
 from dbt_spark_python.fences.quiet_libraries import quiet_libraries
-from dbt_spark_python.fixpoint import Fixpoint, Spec
+from dbt_spark_python.fixpoint import RESULT, Fixpoint, Spec
 from dbt_spark_python.incremental.adapter_methods import PlannedRuns
 from dbt_spark_python.incremental.plan import MATERIALIZATION
 from dbt_spark_python.incremental.table_formats import drop_iceberg
@@ -259,7 +259,7 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
             relation: The table.
             queries: The base query, the step query and, optionally, the query for the rows that still wait.
             spec: The limits of the rounds, as in `fixpoint.Spec`.
-            statement: Creates the table; `__fixpoint_result__` in it stands for the query for the settled rows.
+            statement: Creates the table; `fixpoint.RESULT` in it stands for the query for the settled rows.
         """
         spark = connection.python_session(self.config.credentials)
         prefix = f"fixpoint_{hashlib.sha256(str(relation).encode()).hexdigest()[:16]}"
@@ -271,7 +271,7 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
             try:
                 query = rounds.run()
                 with self.connections.exception_handler(statement):
-                    SessionCursor(spark).execute(statement.replace("__fixpoint_result__", query))
+                    SessionCursor(spark).execute(statement.replace(RESULT, query))
             finally:
                 rounds.drop()
 

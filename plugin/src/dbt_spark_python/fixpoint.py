@@ -23,6 +23,8 @@ BROADCAST_ROWS = 100_000
 #: The placeholders for stored rows, which the macros of `fixpoint/parts.sql` write into a model's queries.
 _THIS_ROUND, _ALL_ROUNDS = "__fixpoint_this_round__", "__fixpoint_all_rounds__"
 _DONE_ROUNDS, _ROUND_NUMBER = "__fixpoint_done_rounds__", "__fixpoint_round_number__"
+#: The placeholder of `fixpoint.sql` for the query for the settled rows.
+RESULT = "__fixpoint_result__"
 #: A table of waiting rows behind its placeholder; with `--empty` dbt puts a query in parentheses in its place.
 _WAITING = re.compile(r"__fixpoint_waiting__(\([^()]*\)|\S+)")
 #: The setting that lets Spark infer constraints of rows.

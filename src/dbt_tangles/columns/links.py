@@ -93,7 +93,7 @@ def _look_up(nodes, candidate, is_reader, ids, previous, hashes):
         table[:] = -1
         for node in range(first, end):
             if candidate[node]:
-                slot = _slot(table, node_hash[node], node_hash, nodes, ids, ids, row[node])
+                slot = _slot(table, node_hash[node], node_hash, nodes, ids, ids, np.int64(row[node]))
                 if table[slot] < 0:
                     table[slot] = node
         for node in range(first, end):

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Collection
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -13,6 +14,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from dbt_spark_python.engines import sail
+from dbt_spark_python.fences.single_query import query_once
 from dbt_spark_python.incremental.counts import COUNTS, count_changes
 from dbt_spark_python.incremental.passes import PassedTests
 from dbt_spark_python.python_model.columns import nullable, write_no_rows
@@ -183,8 +185,9 @@ class FolderCatalog:
 
     def _describe(self, schema: str, name: str) -> dict[str, str]:
         """Return the catalog's description of a table or view; empty if it does not exist."""
+        query = partial(query_once, self.spark) if self.engine == "sail" else self.spark.sql
         try:
-            rows = self.spark.sql(f"describe extended {full_name(schema, name)}").collect()
+            rows = query(f"describe extended {full_name(schema, name)}").collect()
         except AnalysisException:
             return {}
         return {row["col_name"]: row["data_type"] for row in rows}

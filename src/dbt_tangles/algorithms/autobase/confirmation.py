@@ -55,7 +55,7 @@ def is_merge(x, base):
         return False
     for k in range(len(base.known)):
         if clock[best, k] < clock[x, k] - (k == a):
-            return _can_be_acknowledged(x, a, base.known, base)
+            return _can_be_acknowledged(x, np.int64(a), base.known, base)
     return False
 
 

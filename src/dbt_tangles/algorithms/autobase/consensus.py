@@ -37,6 +37,7 @@ class View(NamedTuple):
     order: np.ndarray  # int32[nodes], the settled nodes, then the others
     rest: np.ndarray  # int32[nodes], the known nodes that are not settled, in any order
     group: np.ndarray  # int32[nodes], the nodes to place next
+    no_node: np.ndarray  # bool[nodes], all False
     chosen: np.ndarray  # bool[nodes], all False; scratch of `place`, like the next two
     waiting: np.ndarray  # int32[nodes]
     heap: np.ndarray  # int32[nodes]
@@ -60,6 +61,7 @@ def view_of(base):
         *(of_logs[0], of_logs[1], of_logs[2], of_logs[3], of_logs[4]),
         np.zeros(nodes, np.int8),
         *(of_nodes[0], of_nodes[1], of_nodes[2]),
+        np.zeros(nodes, np.bool_),
         np.zeros(nodes, np.bool_),
         *(of_nodes[3], of_nodes[4], merging, of_nodes[5], of_nodes[6], levels[0], levels[1]),
     )
@@ -200,7 +202,7 @@ def _find_group(levels, merges, view, base):
             levels += 1
     size = 0
     for i in range(tails if levels > 1 else 0):
-        if _is_below(view.tail[i], view.level_merge[levels - 1], base):
+        if _is_below(np.int64(view.tail[i]), np.int64(view.level_merge[levels - 1]), base):
             view.group[size] = view.tail[i]
             size += 1
     return size, levels
@@ -226,8 +228,7 @@ def _drop_settled(merges, levels, view):
 def settle(count, view, base, at):
     """Settle all that can be settled among the first `count` nodes of the rest, and place it from `at` on; the end."""
     merges = _list_merges(count, view, base)
-    gone = 0
-    levels = 1
+    gone, levels = np.int64(0), np.int64(1)
     view.level_merge[0] = -1
     view.level_at[0] = 0
     while len(view.known) > 0:
@@ -235,7 +236,7 @@ def settle(count, view, base, at):
         if size == 0:
             break
         size = with_ancestors(size, view, base)
-        at = place(view.group[:size], None, view, base, at)
+        at = place(view.group[:size], view.no_node, view, base, at)
         while levels > 1 and view.stage[view.level_merge[levels - 1]] == SETTLED:
             levels -= 1
         for i in range(size):
@@ -313,7 +314,7 @@ def ordering(new_scratch: Callable, order_view: Callable) -> Callable:
             view, scratch = view_of(base), new_scratch(base)
             while v < len(chosen) and chosen[v] == b:
                 forget(view)
-                count = add_known(np.int64(top[v]), 0, view, base)
+                count = add_known(np.int64(top[v]), np.int64(0), view, base)
                 confirmed[v], end = order_view(count, scratch, view, base)
                 order[view_start[v] : view_start[v] + end] = view.order[:end]
                 view_start[v + 1] = view_start[v] + end

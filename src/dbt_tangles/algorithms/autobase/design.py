@@ -45,7 +45,6 @@ class _Leads(NamedTuple):
     lead: np.ndarray  # int32[nodes], the causal place of the first node at which each leads
     follow: np.ndarray  # int32[...], the nodes that an unseen node may follow
     clock: np.ndarray  # int32[indexers], the clock of an unseen node; scratch
-    no_node: np.ndarray  # bool[nodes], all False
 
 
 @inner
@@ -80,7 +79,7 @@ def _degrees(base, clock):
                 clock[:] = base.clock[y]
                 clock[base.indexer[y]] -= 1
                 degree[x, y] = max(
-                    0 if len(clock) > 1 else _ENDLESS, _degree_with(x, base.indexer[y], clock, degree, base)
+                    0 if len(clock) > 1 else _ENDLESS, _degree_with(x, np.int64(base.indexer[y]), clock, degree, base)
                 )
     return degree
 
@@ -152,7 +151,7 @@ def _place_with(x, hidden, leads, view, base, at):
                 if highest > best_degree:
                     best, best_degree = t, highest
         view.group[0] = best
-        size = with_ancestors(1, view, base)
+        size = with_ancestors(np.int64(1), view, base)
         at = place(view.group[:size], hidden, view, base, at)
     return at
 
@@ -181,7 +180,7 @@ def _leads_unseen(x, w, leads, base):
     if degree < 2:
         return False
     for z in leads.beside[x]:
-        if z >= 0 and _degree_with(z, w, leads.clock, leads.degree, base) > degree - 2:
+        if z >= 0 and _degree_with(np.int64(z), w, leads.clock, leads.degree, base) > degree - 2:
             return False
     return True
 
@@ -233,9 +232,9 @@ def _order(count, leads, view, base):
     """Order a view of `count` nodes; the number of settled nodes, and of all nodes in the order."""
     at = np.int64(0)
     leads.beside[:] = -2
-    x, least = _next_lead(0, leads, view, base)
+    x, least = _next_lead(np.int64(0), leads, view, base)
     while x >= 0:
-        at = _place_with(x, leads.no_node, leads, view, base, at)
+        at = _place_with(x, view.no_node, leads, view, base, at)
         x, least = _next_lead(least, leads, view, base)
     confirmed = at
     leads.beside[:] = -2
@@ -256,7 +255,6 @@ def _new_leads(base):
         np.empty(len(base.indexer), np.int32),
         _followable(base),
         clock,
-        np.zeros(len(base.indexer), np.bool_),
     )
 
 

@@ -120,7 +120,7 @@ def _add_contenders(count, before, changes, rows, base, none_removed):
 @compiled
 def _follow(bases, follower, logs, steps):
     changes = _allocate(logs)
-    count = 0
+    count = np.int64(0)
     log = 0
     while log < len(logs.base):
         b = logs.base[log]
@@ -164,7 +164,7 @@ def _compare(bases, follower, logs, ordered):
     """Compare the view of each node with the one of its writer's node before."""
     view_start, order, confirmed = ordered
     changes = _allocate(logs)
-    count = 0
+    count = np.int64(0)
     v = 0
     for log in range(len(logs.base)):
         b = logs.base[log]

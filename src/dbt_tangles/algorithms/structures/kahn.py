@@ -45,7 +45,7 @@ class Unplaced(NamedTuple):
 def place_first_ready(nodes, unplaced, hidden, key, order, placed):
     """Append nodes to a topological order, the first ready node by key each time."""
     child_start, child, chosen, waiting, heap = unplaced
-    size = 0
+    size = np.int64(0)
     # The free end of the heap array holds a stack of ready hidden nodes.
     stacked = len(heap)
     for x in nodes:

@@ -115,7 +115,7 @@ def _wave(event, order, link, x, needed):
     """
     rank, target, raised, heap = event[RANK], event[TARGET], order[_OLD], order[_LINE]
     target[x] = needed
-    count, size = 0, push(heap, 0, np.int64(x), None)
+    count, size = 0, push(heap, np.int64(0), np.int64(x), None)
     while size > 0:
         y = heap[0] & EVENT
         size = drop_first(heap, size, None)

@@ -260,7 +260,7 @@ def _wave(order, change, events, limit):
     can be any: the ranks after all arrivals, or, for a single event, the present ranks.
     """
     rank, level, target, heap = order.rank, order.level, change.target, change.line
-    size = 0
+    size = np.int64(0)
     for x in events:
         size = push(heap, size, (np.int64(level[x]) << 32) | x, None)
     raised, steps = 0, np.int64(0)
