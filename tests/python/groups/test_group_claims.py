@@ -295,7 +295,11 @@ KEY = b64encode(b"k" * 32).decode()
 OTHER_KEYS = (b"k" * 32).hex(), KEY.rstrip("="), KEY[:-2] + "B=", KEY + "\n", [KEY], "\ud800", "A" * 1_000_000
 
 
-@pytest.mark.parametrize("spelling", [*OTHER_KEYS, b64encode(b"k" * 33).decode(), b64encode(b"k" * 31).decode()])
+@pytest.mark.parametrize(
+    "spelling",
+    [*OTHER_KEYS, b64encode(b"k" * 33).decode(), b64encode(b"k" * 31).decode()],
+    ids=lambda key: str(key)[:10],
+)
 @pytest.mark.parametrize("kind", [ROOT_INIT, EPOCH_INIT, ADD])
 def test_other_spellings_of_a_key(kind, spelling):
     content = content_of(kind) | {"secret": spelling}
@@ -356,7 +360,8 @@ def test_contents_that_mix_both_forms_are_judged_as_peers_do(kind, change):
     assert group_claim(OF_DOCUMENT[kind] | change).invalid_reason is not None
 
 
-def test_recipients_of_the_document_are_the_added_feeds():
+@pytest.mark.parametrize("group", [[], ["ssb:identity/group/g="], ["%g.cloaked"]])
+def test_recipients_of_the_document_are_the_added_feeds(group):
     content = {key: value for key, value in OF_DOCUMENT[ADD].items() if key != "add"}
-    claim = group_claim(content | {"version": "v2", "recps": ["@a", "@b"]})
+    claim = group_claim(content | {"version": "v2", "recps": [*group, "@a", "@b"]})
     assert (claim.invalid_reason, claim.feeds, claim.group_uri) == (None, ("@a", "@b"), None)

@@ -64,6 +64,8 @@ _SCHEMAS = {
 }
 #: The keys of a content in the form of the document that name its feeds, one or a list; the first present counts.
 _DOCUMENT_FEEDS = {ADD: ("add", "feeds", "members", "recps"), EXCLUDE: ("exclude", "excludes", "remove")}
+#: How the id of a group begins, which may stand among these feeds.
+_GROUP_IDS = ("ssb:identity/group/", "%")
 _TANGLE_REASONS = {
     "group": GroupReason.BAD_GROUP_TANGLE,
     "epoch": GroupReason.BAD_EPOCH_TANGLE,
@@ -129,7 +131,8 @@ def group_claim(content: Any) -> GroupClaim | None:
     )
     if is_of_document:
         named = next((content[key] for key in _DOCUMENT_FEEDS.get(kind, ()) if key in content), [])
-        return claim._replace(feeds=_distinct(named if type(named) is list else [named]))
+        feeds = _distinct(named if type(named) is list else [named])
+        return claim._replace(feeds=tuple(feed for feed in feeds if not feed.startswith(_GROUP_IDS)))
     recps = content.get("recps", ())
     return claim._replace(
         group_uri=recps[0] if recps else None,
