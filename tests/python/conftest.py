@@ -64,6 +64,11 @@ OF_BUILDS = ("TANGLES_WAREHOUSE", "TANGLES_SCHEMA", "TANGLES_SHUFFLE_PARTITIONS"
 SHARED = ("fixtures", "small", "odd_files", "empty")
 
 
+def pytest_make_parametrize_id(val):
+    """Shorten the names of tests with long values."""
+    return ascii(val[:60]) if isinstance(val, str | bytes) and len(val) > 200 else None
+
+
 @pytest.hookimpl(tryfirst=True)  # before `-m` selects by marks
 def pytest_collection_modifyitems(items):
     """Skip tests about the other engine; keep tests of one build in one process, with builds before other tests."""
