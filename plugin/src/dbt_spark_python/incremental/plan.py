@@ -13,8 +13,8 @@ group versions has one row per group, with the version at which the rows of that
 Where the log is small, a full build costs less than the search for changed groups. The table of group versions
 is then rebuilt with a history of its own, so that all tables of its groups are rebuilt, too.
 
-A plan depends only on the definitions of nodes and on the manifests of tables, never on a record of earlier runs. This
-module imports neither dbt nor Spark.
+A plan depends only on the definitions of nodes, the manifests of tables, the digests and lines of logs, and the
+selection, never on a record of earlier runs. This module imports neither dbt nor Spark.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -163,8 +163,8 @@ class Planner:
         if self._kind(node_id) == COMPLETE:
             if built is not None and built["upto"] == upto:
                 return Plan(REUSE, upto=upto, history=history)
-            # Tables of other groups follow their versions, which few lines give another history.
-            is_small = self._has_lines(self.versions_id(node_id)) and self._has_few_lines(node_id)
+            # Of other groups, few lines already gave the table of versions another history: `built` is None.
+            is_small = self._is_table_of_lines(self.versions_id(node_id)) and self._has_few_lines(node_id)
             if built is not None and not is_small:
                 return Plan(REPLACE, built["upto"], upto, history)
             return Plan(REBUILD, 0, upto, history, reason=reason)
@@ -181,10 +181,10 @@ class Planner:
                 if parent not in seen:
                     seen.add(parent)
                     waiting.append(parent)
-        lines = sorted(filter(self._has_lines, seen))
+        lines = sorted(filter(self._is_table_of_lines, seen))
         return bool(lines) and self._is_small(lines)
 
-    def _has_lines(self, node_id: str) -> bool:
+    def _is_table_of_lines(self, node_id: str) -> bool:
         """Whether each row of a table is a group of its own, with its version."""
         return bool(self._meta(node_id).get("row_versions"))
 

@@ -70,7 +70,7 @@ def explain(message: str) -> str | None:
 
 
 def unread_file(message: str) -> str | None:
-    """Explain an error message about a file that Spark could not read."""
+    """Explain an error message about a file that Spark could not read, as in `… while reading file PATH: CAUSE`."""
     found = re.search(
         r"while reading file ([^\s{].*?)(?:: (.*))?\.?(?: +SQLSTATE.*| File does not exist.*)?$", message, re.M
     )

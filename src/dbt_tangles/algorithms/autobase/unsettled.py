@@ -49,7 +49,11 @@ def unsettled_columns(part: Part, rule: str, base: np.ndarray) -> Iterator[dict[
 
 
 def _columns(part: Part, found: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> dict[str, Any]:
-    """Join the nodes of several bases: their input rows with reasons, the numbers of missing indexers, and these."""
+    """Join the unsettled nodes of several bases.
+
+    `found` has, for each base, an array of four lines (the rows of the node, of its contender and of its merge, and the
+    code of its reason), and the number and the names of the missing indexers of each node.
+    """
     rows, counts, missing = zip(*found, strict=True)
     node, contender, merge, reason = np.concatenate(rows, axis=1)
     return part.results(

@@ -119,6 +119,7 @@ def _add_contenders(count, before, changes, rows, base, none_removed):
 
 @compiled
 def _follow(bases, follower, logs, steps):
+    """Follow each log: `at` nodes are settled, `left` are not, `length` are in the order, `taken` steps are done."""
     changes = _allocate(logs)
     count = np.int64(0)
     log = 0

@@ -15,23 +15,23 @@ from dbt_tangles.kernel_runtime.compiled import inner
 
 
 @inner
-def count_seen(lengths, row):
+def count_seen(lengths, clock):
     """Count the logs of which a node with this clock sees the given length."""
     count = 0
     for k in range(len(lengths)):
-        count += lengths[k] <= row[k]
+        count += lengths[k] <= clock[k]
     return count
 
 
 @inner
-def sees_majority(votes, row):
+def sees_majority(votes, clock):
     """Say whether a node with this clock sees a majority of votes."""
-    return count_seen(votes, row) >= len(votes) // 2 + 1
+    return count_seen(votes, clock) >= len(votes) // 2 + 1
 
 
 @inner
 def _lacks_majority(length, first, votes, least, base):
-    """Say whether a node of a log sees no majority of votes, as no node before the place `least` does."""
+    """Say whether a node sees no majority of votes; no node before the place `least` sees one."""
     y = first + length - 1
     return base.place[y] < least or not sees_majority(votes, base.clock[y])
 

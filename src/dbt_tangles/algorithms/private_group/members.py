@@ -39,7 +39,7 @@ class Changes(NamedTuple):
     """How the members of an epoch differ from the expected ones."""
 
     missing: list[int]  # the missing feeds that no message of the epoch names
-    excluded: set[int]  # the missing feeds that the epoch excludes
+    missing_excluded: set[int]  # the missing feeds that the epoch excludes
     returned: set[int]
 
 
@@ -90,7 +90,7 @@ def find_changes(epochs: Sequence[Epoch], limits: Limits) -> MemberChanges | Non
         for number, bits in enumerate(_sweep(epochs, block)):
             found = changes[number]
             found.returned.update(columns[bit].feed for bit in _ones(bits.returned))
-            found.excluded.update(columns[bit].feed for bit in _ones(bits.missing & bits.excluded))
+            found.missing_excluded.update(columns[bit].feed for bit in _ones(bits.missing & bits.excluded))
             counts[number] += bits.missing.bit_count()
             total += bits.missing.bit_count()
             if total <= limits.missing:
@@ -131,7 +131,7 @@ def _blocks(epochs: Sequence[Epoch], width: int) -> list[list[_Column]]:
         if first + 1 + adds + len(excluding) > width:
             blocks.append([])
             first = 0
-        known = (2 << adds) - 1 << first
+        known = ((2 << adds) - 1) << first
         blocks[-1].append(_Column(feed, adding, excluding, first, known, first + 1 + adds + len(excluding)))
     return blocks
 
@@ -154,7 +154,7 @@ def _sweep(epochs: Sequence[Epoch], block: Sequence[_Column]) -> Iterator[_Bits]
     for column in block:
         feeds |= 1 << column.first
         for place, number in enumerate(column.added):
-            own[number] |= (1 | 2 << place if column.excluded else 1) << column.first
+            own[number] |= ((1 | (2 << place)) if column.excluded else 1) << column.first
             added[number] |= column.known
         for bit, number in enumerate(column.excluded, column.end - len(column.excluded)):
             excluded[number] |= column.known | 1 << bit

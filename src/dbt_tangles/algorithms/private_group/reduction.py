@@ -105,7 +105,7 @@ def _member_rows(group: Group, number: int, changes: MemberChanges | None) -> It
             is_member=feed in epoch.members,
             added_by=epoch.added.get(feed, []),
             excluded_by=epoch.excluded.get(feed, []),
-            is_missing=found and feed in found.excluded,
+            is_missing=found and feed in found.missing_excluded,
             is_returned=found and feed in found.returned,
         )
     for feed in found.missing if found else ():

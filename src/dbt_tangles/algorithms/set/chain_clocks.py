@@ -90,6 +90,6 @@ def build_chain_clocks(begin, end, tangles, clocks, limit):
 
 @inner
 def reaches(m, x, clocks):
-    """Say whether an earlier message is an ancestor of a message."""
+    """Say whether `x`, a message before `m` in the order, is an ancestor of `m`."""
     c = clocks.chain[x]
     return c == clocks.chain[m] or (c < clocks.width[m] and clocks.entry[clocks.at[m] + c] >= x)
