@@ -160,6 +160,42 @@ def test_only_the_new_rows_of_an_extended_table_are_written(nights):
     assert nights.rows("grown") == sorted(((*order, 1) for order in nights.orders), key=repr)
 
 
+GROWN_TOO = """
+    {{ config(materialized='incremental_groups', meta={'group_versions': 'grown', 'group_key': 'shop',
+        'key_columns': ['shop']}) }}
+    select shop, max(day) as day from {{ ref('grown') }}
+    where {{ is_changed('shop', ref('grown'), 'shop') }} group by shop
+"""
+
+
+@pytest.mark.both
+def test_only_the_rows_of_new_lines_are_written(nights):
+    models = nights.built.project_dir / "models"
+    (models / "grown.py").write_text(textwrap.dedent(GROWN))
+    (models / "grown_too.sql").write_text(textwrap.dedent(GROWN_TOO))
+    nights.run()
+    before = {file.stat().st_ino for file in nights.files("grown_too")}
+    nights.change(("d", 4, 1), ("e", 5, 1))
+    nights.run()
+    assert nights.rows("grown_too") == [("a", 2), ("b", 1), ("c", 3), ("d", 4), ("e", 5), (None, 1)]
+    assert nights.facts("grown_too") == (1, 2, (2, 0, 0))
+    assert before < {file.stat().st_ino for file in nights.files("grown_too")}
+
+
+@pytest.mark.both
+def test_all_rows_are_written_if_a_new_line_belongs_to_an_earlier_row(nights):
+    models = nights.built.project_dir / "models"
+    (models / "grown.py").write_text(textwrap.dedent(GROWN))
+    (models / "grown_too.sql").write_text(textwrap.dedent(GROWN_TOO))
+    nights.run()
+    before = {file.stat().st_ino for file in nights.files("grown_too")}
+    nights.change(("a", 4, 1), ("e", 5, 1))
+    nights.run()
+    assert nights.rows("grown_too") == [("a", 4), ("b", 1), ("c", 3), ("e", 5), (None, 1)]
+    assert nights.facts("grown_too") == (1, 2, (1, 1, 0))
+    assert not before & {file.stat().st_ino for file in nights.files("grown_too")}
+
+
 @pytest.mark.sail
 def test_empty_tables_are_not_continued(nights):
     nights.run()

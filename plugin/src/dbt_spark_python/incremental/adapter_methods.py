@@ -52,6 +52,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         # Tables that are being built, until they are published.
         self._building: dict[tuple[str, str], Publication] = {}
         self._reused: set[tuple[str, str]] = set()  # tables that are reused, until they are published
+        self._grown: set[tuple[str, str]] = set()  # tables whose kept rows are linked, until they are
         self._logged_reasons: set[str] = set()  # reasons that were logged
         self._figures: dict[str, list[int]] = {}  # results of `_count`
 
@@ -97,12 +98,12 @@ class PlannedRuns(metaclass=AdapterMeta):
         relation: BaseRelation,
         node_id: str,
         key_columns: list[str] | None,
-        columns: Mapping[str, str] | None = None,
+        columns: Mapping[str, Any] | None = None,
     ) -> None:
         """Announce that a node's table is about to be built or reused, according to its plan.
 
-        Changed rows are counted by their key columns, if these are given. `columns` are the key, the table of versions
-        and its column, as in `ChangedGroups`; None if all groups are built.
+        Changed rows are counted by their key columns, if these are given. `columns` are the key, the table of versions,
+        its column and whether its rows are groups, as in `ChangedGroups`; None if all groups are built.
         """
         plan, publication, key = self._plans.get(node_id), Publication(key_columns=key_columns), _key_of(relation)
         if plan is not None:
@@ -188,10 +189,25 @@ class PlannedRuns(metaclass=AdapterMeta):
 
     @available
     def add_kept_rows(self, relation: BaseRelation, query: str) -> str:
-        """Add to the query for the rows of changed groups the rows of all other groups of the published table."""
+        """Add to the query for the rows of changed groups the rows of all other groups of the published table.
+
+        If each line is a group and none of the changed ones has a row yet, `link_kept_rows` adds the other rows.
+        """
+        key, changed = _key_of(relation), self._building[_key_of(relation)].changed
         names = ", ".join(column.quoted for column in self.get_columns_in_relation(relation))
-        kept = self._building[_key_of(relation)].changed.kept_rows(str(relation), names)
-        return f"select {names} from (\n{query}\n)\nunion all\n{kept}"
+        rows = f"select {names} from (\n{query}\n)"
+        can_grow = isinstance(self._tables, FolderCatalog) and self._tables.warehouse.can_grow(*key)
+        if changed.are_lines and can_grow and not self.fetch_rows(changed.count_rows(str(relation)))[0][0]:
+            self._grown.add(key)
+            return rows
+        return f"{rows}\nunion all\n{changed.kept_rows(str(relation), names)}"
+
+    @available
+    def link_kept_rows(self, relation: BaseRelation, new_relation: BaseRelation) -> None:
+        """Add the files of the published table to its next version, if `add_kept_rows` left out its rows."""
+        if (key := _key_of(relation)) in self._grown:
+            self._grown.remove(key)
+            self._tables.warehouse.link_files(key, _key_of(new_relation))
 
     @available
     def record_versions(self, relation: BaseRelation, first: int | None, last: int | None) -> None:

@@ -33,6 +33,7 @@ class ChangedGroups(NamedTuple):
     since: int  # Groups with a later version have changed
     are_few: bool = False  # Whether joins broadcast their keys
     others_stay: bool = True  # Whether the table keeps the rows of all other groups
+    are_lines: bool = False  # Whether each row of the table of versions is a group of its own
 
     def rows_in(self, rows: DataFrame) -> DataFrame:
         """Return the rows that belong to these groups."""
@@ -41,9 +42,16 @@ class ChangedGroups(NamedTuple):
 
     def kept_rows(self, table: str, names: str) -> str:
         """Write the query for these columns of the rows of all other groups in a table."""
+        return self._join("anti", table, names)
+
+    def count_rows(self, table: str) -> str:
+        """Write the query for the number of rows that a table has of these groups."""
+        return self._join("semi", table, "count(*)")
+
+    def _join(self, kind: str, table: str, names: str) -> str:
         hint = "/*+ broadcast(changed) */ " if self.are_few else ""
         return (
-            f"select {hint}{names} from {table} as kept left anti join ("
+            f"select {hint}{names} from {table} as kept left {kind} join ("
             f"select {_key_text(self.column)} as __group from {self.versions} where {VERSION} > {int(self.since)}"
             f") as changed on {_key_text(self.key)} = changed.__group"
         )

@@ -56,6 +56,7 @@
         {{ return({'relations': [target_relation]}) }}
     {%- endif -%}
     {%- if new_relation.identifier != this.identifier -%}
+        {% do adapter.link_kept_rows(this, new_relation) %}
         {% do drop_if_cached(this) %}
         {% do adapter.rename_relation(new_relation, target_relation) %}
     {%- endif -%}

@@ -43,7 +43,8 @@
         {{ return({
             'versions': adapter.name_read(versions),
             'column': meta.group_key if versions.config.meta.row_versions else 'group_key',
-            'key': meta.group_key
+            'key': meta.group_key,
+            'are_lines': versions.config.meta.row_versions or false
         }) }}
     {%- endfor -%}
     {% do exceptions.raise_compiler_error(
