@@ -12,6 +12,12 @@ from dbt_tangles.cli.page import inflect
 from dbt_tangles.cli.tables import Pair
 from dbt_tangles.queries import sections
 
+_MEMBERS = sections(Path(__file__).with_name("first_causes.sql"))
+#: Table of inputs: the table of their rejects.
+_REJECTS = {"autobase_nodes": "autobase_rejects", "timeline_events": "timeline_rejects"}
+#: Compared table of messages: their table of inputs. The message itself is the first candidate.
+_OWN = {"tangle_messages": "ssb_messages", "set_messages": "pzp_messages"}
+
 
 class Compared(NamedTuple):
     """Rows to compare, or orders: the lists of ids that have a scope in common."""
@@ -112,13 +118,6 @@ def _values(each: Compared, shown: dict) -> dict[str, list]:
 def _without_tangle_name(column: str) -> str:
     """Write an SQL expression for a key without the tangle's name, so that tangles of one root share its value."""
     return "regexp_replace(timeline_id, '^(ssb:)?[^:]*:%', '%')" if column == "timeline_id" else column
-
-
-_MEMBERS = sections(Path(__file__).with_name("first_causes.sql"))
-#: Table of inputs: the table of their rejects.
-_REJECTS = {"autobase_nodes": "autobase_rejects", "timeline_events": "timeline_rejects"}
-#: Compared table of messages: their table of inputs. The message itself is the first candidate.
-_OWN = {"tangle_messages": "ssb_messages", "set_messages": "pzp_messages"}
 
 
 def find_inputs(pair: Pair) -> None:

@@ -15,6 +15,8 @@ import click
 
 from dbt_tangles.cli import BEGIN
 
+#: Tells the current step, the number of things that are done, and their total, if it is known.
+Tell = Callable[[str, int, int | None], None]
 #: A piece of a line: a text, or a text and its style.
 Piece = str | tuple[str, str]
 
@@ -104,10 +106,6 @@ class Page:
 def print_json(value: Any) -> None:
     """Print a value as JSON, see `to_json_text`."""
     print(to_json_text(value, indent=2, default=str))
-
-
-#: Tells the current step, the number of things that are done, and their total, if it is known.
-Tell = Callable[[str, int, int | None], None]
 
 
 def say(words: str, is_timed: bool = False) -> None:
