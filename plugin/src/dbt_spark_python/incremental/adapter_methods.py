@@ -52,7 +52,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         # Tables that are being built, until they are published.
         self._building: dict[tuple[str, str], Publication] = {}
         self._reused: set[tuple[str, str]] = set()  # tables that are reused, until they are published
-        self._grown: set[tuple[str, str]] = set()  # tables whose kept rows are linked, until they are
+        self._grown: set[tuple[str, str]] = set()  # tables that keep their rows in place, until they are published
         self._logged_reasons: set[str] = set()  # reasons that were logged
         self._figures: dict[str, list[int]] = {}  # results of `_count`
 
@@ -188,26 +188,32 @@ class PlannedRuns(metaclass=AdapterMeta):
         return find_tails(before[changed[0]], now[changed[0]])
 
     @available
-    def add_kept_rows(self, relation: BaseRelation, query: str) -> str:
+    def add_kept_rows(self, relation: BaseRelation, new_relation: BaseRelation, query: str) -> str:
         """Add to the query for the rows of changed groups the rows of all other groups of the published table.
 
-        If each line is a group and none of the changed ones has a row yet, `link_kept_rows` adds the other rows.
+        If each line is a group and the published table has no row of a changed one, its rows may stay where they are:
+        then the table is grown, and the query is for the new rows alone.
         """
         key, changed = _key_of(relation), self._building[_key_of(relation)].changed
         names = ", ".join(column.quoted for column in self.get_columns_in_relation(relation))
         rows = f"select {names} from (\n{query}\n)"
-        can_grow = isinstance(self._tables, FolderCatalog) and self._tables.warehouse.can_grow(*key)
-        if changed.are_lines and can_grow and not self.fetch_rows(changed.count_rows(str(relation)))[0][0]:
+        is_in_place = new_relation.identifier == relation.identifier
+        can_grow = changed.are_lines and (is_in_place or self._tables.warehouse.can_grow(*key))
+        if can_grow and not self.fetch_rows(changed.count_rows(str(relation)))[0][0]:
             self._grown.add(key)
             return rows
         return f"{rows}\nunion all\n{changed.kept_rows(str(relation), names)}"
 
     @available
+    def is_grown(self, relation: BaseRelation) -> bool:
+        """Whether the rows of the published table stay where they are; see `add_kept_rows`."""
+        return _key_of(relation) in self._grown
+
+    @available
     def link_kept_rows(self, relation: BaseRelation, new_relation: BaseRelation) -> None:
-        """Add the files of the published table to its next version, if `add_kept_rows` left out its rows."""
-        if (key := _key_of(relation)) in self._grown:
-            self._grown.remove(key)
-            self._tables.warehouse.link_files(key, _key_of(new_relation))
+        """Add the files of a published table to its next version, if the table is grown."""
+        if self.is_grown(relation):
+            self._tables.warehouse.link_files(_key_of(relation), _key_of(new_relation))
 
     @available
     def record_versions(self, relation: BaseRelation, first: int | None, last: int | None) -> None:
@@ -251,6 +257,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         if tables is None:
             return
         publication = self._building.pop(key, Publication())
+        self._grown.discard(key)
         if key in self._reused:
             self._reused.remove(key)
             if tables.records_reuse:

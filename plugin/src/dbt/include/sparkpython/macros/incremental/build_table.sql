@@ -36,13 +36,14 @@
 
 {#- The node's compiled code. If the groups of a complete table are replaced, it is limited to the rows of changed groups, and
     kept rows of other groups are added. A Python model limits its rows itself, by `earlier.only_changed`. -#}
-{% macro limit_to_changed_groups(plan) %}
+{% macro limit_to_changed_groups(plan, new_relation) %}
     {%- if plan.action != 'replace' or model.language == 'python' or plan.holds != 'all_groups' -%}
         {{ return(compiled_code) }}
     {%- endif -%}
     {%- set columns = group_columns(model) -%}
     {{ return(adapter.add_kept_rows(
         this,
+        new_relation,
         'select * from (' ~ compiled_code ~ ') where ' ~ is_changed(columns.key, columns.versions, columns.column)
     )) }}
 {% endmacro %}

@@ -11,8 +11,13 @@
     {%- set plan = plan_node() -%}
     {%- set new_relation = prepare_table(plan) -%}
     {%- if plan.action != 'reuse' -%}
+        {%- set query = limit_to_changed_groups(plan, new_relation) -%}
         {%- call statement('main', language=model.language) -%}
-            {{ create_table_as(False, new_relation, limit_to_changed_groups(plan), model.language) }}
+            {%- if adapter.is_grown(this) and new_relation.identifier == this.identifier -%}
+                insert into {{ this }} {{ query }}
+            {%- else -%}
+                {{ create_table_as(False, new_relation, query, model.language) }}
+            {%- endif -%}
         {%- endcall -%}
     {%- endif -%}
     {{ return(finish_table(plan, new_relation)) }}
