@@ -31,6 +31,12 @@ def test_tables_page_lists_each_public_table():
     assert f"These {len(marts)} tables" in page.read_text()
 
 
+def test_the_first_page_lists_each_page_of_the_site():
+    pages = re.findall(r"^ +- (?:[\w ]+: )?(\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M)
+    linked = set(re.findall(r"\]\(([^)#]+\.md)", (ROOT / "docs" / "README.md").read_text()))
+    assert len(pages) > 30 and {*pages} - linked == {"README.md"}
+
+
 def test_commands_page_lists_each_option():
     page, context = (ROOT / "docs" / "reference" / "commands.md").read_text(), click.Context(main)
     sections = dict(re.findall(r"^## ([\w ]+)\n(.+?)(?=^## |\Z)", page, re.M | re.S))
