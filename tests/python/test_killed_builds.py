@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.long, pytest.mark.both]
 SOME = ["+tangle_edges", "ssb_rejects", "+feed_messages"]
 MORE = ["+tangle_edges", "+tangle_ancestors", "+timeline_edits", "+timeline_stats", "ssb_rejects", "+feed_messages"]
 #: How many builds are killed, and the models; a build on Spark takes longer.
-KILLS, SELECTED = (12, MORE) if ENGINE == "sail" else (1, SOME)
+KILLS, SELECTED = (8, MORE) if ENGINE == "sail" else (1, SOME)
 #: With `auto`, a full build makes the tables of SQL rounds, and a night those of kernels.
 OPTIONS = {"tangle_engine": "sql"}
 

@@ -82,7 +82,7 @@ def test_any_sequence_of_logs_ends_in_the_same_rows(project, tmp_path, states, l
 @pytest.mark.parametrize(
     ("steps", "seed"),
     [
-        pytest.param(3, 5, marks=pytest.mark.both),
+        pytest.param(3, 5, marks=pytest.mark.spark),
         pytest.param(25, 0, marks=pytest.mark.xdist_group("nights_0")),
     ],
 )
