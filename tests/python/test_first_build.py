@@ -32,4 +32,5 @@ def test_the_fixtures_need_no_compiler(tmp_path):
 @pytest.mark.sail
 @pytest.mark.long
 def test_compiled_kernels_are_noticed(tmp_path):
-    assert "topological_generations.member_depths" in build_fixtures(tmp_path, "compiled", "--select", "+int_tangle_levels")
+    found = build_fixtures(tmp_path, "compiled", "--select", "+int_tangle_levels")
+    assert "topological_generations.member_depths" in found
