@@ -19,7 +19,7 @@ select
     edges.message_id,
     edges.previous_id
 from {{ ref('tangle_edges') }} as edges
-left join members as later
+inner join members as later
     on
         edges.tangle_name = later.tangle_name
         and edges.root_id = later.root_id
@@ -33,8 +33,7 @@ where
     edges.is_member_edge
     and {{ is_changed('edges.root_id', ref('int_tangle_versions')) }}
     and (
-        later.message_id is null
-        or earlier.message_id is null
+        earlier.message_id is null
         or later.depth <= earlier.depth
         or later.position <= earlier.position
         or later.thread_position <= earlier.thread_position
