@@ -27,6 +27,8 @@ REUSE, REBUILD, REPLACE = "reuse", "rebuild", "replace"
 MATERIALIZATION, HOLDS = "incremental_groups", "holds"
 #: Its values: a table of group versions, a complete table (the default for a table of groups), a working set.
 VERSIONS, COMPLETE, WORKING_SET = "versions", "all_groups", "changed_groups"
+#: The materializations of planned models.
+_PLANNED = (MATERIALIZATION, "fixpoint")
 #: Materializations without a table: reading the model reads its inputs.
 _WITHOUT_TABLE = ("view", "ephemeral")
 #: Columns of a table of group versions. If each row is a group of its own, the key column has another name.
@@ -243,10 +245,13 @@ class Planner:
     def _is_current(self, node_id: str) -> bool:
         """Whether a table matches its inputs, and each input matches its own inputs in turn.
 
-        Logs are left out, because only the first tables read them. An unknown state counts as current.
+        Logs are left out, because only the first tables read them. An unknown state counts as current, except that of a
+        planned table without a manifest: tables that were made from it may come from different states of it.
         """
         if node_id in self._nodes and node_id not in self._current:
             manifest = self._manifest(node_id)
+            if not manifest and self._nodes[node_id]["config"].get("materialized") in _PLANNED:
+                return False
             versions_id = self.versions_id(node_id) if self._kind(node_id) in (COMPLETE, WORKING_SET) else None
             if manifest.get("definition") and not self._is_current_alone(node_id, manifest, versions_id):
                 return False
