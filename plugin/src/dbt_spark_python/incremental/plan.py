@@ -27,8 +27,6 @@ REUSE, REBUILD, REPLACE = "reuse", "rebuild", "replace"
 MATERIALIZATION, HOLDS = "incremental_groups", "holds"
 #: Its values: a table of group versions, a complete table (the default for a table of groups), a working set.
 VERSIONS, COMPLETE, WORKING_SET = "versions", "all_groups", "changed_groups"
-#: The materializations of planned models.
-_PLANNED = (MATERIALIZATION, "fixpoint")
 #: Materializations without a table: reading the model reads its inputs.
 _WITHOUT_TABLE = ("view", "ephemeral")
 #: Columns of a table of group versions. If each row is a group of its own, the key column has another name.
@@ -245,13 +243,11 @@ class Planner:
     def _is_current(self, node_id: str) -> bool:
         """Whether a table matches its inputs, and each input matches its own inputs in turn.
 
-        Logs are left out, because only the first tables read them. An unknown state counts as current, except that of a
-        planned table without a manifest: tables that were made from it may come from different states of it.
+        Logs are left out, because only the first tables read them. An unknown state counts as current. An input that
+        was known and is gone does not: tables that were made from it may come from different states of it.
         """
         if node_id in self._nodes and node_id not in self._current:
             manifest = self._manifest(node_id)
-            if not manifest and self._nodes[node_id]["config"].get("materialized") in _PLANNED:
-                return False
             versions_id = self.versions_id(node_id) if self._kind(node_id) in (COMPLETE, WORKING_SET) else None
             if manifest.get("definition") and not self._is_current_alone(node_id, manifest, versions_id):
                 return False
@@ -269,8 +265,8 @@ class Planner:
             return built is not None and built["upto"] == now["upto"]
         contents = self._contents(node_id)
         noted = manifest.get("inputs")
-        is_known = contents is not None and noted is not None
-        return not self._changed_parts(node_id, manifest) and (not is_known or contents.items() <= noted.items())
+        is_current = noted is None or (contents is not None and contents.items() <= noted.items())
+        return is_current and not self._changed_parts(node_id, manifest)
 
     def _meta(self, node_id: str) -> Mapping[str, Any]:
         return (self._nodes[node_id]["config"].get("meta") or {}) if node_id in self._nodes else {}
