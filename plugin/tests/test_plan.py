@@ -4,7 +4,6 @@ import pytest
 
 from dbt_spark_python.incremental.plan import (
     COMPLETE,
-    MATERIALIZATION,
     REBUILD,
     REPLACE,
     REUSE,
@@ -19,8 +18,8 @@ from simulated_runs import Parts, graph, kind_of, node
 LOG = {"reads": {"paths": ["log"]}, "log": "/somewhere", "row_versions": True}
 NODES = [
     node("lines", VERSIONS, meta=LOG),
-    node("orders", MATERIALIZATION, "lines"),
-    node("names", MATERIALIZATION, "lines"),
+    node("orders", "table", "lines"),
+    node("names", "table", "lines"),
     node("versions", VERSIONS, "orders"),
     node("changed", WORKING_SET, "orders", "versions", versions="versions"),
     node("rounds", "fixpoint", "changed", versions="versions"),

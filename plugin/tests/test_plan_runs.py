@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dbt_spark_python.incremental.plan import COMPLETE, MATERIALIZATION, VERSIONS, WORKING_SET
+from dbt_spark_python.incremental.plan import COMPLETE, VERSIONS, WORKING_SET
 from simulated_runs import Rows, Simulation, graph, kind_of, node
 
 # Orders of shops, and prices that orders name; a second kind of group, towns, to which shops belong.
 NODES = graph(
-    node("lines", MATERIALIZATION, meta={"reads": {"paths": ["log"]}, "log": "somewhere"}),
-    node("orders", MATERIALIZATION, "lines"),
-    node("names", MATERIALIZATION, "lines"),
+    node("lines", "table", meta={"reads": {"paths": ["log"]}, "log": "somewhere"}),
+    node("orders", "table", "lines"),
+    node("names", "table", "lines"),
     node("shop_versions", VERSIONS, "orders"),
     node("changed_orders", WORKING_SET, "orders", "shop_versions", versions="shop_versions"),
     node("sums", COMPLETE, "changed_orders", versions="shop_versions"),
@@ -22,7 +22,7 @@ NODES = graph(
     node("town_versions", VERSIONS, "sums"),
     node("town_sums", WORKING_SET, "sums", "town_versions", versions="town_versions"),
     node("towns", COMPLETE, "town_sums", versions="town_versions"),
-    node("report", MATERIALIZATION, "towns", "named_sums"),
+    node("report", "table", "towns", "named_sums"),
 )
 NAMES = [each["name"] for each in NODES.values()]
 SHOPS = "abcd"

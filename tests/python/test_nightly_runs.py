@@ -14,7 +14,7 @@ from dbt_tangles.formats.json.printing import canonical_text
 from dbt_tangles.formats.ssb.ids import message_id
 from fixtures.ssb.author import Author
 from mutations import KINDS, mutated
-from nights import PUBLIC, Nights, differing, variables, write
+from nights import OPTIONS, PUBLIC, Nights, differing, variables, write
 from ssb_kit import NOW, POST, value_of
 
 LATER = {"ancestor_limit": 5}
@@ -214,7 +214,7 @@ def test_runs_have_their_vars_and_whether_a_data_test_failed(project):
 @pytest.mark.long  # test_dbt_habits.py has a first build of models one by one
 def test_models_built_one_by_one_end_in_the_same_rows(project, logs):
     folder, given = logs
-    given = {name: value for name, value in given.items() if name == "ssb_log" or not name.endswith("_log")}
+    given = OPTIONS | {"ssb_log": given["ssb_log"]}
     built = project("one_by_one", **given)
     built.run()
     write(folder, {kind: more(LINES[kind]) for kind in KINDS})

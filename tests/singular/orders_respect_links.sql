@@ -1,16 +1,17 @@
 {{ config(meta={'group_versions': 'int_tangle_versions', 'group_key': 'root_id'}) }}
 
 -- Whatever follows a message comes after it, in depth and in both causal orders.
-with members as (
+with messages as (
     select
         tangle_name,
         root_id,
         message_id,
+        is_member,
         depth,
         position,
         thread_position
     from {{ ref('tangle_messages') }}
-    where is_member and {{ is_changed('root_id', ref('int_tangle_versions')) }}
+    where {{ is_changed('root_id', ref('int_tangle_versions')) }}
 )
 
 select
@@ -19,16 +20,17 @@ select
     edges.message_id,
     edges.previous_id
 from {{ ref('tangle_edges') }} as edges
-inner join members as later
+inner join messages as later
     on
         edges.tangle_name = later.tangle_name
         and edges.root_id = later.root_id
         and edges.message_id = later.message_id
-left join members as earlier
+left join messages as earlier
     on
         edges.tangle_name = earlier.tangle_name
         and edges.root_id = earlier.root_id
         and edges.previous_id = earlier.message_id
+        and earlier.is_member
 where
     edges.is_member_edge
     and {{ is_changed('edges.root_id', ref('int_tangle_versions')) }}

@@ -194,7 +194,8 @@ class PlannedRuns(metaclass=AdapterMeta):
         If each line is a group and the published table has no row of a changed one, its rows may stay where they are:
         then the table is grown, and the query is for the new rows alone.
         """
-        key, changed = _key_of(relation), self._building[_key_of(relation)].changed
+        key = _key_of(relation)
+        changed = self._building[key].changed
         names = ", ".join(column.quoted for column in self.get_columns_in_relation(relation))
         rows = f"select {names} from (\n{query}\n)"
         is_in_place = new_relation.identifier == relation.identifier
