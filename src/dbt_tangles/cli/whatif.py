@@ -5,6 +5,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from dbt_tangles.cli.log_arguments import group_logs, in_blocks, of_kind, with_standard_input
 from dbt_tangles.cli.options import FOUND, as_json, print_json_answer
@@ -14,6 +15,8 @@ from dbt_tangles.cli.tables import CommandError
 
 DELIVERIES = ("received", "shuffled", "delays", "withheld", "partition")
 TIE_BREAKS = ("name", "reversed", "author")
+#: Parameter: the deliveries that use it.
+_USED_BY = {"replicas": ("shuffled", "delays"), "delay_s": ("delays",), "heals": ("partition",)}
 _BARS = "▁▂▃▄▅▆▇█"
 #: The columns of the table: numbers of a replica, and their headings.
 _COLUMNS = {
@@ -57,6 +60,7 @@ def command(logs: tuple[str, ...], kind: str | None, pretty: bool, svg: str | No
     """
     if svg is not None and not svg.endswith(".svg"):
         raise CommandError(f"--svg {svg}: the picture is an SVG; give the file a name that ends in .svg")
+    _check_use(given["delivery"])
     with TemporaryDirectory() as folder, with_standard_input(logs, Path(folder)) as places:
         answer = _replay(places, kind, pretty, given)
     if svg is not None:
@@ -71,6 +75,16 @@ def command(logs: tuple[str, ...], kind: str | None, pretty: bool, svg: str | No
     else:
         _write(Page(), answer)
     return FOUND
+
+
+def _check_use(delivery: str) -> None:
+    """Refuse options that the delivery does not use."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        users = _USED_BY.get(parameter.name, DELIVERIES)
+        if delivery not in users and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE:
+            said = f"{parameter.opts[0]} is of the delivery {' or '.join(users)}, and not of {delivery}; leave it out"
+            raise CommandError(said)
 
 
 def _replay(logs: tuple[str, ...], kind: str | None, is_pretty: bool, given: dict[str, Any]) -> dict[str, Any]:

@@ -58,6 +58,8 @@ def read_nodes(batches: Iterator[pa.RecordBatch], most_indexers: int | None) -> 
         return Items(np.empty(0, np.int32), []), None
     numbered = number_bases(table)
     nodes, indexers = np.diff(numbered.graphs.base_start), np.diff(numbered.graphs.indexer_start)
+    if most_indexers and indexers.max() < most_indexers:
+        raise ValueError(f"--indexers {most_indexers}: bases have at most {indexers.max()} indexers; lower it")
     if len(nodes) > BASE_LIMIT or (nodes * indexers).sum() > ENTRY_LIMIT:
         raise ValueError("the log has too many bases, nodes or indexers; replay a part of it, or lower --indexers")
     return Items(*number_feeds(table["writer"].to_pylist())), numbered

@@ -13,7 +13,7 @@ from dbt_tangles.formats.events.verify_lines import OUTPUT_SCHEMA, verify_batche
 from log_lines import mutated, verified
 
 GOOD = {"timeline": "t", "event": "e", "after": ["a", "b"], "author": "x", "arrival": 7}
-NOT_LIST = "after is not a list of ids"
+NOT_LIST = "after is not a list of non-empty strings"
 NOT_WHOLE = "arrival is not a whole number of 64 bits"
 NO_TIMELINE_ID = "timeline is not a non-empty string"
 NO_EVENT_ID = "event is not a non-empty string"

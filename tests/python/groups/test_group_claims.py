@@ -340,6 +340,14 @@ def test_contents_of_the_document(kind):
     assert epoch_key(OF_DOCUMENT[kind], claim) is None
 
 
+def test_forms_of_a_feed_in_the_document_are_one_feed():
+    digest = f"{'-' * 42}A="
+    classic = [f"@{'+' * 42}A=.ed25519", f"ssb:feed/ed25519/{digest}", f"ssb:feed/classic/{digest}"]
+    metafeed = [f"@{'+' * 42}A=.bbfeed-v1", f"ssb:feed/bendybutt-v1/{digest}", f"ssb://feed/bendybutt-v1/{digest}"]
+    claim = group_claim(OF_DOCUMENT[ADD] | {"add": [*classic, "@a", *metafeed, "ssb:feed/x"]})
+    assert claim.feeds == (classic[0], "@a", metafeed[1], "ssb:feed/x")
+
+
 @pytest.mark.parametrize(
     ("kind", "change"),
     [

@@ -77,7 +77,7 @@ def _read(raw: bytes | None, length: int | None, max_line_bytes: int) -> Row:
     elif not is_id(event):
         detail = "event is not a non-empty string"
     elif type(after) is not list or not all(map(is_id, after)):
-        detail = "after is not a list of ids"
+        detail = "after is not a list of non-empty strings"
     elif (arrival := int64(arrival)) is None:
         detail = "arrival is not a whole number of 64 bits"
     elif author not in (None, "") and not is_id(author):

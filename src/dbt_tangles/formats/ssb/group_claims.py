@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from dbt_tangles.columns.group_kinds import ADD, EPOCH_INIT, EXCLUDE, ROOT_INIT
 from dbt_tangles.formats.ssb.envelope import opening_key
-from dbt_tangles.formats.ssb.ids import referenced_id
+from dbt_tangles.formats.ssb.ids import normalise_feed, referenced_id
 from dbt_tangles.formats.ssb.redact import fingerprint
 from dbt_tangles.kernel_runtime.row_schema import Int32
 from dbt_tangles.reasons import GroupReason
@@ -85,7 +85,7 @@ class GroupClaim(NamedTuple):
     previous_epochs: list[str | None] | None = None
     epoch_id: str | None = None  # the epoch of an add or exclude, the root of its members tangle
     key_fingerprint: str | None = None  # of the epoch's secret: the new one (inits) or the one handed out (adds)
-    feeds: tuple[str, ...] = ()  # the added or excluded feeds, as given, distinct, in their order; strings only
+    feeds: tuple[str, ...] = ()  # the added or excluded feeds, distinct, in their order; strings only
     author_root: str | None = None  # the root feed of the author, as given by an epoch init
     # The entries that violate the pattern of the first entry of their list, and that peers accept unchecked.
     unchecked_count: Int32 = 0
@@ -132,7 +132,8 @@ def group_claim(content: Any) -> GroupClaim | None:
     if is_of_document:
         named = next((content[key] for key in _DOCUMENT_FEEDS.get(kind, ()) if key in content), [])
         feeds = _distinct(named if type(named) is list else [named])
-        return claim._replace(feeds=tuple(feed for feed in feeds if not feed.startswith(_GROUP_IDS)))
+        feeds = _distinct(normalise_feed(feed) for feed in feeds if not feed.startswith(_GROUP_IDS))
+        return claim._replace(feeds=feeds)
     recps = content.get("recps", ())
     return claim._replace(
         group_uri=recps[0] if recps else None,

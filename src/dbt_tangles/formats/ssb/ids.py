@@ -1,7 +1,7 @@
-"""Message ids: computed from the canonical text, and normalised to the sigil form.
+"""Message ids: computed from the canonical text, and normalised to the sigil form; one form for ids of feeds.
 
-Source: SSB protocol guide, "message ID"; SSB URI specification, "message" URIs; ssb-uri2, the forms that it takes;
-ssb-ref, links with a query.
+Source: SSB protocol guide, "message ID"; SSB URI specification, "message" and "feed" URIs; ssb-uri2, the forms that it
+takes; ssb-ref, links with a query.
 """
 
 import re
@@ -12,10 +12,14 @@ _SIGIL = re.compile(r"%([A-Za-z0-9+/]{43}=)\.([a-z0-9-]{1,20})(?:\?.*)?", re.DOT
 _URI = re.compile(
     r"ssb:(?:message:([a-z0-9-]{1,30}):|(?://)?message/([a-z0-9-]{1,30})/)([A-Za-z0-9_-]{43}=)(?:[?#].*)?", re.DOTALL
 )
+_FEED = re.compile(
+    r"@([A-Za-z0-9+/]{43}=)\.([a-z0-9-]{1,20})|"
+    r"ssb:(?:feed:([a-z0-9-]{1,20}):|(?://)?feed/([a-z0-9-]{1,20})/)([A-Za-z0-9_-]{43}=)"
+)
 #: The 43rd character encodes two bits of the hash and four zeros, as in every canonical base64 of 32 bytes.
 _LAST_DIGITS = frozenset("AEIMQUYcgkosw048")
 _CLASSIC = frozenset({"classic", "sha256"})
-_TO_SIGIL_ALPHABET = str.maketrans("-_", "+/")
+_TO_SIGIL_ALPHABET, _TO_URI_ALPHABET = str.maketrans("-_", "+/"), str.maketrans("+/", "-_")
 
 
 def message_id(text: str) -> str:
@@ -65,3 +69,18 @@ def referenced_id(reference: str) -> str | None:
             return f"ssb:message/{message_format}/{digest}"
         return f"%{digest.translate(_TO_SIGIL_ALPHABET)}.sha256" if digest[42] in _LAST_DIGITS else None
     return None
+
+
+def normalise_feed(reference: str) -> str:
+    """Convert a feed's id to the form that messages of its kind have; return every other string unchanged.
+
+    Returns:
+        ``@<base64>.ed25519`` for a classic feed, and ``ssb:feed/bendybutt-v1/<url-safe base64>`` for a metafeed.
+    """
+    if match := _FEED.fullmatch(reference):
+        digest, feed_format = match[1] or match[5], match[2] or match[3] or match[4]
+        if feed_format in ("ed25519", "classic"):
+            return f"@{digest.translate(_TO_SIGIL_ALPHABET)}.ed25519"
+        if feed_format in ("bbfeed-v1", "bendybutt-v1"):
+            return f"ssb:feed/bendybutt-v1/{digest.translate(_TO_URI_ALPHABET)}"
+    return reference
