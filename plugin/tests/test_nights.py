@@ -227,6 +227,20 @@ def test_a_test_looks_at_the_groups_that_changed(nights):
     assert "where version > 2" in file.read_text()
 
 
+@pytest.mark.sail
+def test_a_test_that_asks_for_the_time_runs_each_night(nights):
+    tests = nights.built.project_dir / "tests"
+    tests.mkdir()
+    for name, time in (
+        ("by_clock", "current_date()"),
+        ("by_run", "'{{ run_started_at }}'"),
+        ("by_day", "'2100-01-01'"),
+    ):
+        (tests / f"{name}.sql").write_text(f"select * from {{{{ ref('sums') }}}} where {time} < '2020-01-01'")
+    nights.run()
+    assert {name for name, said in nights.run().items() if said != "unchanged"} == {"by_clock", "by_run"}
+
+
 @pytest.mark.long
 @pytest.mark.sail
 @pytest.mark.iceberg

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from dbt_spark_python.incremental.passes import PassedTests
+from dbt_spark_python.incremental.passes import PassedTests, is_repeatable
 from dbt_spark_python.incremental.plan import COMPLETE, REBUILD, REPLACE, REUSE, VERSIONS, Planner
 from simulated_runs import Parts, graph, node
 
@@ -18,6 +18,7 @@ TEST = {
     "depends_on": {"nodes": ["model.shop.sums"]},
 }
 DEFINITION = {"code": "1"}
+QUERY = "select * from `shop`.`sums` where total <= 0"
 
 
 class Shop:
@@ -48,7 +49,11 @@ class Shop:
 
     def passes(self, **more) -> None:
         """Record that the test passed."""
-        PassedTests(self.warehouse).record(TEST["schema"], TEST["unique_id"], DEFINITION, self.plan(**more))
+        PassedTests(self.warehouse).record(TEST["schema"], TEST["unique_id"], DEFINITION, self.plan(**more), QUERY)
+
+    def has_query(self, query: str) -> bool:
+        """Whether the test passed with a query."""
+        return PassedTests(self.warehouse).has_query(TEST["schema"], TEST["unique_id"], query)
 
 
 @pytest.fixture
@@ -77,6 +82,35 @@ def test_it_looks_at_the_groups_that_changed_since(shop):
     shop.build(6, "six")
     assert shop.plan()[:3] == (REPLACE, 5, 6)
     assert shop.plan(definition={"code": "2"})[:3] == (REBUILD, 0, 6)
+
+
+def test_it_passed_with_one_query(shop):
+    """A query over changed groups does not take the place of that over all rows."""
+    assert not shop.has_query(QUERY)
+    shop.passes()
+    shop.build(2, "two")
+    assert shop.plan().action == REPLACE
+    shop.passes()
+    assert shop.has_query(QUERY) and not shop.has_query(f"{QUERY} and at < '2026-11-30'")
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        (QUERY, True),
+        ("with sums as (select 1) select * from sums join Shop.Sums", True),
+        ("select 'now()', `today` -- as of now\nfrom shop.sums /* rand() */ where concurrent_count > 0", True),
+        *(
+            (f"select * from shop.sums where at < {time}", False)
+            for time in ("NOW()", "current_date", "current_timestamp()")
+        ),
+        ("select * from shop.sums where rand() < 1", False),
+        ("select * from shop.sums join `shop`.other using (id)", False),
+        ("select * from shop.sums, (select * from\n  other.sums)", False),
+    ],
+)
+def test_queries_that_have_the_same_result_again(query, expected):
+    assert is_repeatable(query, ["`shop`.`sums`"]) is expected
 
 
 def test_a_history_that_began_anew(shop):

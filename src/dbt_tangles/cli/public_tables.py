@@ -49,13 +49,15 @@ def _connect(files: dict[str, list[str]]) -> duckdb.DuckDBPyConnection:
 def other_tables(tables: Tables) -> dict[str, list[str]]:
     """List the files of the tables of other models: those of this schema, and as `SCHEMA.TABLE` those of other schemas.
 
-    Internal tables, whose names begin as dbt's staging or intermediate models, may hold secrets and are left out.
+    Internal tables, whose names begin as dbt's staging or intermediate models, may hold secrets and are left out. So
+    are tables of Delta Lake: not all of their files have valid rows.
     """
     ours = {path.stem for top in _OURS for path in (project_folder() / top).rglob("*") if path.suffix in _SUFFIXES}
     found = {}
     for table in sorted(tables.folder.parent.glob("*.db/*")):
         name = table.name if table.parent == tables.folder else f"{table.parent.stem}.{table.name}"
         is_read = _NAME.fullmatch(name) and table.name not in ours and table.name.partition("_")[0] not in _INTERNAL
+        is_read = is_read and not (table / "_delta_log").exists()
         files = sorted(map(str, table.glob("[!._]*.parquet"))) if is_read else []
         if files and all(map(os.path.isfile, files)):
             found[name] = files

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pty
+import shutil
 import stat
 import subprocess
 import sys
@@ -99,6 +100,8 @@ def test_tables_of_other_models(warehouse):
         (warehouse.root / name).rename(warehouse.root / "shop.db" / name)
     warehouse.write("feed_next").move("feed_next", "shop")
     (warehouse.root / "shop.db" / "feed_next").rename(warehouse.root / "shop.db" / "orders")
+    shutil.copytree(warehouse.root / "shop.db" / "orders", warehouse.root / "shop.db" / "of_delta_lake")
+    (warehouse.root / "shop.db" / "of_delta_lake" / "_delta_log").mkdir()
     answer = warehouse.json(
         "sql", "select (select count(*) from my_feeds), (select count(*) from shop.orders), author from feeds"
     )

@@ -22,6 +22,7 @@ from dbt_spark_python.incremental.earlier import (
     ModelPlan,
     set_plan,
 )
+from dbt_spark_python.incremental.passes import is_repeatable
 from dbt_spark_python.incremental.plan import COMPLETE, MATERIALIZATION, REBUILD, REUSE, Plan, Planner
 from dbt_spark_python.incremental.snapshot_tables import SnapshotTables
 from dbt_spark_python.incremental.table_formats import FORMATS
@@ -231,6 +232,16 @@ class PlannedRuns(metaclass=AdapterMeta):
             self._building[name] = publication._replace(groups=groups)
 
     @available
+    def passes_again(self, nodes: Mapping[str, Any], test_id: str, query: str) -> bool:
+        """Whether a test that is planned for reuse would pass again; if that is uncertain, it is planned to run."""
+        test, plan = nodes[test_id], self._plans[test_id]
+        tables = {full_name(*self._table_read(nodes[each])) for each in test["depends_on"]["nodes"] if each in nodes}
+        if is_repeatable(query, tables) and self._tables.passes.has_query(test["schema"], test_id, query):
+            return True
+        self._plans[test_id] = plan._replace(action=REBUILD)
+        return False
+
+    @available
     def passing_result(self) -> agate.Table:
         """Return the result table that dbt expects from a passing test."""
         return agate_helper.table_from_data_flat(
@@ -250,7 +261,8 @@ class PlannedRuns(metaclass=AdapterMeta):
         """Record that a planned test passed, if it did."""
         plan = self._plans.get(node.unique_id)
         if plan is not None and plan.action != REUSE and self._tables.passes is not None and passed(context):
-            self._tables.passes.record(node.schema, node.unique_id, self._definitions.of(node.unique_id), plan)
+            definition = self._definitions.of(node.unique_id)
+            self._tables.passes.record(node.schema, node.unique_id, definition, plan, node.compiled_code)
 
     def publish_table(self, schema: str, name: str) -> None:
         """Publish a new table, or record that a published one was reused."""

@@ -6,7 +6,8 @@
 import contextlib
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,14 @@ from dbt_spark_python.table_store import durable_files
 from dbt_spark_python.table_store.warehouse import Warehouse
 
 _FOLDER = ".passed"
+#: Texts and comments of SQL.
+_TEXT = re.compile(r"'(?:[^'\\]|\\.)*'|--[^\n]*|/\*.*?\*/", re.DOTALL)
+#: SQL functions that differ from run to run.
+_CHANGING = re.compile(
+    r"\b(now|current_(date|time|timestamp)|localtimestamp|curdate|unix_timestamp|rand(n|om|str)?|uuid|shuffle)\b", re.I
+)
+#: A qualified table.
+_TABLE = re.compile(r"\b(?:from|join)\s+((?:`[^`]+`|\w+)(?:\.(?:`[^`]+`|\w+))+)", re.I)
 
 
 class PassedTests:
@@ -46,13 +55,19 @@ class PassedTests:
             return new._replace(action=REPLACE, since=noted["groups"]["upto"])
         return new
 
-    def record(self, schema: str, test_id: str, definition: Mapping[str, str], plan: Plan) -> None:
+    def has_query(self, schema: str, test_id: str, query: str) -> bool:
+        """Whether a test passed with the same query, which may hold a time, or the result of another query."""
+        return self._read(schema, test_id).get("query") == digest(query)
+
+    def record(self, schema: str, test_id: str, definition: Mapping[str, str], plan: Plan, query: str) -> None:
         """Record that a test passed, and on which inputs; if this cannot be written, the test runs again next time."""
         if plan.inputs is None:
             return
         place = self._place(schema, test_id)
+        of_all_rows = digest(query) if plan.action == REBUILD else self._read(schema, test_id).get("query")
         noted = {
             "definition": digest(definition),
+            "query": of_all_rows,
             "inputs": plan.inputs,
             "groups": {"history": plan.history, "upto": plan.upto},
         }
@@ -69,3 +84,19 @@ class PassedTests:
     def _place(self, schema: str, test_id: str) -> Path:
         name = f"{schema.lower()} {test_id}"
         return self._warehouse.root / _FOLDER / hashlib.sha256(name.encode()).hexdigest()
+
+
+def is_repeatable(query: str, tables: Collection[str]) -> bool:
+    """Whether a query has the same result while these tables stay: it asks for no time, and reads no other table.
+
+    Args:
+        query: The query.
+        tables: SQL names, with their schemas.
+    """
+    bare = _TEXT.sub(" ", query)
+    known = {_plain(table) for table in tables}
+    return not _CHANGING.search(bare) and known.issuperset(map(_plain, _TABLE.findall(bare)))
+
+
+def _plain(table: str) -> str:
+    return table.replace("`", "").lower()

@@ -10,8 +10,8 @@
     {%- endif -%}
     {%- if not adapter.clone_table(this, defer_relation) -%}
         {% do exceptions.raise_compiler_error(
-            defer_relation ~ ' is not a complete parquet table of this warehouse: build it again, or leave it out with --exclude '
-            ~ model.name
+            defer_relation ~ ' is not a complete parquet table of this warehouse: build it again, or leave a table of Delta Lake out'
+            ~ ' with --exclude ' ~ model.name
         ) %}
     {%- endif -%}
     {% do store_raw_result('main', message='cloned', code='cloned', rows_affected=0) %}
