@@ -63,10 +63,10 @@ class Nights:
         assert self.rows("days") == expected_days(self.orders)
 
     def manifest(self, name: str) -> dict:
-        """The manifest of a table."""
+        """The manifest of a table; on a table format, empty if it has none."""
         if ENGINE in FORMATS:
             properties = dict(self.ask(f"show tblproperties {{{name}}}"))
-            return json.loads(bytes.fromhex(properties["dbt_spark_python.manifest"]))
+            return json.loads(bytes.fromhex(properties.get("dbt_spark_python.manifest", b"{}".hex())))
         return manifest.read(self.built.warehouse / f"{self.built.schema}.db" / name)
 
     def alter(self, name: str) -> None:

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from conftest import ENGINE
 from dbt_spark_python.incremental.snapshot_tables import SnapshotTables
 from shop_nights import FIRST
 from shop_project import expected_sums
@@ -27,7 +28,7 @@ def test_a_commit_without_its_manifest_is_made_again(nights, monkeypatch):
         patch.setattr(SnapshotTables, "publish", fail_for_sums)
         assert "stopped" in nights.run()["sums"]
     assert nights.rows("sums") == expected_sums(nights.orders)
-    assert nights.manifest("sums") == before
+    assert nights.manifest("sums") == ({} if ENGINE == "delta" else before)
     nights.run()
     nights.check()
     assert nights.facts("sums")[:2] == (0, 2)

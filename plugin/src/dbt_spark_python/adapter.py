@@ -14,7 +14,6 @@ from dbt.artifacts.resources.types import NodeType
 from dbt.flags import get_flags
 from dbt_common.events.event_manager_client import add_callback_to_manager
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
-from pyspark.errors import PySparkException
 
 from dbt_spark_python.engines import sail
 from dbt_spark_python.fences.quiet_libraries import quiet_libraries
@@ -283,7 +282,7 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
         try:
             found = find_input(connection.python_session(self.config.credentials), path, name)
             return {"files": len(found.files), "bytes": found.count_bytes()}
-        except (ValueError, OSError, PySparkException):  # the run has read the log; its size alone is unknown
+        except Exception:  # of many types, as of a lost connection; the run has read the log, its size alone is unknown
             return None
 
     @available

@@ -1,7 +1,8 @@
 """Planned tables of Iceberg or Delta Lake in a catalog: the manifest is a table property that names a snapshot.
 
 A table is written in one commit; a second commit writes its manifest. If a process is killed between the two, the
-manifest names an earlier snapshot, so the next run rebuilds the table, as it does after a change by another program.
+manifest names an earlier snapshot (Iceberg) or is gone (Delta Lake), so the next run rebuilds the table, as it does
+after a change by another program.
 """
 
 import json
