@@ -45,15 +45,18 @@ class Shop:
         planner = Planner(
             self.nodes, Parts(self.nodes), lambda each: self.manifests.get(each["unique_id"], {}), set(), str
         )
-        return PassedTests(self.warehouse).plan(planner, test, definition, full_refresh)
+        self.passed = PassedTests(self.warehouse)
+        return self.passed.plan(planner, test, definition, full_refresh)
 
     def passes(self, **more) -> None:
         """Record that the test passed."""
-        PassedTests(self.warehouse).record(TEST["schema"], TEST["unique_id"], DEFINITION, self.plan(**more), QUERY)
+        plan = self.plan(**more)
+        self.passed.record(TEST["schema"], TEST["unique_id"], DEFINITION, plan, QUERY)
 
     def has_query(self, query: str) -> bool:
         """Whether the test passed with a query."""
-        return PassedTests(self.warehouse).has_query(TEST["schema"], TEST["unique_id"], query)
+        self.plan()
+        return self.passed.has_query(TEST["unique_id"], query)
 
 
 @pytest.fixture

@@ -15,8 +15,6 @@ from dbt_tangles.cli.tables import CommandError
 
 DELIVERIES = ("received", "shuffled", "delays", "withheld", "partition")
 TIE_BREAKS = ("name", "reversed", "author")
-#: Parameter: the deliveries that use it.
-_USED_BY = {"replicas": ("shuffled", "delays"), "delay_s": ("delays",), "heals": ("partition",)}
 _BARS = "▁▂▃▄▅▆▇█"
 #: The columns of the table: numbers of a replica, and their headings.
 _COLUMNS = {
@@ -60,7 +58,6 @@ def command(logs: tuple[str, ...], kind: str | None, pretty: bool, svg: str | No
     """
     if svg is not None and not svg.endswith(".svg"):
         raise CommandError(f"--svg {svg}: the picture is an SVG; give the file a name that ends in .svg")
-    _check_use(given["delivery"])
     with TemporaryDirectory() as folder, with_standard_input(logs, Path(folder)) as places:
         answer = _replay(places, kind, pretty, given)
     if svg is not None:
@@ -78,10 +75,14 @@ def command(logs: tuple[str, ...], kind: str | None, pretty: bool, svg: str | No
 
 
 def _check_use(delivery: str) -> None:
-    """Refuse options that the delivery does not use."""
+    """Refuse options that the delivery does not use; `replay_log` refuses an author who is not withheld."""
+    from dbt_tangles.whatif.answer import PARAMETERS, REPLICAS
+
     context = click.get_current_context()
+    used_by = {"replicas": [each for each in DELIVERIES if each not in REPLICAS]}
+    used_by |= {name: [each] for each, name in PARAMETERS.items() if name != "withheld"}
     for parameter in context.command.params:
-        users = _USED_BY.get(parameter.name, DELIVERIES)
+        users = used_by.get(parameter.name, DELIVERIES)
         if delivery not in users and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE:
             said = f"{parameter.opts[0]} is of the delivery {' or '.join(users)}, and not of {delivery}; leave it out"
             raise CommandError(said)
@@ -93,6 +94,7 @@ def _replay(logs: tuple[str, ...], kind: str | None, is_pretty: bool, given: dic
     from dbt_tangles.whatif.answer import Rules, replay_log
     from dbt_tangles.whatif.deliveries import Model
 
+    _check_use(given["delivery"])
     _, groups = group_logs(logs, kind, is_pretty)
     if len(groups) > 1:
         raise CommandError(f"the logs are of several kinds, {join_names([*groups])}; name those of one kind")

@@ -15,8 +15,9 @@ from dbt_tangles.whatif.measures import compare, moments, sum_up
 #: The most lines of a log, and the most items times replicas.
 LINE_LIMIT, ITEM_LIMIT = 1_000_000, 2_000_000
 #: The replicas of deliveries without chance; further ones would repeat them.
-_REPLICAS = {RECEIVED: 1, WITHHELD: 2, PARTITION: 2}
-_PARAMETERS = {DELAYS: "delay_s", WITHHELD: "withheld", PARTITION: "heals"}
+REPLICAS = {RECEIVED: 1, WITHHELD: 2, PARTITION: 2}
+#: Delivery: its parameter.
+PARAMETERS = {DELAYS: "delay_s", WITHHELD: "withheld", PARTITION: "heals"}
 
 
 class Rules(NamedTuple):
@@ -55,7 +56,7 @@ def replay_log(
         raise ValueError("the log has no usable line; `tangles lint` gives the reasons")
     if model.withheld:
         model = model._replace(withheld=_author(items, model.withheld))
-    replicas = _REPLICAS.get(model.delivery, replicas)
+    replicas = REPLICAS.get(model.delivery, replicas)
     if len(items.feed) * replicas > ITEM_LIMIT:
         raise ValueError(f"{len(items.feed):,} items times {replicas} replicas exceed {ITEM_LIMIT:,}; lower --replicas")
     received = [deliver(items, model, replica) for replica in range(replicas)]
@@ -66,7 +67,7 @@ def replay_log(
         else:
             found.append(timelines.replay(events, numbers[each.arrived], wanted, rules.batch or 1))
     is_timed = clock(items, model.delivery)[1]
-    shown = ("delivery", "seed", _PARAMETERS.get(model.delivery))
+    shown = ("delivery", "seed", PARAMETERS.get(model.delivery))
     return {
         "kind": kind,
         "lines": lines[0],

@@ -236,7 +236,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         """Whether a test that is planned for reuse would pass again; if that is uncertain, it is planned to run."""
         test, plan = nodes[test_id], self._plans[test_id]
         tables = {full_name(*self._table_read(nodes[each])) for each in test["depends_on"]["nodes"] if each in nodes}
-        if is_repeatable(query, tables) and self._tables.passes.has_query(test["schema"], test_id, query):
+        if is_repeatable(query, tables) and self._tables.passes.has_query(test_id, query):
             return True
         self._plans[test_id] = plan._replace(action=REBUILD)
         return False

@@ -72,7 +72,7 @@ _plans: dict[str, ModelPlan] = {}  # of the Python models of this process, by th
 
 def set_plan(relation: object, plan: ModelPlan) -> None:
     """Set the plan of a Python model before it runs."""
-    _plans[_plain(relation)] = plan
+    _plans[plain_name(relation)] = plan
 
 
 def earlier(spark: SparkSession, relation: object) -> DataFrame | None:
@@ -107,10 +107,11 @@ def add_kept_rows(spark: SparkSession, relation: object, rows: DataFrame) -> Dat
 
 
 def _plan_of(relation: object) -> ModelPlan:
-    return _plans.get(_plain(relation), ModelPlan())
+    return _plans.get(plain_name(relation), ModelPlan())
 
 
-def _plain(relation: object) -> str:
+def plain_name(relation: object) -> str:
+    """Return the name of a table without quotes, in lower case."""
     return str(relation).replace("`", "").lower()
 
 

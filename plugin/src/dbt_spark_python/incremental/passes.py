@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dbt_spark_python.incremental.definition import digest
+from dbt_spark_python.incremental.earlier import plain_name
 from dbt_spark_python.incremental.plan import REBUILD, REPLACE, REUSE, Plan, Planner
 from dbt_spark_python.table_store import durable_files
 from dbt_spark_python.table_store.warehouse import Warehouse
@@ -32,6 +33,7 @@ class PassedTests:
 
     def __init__(self, warehouse: Warehouse) -> None:
         self._warehouse = warehouse
+        self._queries: dict[str, str | None] = {}  # of planned tests, the digests of the queries with which they passed
 
     def plan(
         self, planner: Planner, test: Mapping[str, Any], definition: Mapping[str, str], full_refresh: bool
@@ -42,6 +44,7 @@ class PassedTests:
         its only input: rows of unchanged groups would pass again.
         """
         inputs, noted = planner.inputs(test["unique_id"]), self._read(test["schema"], test["unique_id"])
+        self._queries[test["unique_id"]] = noted.get("query")
         is_declared = planner.versions_id(test["unique_id"]) is not None
         groups = planner.groups_of(test["unique_id"] if is_declared else test.get("attached_node") or "")
         new = Plan(REBUILD, upto=groups["upto"], history=groups["history"], inputs=inputs)
@@ -55,19 +58,18 @@ class PassedTests:
             return new._replace(action=REPLACE, since=noted["groups"]["upto"])
         return new
 
-    def has_query(self, schema: str, test_id: str, query: str) -> bool:
-        """Whether a test passed with the same query, which may hold a time, or the result of another query."""
-        return self._read(schema, test_id).get("query") == digest(query)
+    def has_query(self, test_id: str, query: str) -> bool:
+        """Whether a planned test passed with the same query, which may hold a time, or the result of another query."""
+        return self._queries.get(test_id) == digest(query)
 
     def record(self, schema: str, test_id: str, definition: Mapping[str, str], plan: Plan, query: str) -> None:
         """Record that a test passed, and on which inputs; if this cannot be written, the test runs again next time."""
         if plan.inputs is None:
             return
         place = self._place(schema, test_id)
-        of_all_rows = digest(query) if plan.action == REBUILD else self._read(schema, test_id).get("query")
         noted = {
             "definition": digest(definition),
-            "query": of_all_rows,
+            "query": digest(query) if plan.action == REBUILD else self._queries.get(test_id),
             "inputs": plan.inputs,
             "groups": {"history": plan.history, "upto": plan.upto},
         }
@@ -94,9 +96,5 @@ def is_repeatable(query: str, tables: Collection[str]) -> bool:
         tables: SQL names, with their schemas.
     """
     bare = _TEXT.sub(" ", query)
-    known = {_plain(table) for table in tables}
-    return not _CHANGING.search(bare) and known.issuperset(map(_plain, _TABLE.findall(bare)))
-
-
-def _plain(table: str) -> str:
-    return table.replace("`", "").lower()
+    known = {plain_name(table) for table in tables}
+    return not _CHANGING.search(bare) and known.issuperset(map(plain_name, _TABLE.findall(bare)))

@@ -131,9 +131,8 @@ def group_claim(content: Any) -> GroupClaim | None:
     )
     if is_of_document:
         named = next((content[key] for key in _DOCUMENT_FEEDS.get(kind, ()) if key in content), [])
-        feeds = _distinct(named if type(named) is list else [named])
-        feeds = _distinct(normalise_feed(feed) for feed in feeds if not feed.startswith(_GROUP_IDS))
-        return claim._replace(feeds=feeds)
+        listed = [each for each in (named if type(named) is list else [named]) if type(each) is str]
+        return claim._replace(feeds=_distinct(normalise_feed(f) for f in listed if not f.startswith(_GROUP_IDS)))
     recps = content.get("recps", ())
     return claim._replace(
         group_uri=recps[0] if recps else None,
