@@ -37,6 +37,7 @@ def as_line(base_id, writer, length, heads, batch=1):
     return to_line({"base": base_id, "writer": writer, "length": length, "heads": pairs, "batch": batch, "value": 1})
 
 
+@pytest.mark.long
 def test_views_and_updates_of_growing_bases(project):
     """Build a log, then the next nodes of its writers; compare views and updates of each build."""
     bases, lines = random_bases(range(200, 215))

@@ -63,6 +63,7 @@ def test_a_run_for_each_model_builds_the_tables_of_one_run(production, project, 
         assert own.sorted_rows(name) == built.sorted_rows(name), name
 
 
+@pytest.mark.long
 def test_clone_copies_tables_that_the_next_build_reuses(production, project):
     built, state = production
     copy = project("habits_clone", **built.vars)
@@ -173,6 +174,7 @@ def forum(project, tmp_path_factory) -> DbtProject:
     return built
 
 
+@pytest.mark.long
 def test_freshness_of_a_log_that_is_a_source(forum):
     """Its loading time is long ago, so the check fails, as it should."""
     result = forum.invoke("source", "freshness")
@@ -186,6 +188,7 @@ def mend(forum: DbtProject) -> None:
     (forum.project_dir / "models" / "names.sql").write_text("select author from {{ ref('tangles', 'feeds') }}")
 
 
+@pytest.mark.long
 def test_retry_builds_failed_and_skipped_models(forum):
     result = forum.invoke("run", "--select", "+feeds", "names+")
     assert {r.node.name: str(r.status) for r in result.result if r.status != "success"} == {

@@ -54,7 +54,7 @@ def compiled(fixtures) -> set[Comparison]:
     found = set()
     for variables in ({}, {"consensus_rule": "design"}):
         project = DbtProject(fixtures.warehouse, fixtures.schema, vars=variables)
-        result = project.invoke("compile", "--select", "test_name:matches_document", "test_name:matches_tables")
+        result = project.invoke_parsed("compile", "--select", "test_name:matches_document", "test_name:matches_tables")
         assert result.success, result.exception
         found |= {comparison for done in result.result for comparison in comparisons(done.node)}
     texts = [path.read_text() for folder in ("models", "seeds") for path in (ROOT / folder).rglob("*.yml")]

@@ -82,7 +82,10 @@ def built(variables, project):
     return kernel
 
 
-@pytest.fixture(scope="module", params=["sql", pytest.param("auto", marks=pytest.mark.long), "auto above the limit"])
+@pytest.fixture(
+    scope="module",
+    params=["sql", *(pytest.param(name, marks=pytest.mark.long) for name in ("auto", "auto above the limit"))],
+)
 def other(request, built, variables, project):
     """Rebuild the tables that depend on the engine with another engine."""
     engine = project("engines", **variables, **ENGINES[request.param])

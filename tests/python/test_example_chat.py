@@ -32,6 +32,7 @@ def thread() -> tuple[str, list[bytes]]:
     return f"chat:{made.ids['A']}", made.lines
 
 
+@pytest.mark.long
 def test_a_chat_updates_as_a_build_publishes(project, tmp_path, thread):
     timeline, lines = thread
     path, built = tmp_path / "chat.sqlite", project("chat")

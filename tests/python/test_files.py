@@ -64,6 +64,7 @@ def test_lines_of_compressed_files_are_used(odd_files):
     assert sum(map(len, of_these.values())) == sum(odd_files.expected["ssb"].values()) + len(FAULTS)
 
 
+@pytest.mark.long
 def test_logs_without_a_sound_line(project, tmp_path):
     contents = {"ssb": b"no gzip", "pzp": gzip.compress(b"{}\n")[:5], "event": gzip.compress(b"{}\n\nx\n")}
     for log, content in contents.items():

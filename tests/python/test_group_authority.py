@@ -126,6 +126,7 @@ def test_the_rule_is_off_by_default(installed):
     assert len(installed.rows("group_epochs")) == 3
 
 
+@pytest.mark.long
 def test_the_rule_in_nights_that_learn_who_is_who(project):
     """Mallory is unknown at first and counts. Once the log says who she is, her messages are set aside."""
     options = {"verify_signatures": False, "group_authority": True}

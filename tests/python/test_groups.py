@@ -153,6 +153,7 @@ def test_dropped_after_return(peers):
     assert not peers.feeds(group_id, found["epoch_id"], "is_missing")
 
 
+@pytest.mark.long
 @pytest.mark.sail  # Sail's workers are threads of this process, so they see the patched function
 def test_another_key_with_the_same_fingerprint_changes_the_group(project, monkeypatch):
     """A copy of an init has the least key of all. Its epoch becomes the preferred one, and only the key tells that."""

@@ -41,13 +41,13 @@ def test_a_key_is_32_bytes_and_absent_or_empty_is_none():
 
 
 @pytest.mark.parametrize("way", ["--vars", "dbt_project.yml"])
-def test_the_old_var_is_refused_with_advice(way, project, tmp_path):
+def test_the_old_var_is_refused_with_advice(way, project, manifest, tmp_path):
     """The error says which variable replaces it, and that the key has been exposed."""
     if way == "--vars":
         wrong = project("old_var_given", ssb_hmac_key=SPELT)
     else:
         wrong = project("old_var", with_vars(tmp_path / "p", ssb_hmac_key=SPELT))
-    said = refusal(wrong.invoke("run"))
+    said = refusal(wrong.invoke("run", manifest=manifest))
     assert "var 'ssb_hmac_key' is not taken" in said and NAME in said
     assert "delete them" in said and "change the key" in said
     assert SPELT not in said

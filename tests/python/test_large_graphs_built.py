@@ -7,6 +7,8 @@ import pytest
 from log_files import selection_of
 from small_log import EVENTS as LIMIT
 
+pytestmark = pytest.mark.long  # graph/test_large_graphs.py has the limits of kernels
+
 TANGLES = ("tangle_messages", "tangles", "tangle_edges", "tangle_ancestors", "tangle_clocks")
 TIMELINES = ("timeline_events", "timeline_links", "timeline_edits", "timeline_stats", "timeline_rejects")
 SELECTED = ("--select", *selection_of(*TANGLES, *TIMELINES))
@@ -81,7 +83,6 @@ def test_why_names_the_limit(tables, limited):
     assert "what to do: build with a larger graph_limit" in said
 
 
-@pytest.mark.long
 def test_raised_limits(project, small, tables):
     """The previous output of a graph that was too large is not a basis for its order."""
     raised = project("large_graphs", **small.vars, rows_in_memory=2).run(*SELECTED)

@@ -191,6 +191,7 @@ def test_every_reason_is_documented_of_claims(claimed):
     assert check_reasons(claimed[1])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("table", TABLES)
 def test_order_files_and_partitions(table, claimed, shuffled):
     expected = contents(claimed[1], table)

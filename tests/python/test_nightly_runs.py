@@ -102,6 +102,7 @@ def test_any_steps_end_in_the_same_rows(project, tmp_path, steps, seed):
             shutil.rmtree(built.warehouse / f"{at_once.schema}.db")
 
 
+@pytest.mark.long
 def test_a_copy_with_another_decrypted_content_changes_the_timeline_of_the_log(project):
     writers = [Author.from_seed(name) for name in ("one", "two", "sealed")]
     roots = [value_of(POST, writer) for writer in writers[:2]]

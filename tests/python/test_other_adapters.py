@@ -15,7 +15,7 @@ tangles:
 """
 
 
-@pytest.mark.parametrize("command", ["parse", "build"])
+@pytest.mark.parametrize("command", ["parse", pytest.param("build", marks=pytest.mark.long)])
 def test_the_error_names_the_type_and_the_packages(command, tmp_path):
     (tmp_path / "profiles.yml").write_text(PROFILE)
     places = ["--project-dir", ROOT, "--profiles-dir", tmp_path, "--log-path", tmp_path / "logs"]

@@ -9,6 +9,8 @@ from conftest import DATA
 from dbt_tangles.algorithms.timeline.verify_edits import replay
 from log_files import read_cases
 
+pytestmark = pytest.mark.long  # test_nightly_runs.py has quick nights
+
 TABLES = ("timeline_events", "timeline_links", "timeline_edits", "timeline_rejects", "timeline_stats")
 MODELS = ("--select", "+int_timeline_order", *TABLES, "timeline_updates")
 

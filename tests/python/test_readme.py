@@ -42,7 +42,7 @@ def test_there_are_commands_to_run():
 
 @pytest.mark.parametrize("command", sorted(set(SHOWS)))
 def test_show(fixtures, command):
-    result = fixtures.invoke(*shlex.split(command))
+    result = fixtures.invoke_parsed(*shlex.split(command))
     assert result.success, result.exception
     assert len(result.result.results[0].agate_table.rows) > 0
 

@@ -35,6 +35,7 @@ def is_of_tangles(node) -> bool:
     return node.package_name == "tangles" and node.resource_type == "model"
 
 
+@pytest.mark.long
 def test_a_thread_of_two_kinds_has_one_row(warehouse, tmp_path):
     """The larger tangle represents the thread, and the project's tests pass."""
     folder = tmp_path / "forum"

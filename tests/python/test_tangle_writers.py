@@ -74,6 +74,7 @@ def test_verdicts_do_not_depend_on_order_or_nights(project, log, seed):
     check(build(project, f"writers_{seed}", lines), log)
 
 
+@pytest.mark.long
 def test_another_rule_and_another_root(project, log):
     """A var may change the writers, and without verified ids a root may name others."""
     variables = {"verify_signatures": False}

@@ -3,7 +3,7 @@
 
 def passed(project, *selected: str) -> set[str]:
     """Run unit tests and return their names once all of them have passed."""
-    result = project.invoke("test", "--select", *selected)
+    result = project.invoke_parsed("test", "--select", *selected)
     assert result.exception is None, result.exception
     statuses = {r.node.name: r.status for r in result.result if r.node.resource_type == "unit_test"}
     assert set(statuses.values()) == {"pass"}, statuses

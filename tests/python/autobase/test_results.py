@@ -131,6 +131,7 @@ def counted(table: pa.Table, row_limit: int = NO_LIMIT) -> tuple[dict[str, int],
     return found, time.process_time() - begin
 
 
+@pytest.mark.long
 def test_a_chain_of_200_000():
     found, seconds = counted(chain_table("b", 9, 200_000), 100_000)
     assert (found["view"], found["confirmed"]) == (200_000, 200_000 - 8)
@@ -138,6 +139,7 @@ def test_a_chain_of_200_000():
     assert seconds < 20
 
 
+@pytest.mark.long
 def test_10_000_bases():
     rng = random.Random(9)
     drawn = [rows_of("", simulate(rng, 3, 1, 0, 27)) for _ in range(100)]
