@@ -164,7 +164,7 @@ GROWN_TOO = """
     {{ config(materialized='incremental_groups', meta={'group_versions': 'grown', 'group_key': 'shop',
         'key_columns': ['shop']}) }}
     select shop, max(day) as day from {{ ref('grown') }}
-    where {{ is_changed('shop', ref('grown'), 'shop') }} group by shop
+    where {{ is_changed_line() }} group by shop
 """
 
 

@@ -8,7 +8,7 @@
 with lines as (
     select *
     from {{ ref('stg_ssb__lines') }}
-    where message_id is not null and {{ is_changed('message_id', ref('stg_ssb__lines'), 'message_id') }}
+    where message_id is not null and {{ is_changed_line() }}
 ),
 
 marked as (

@@ -11,6 +11,7 @@ with lines as (
         check_error,
         detail
     from {{ ref('stg_ssb__lines') }}
+    where {{ is_changed('message_id', ref('stg_ssb__lines'), 'message_id') }}
 ),
 
 -- Few ids have several lines: the texts of these alone are compared.

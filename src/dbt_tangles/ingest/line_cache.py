@@ -39,7 +39,9 @@ def part(lines: DataFrame, digest: Column, known: DataFrame) -> Parted:
         known: The cache: the table of checked lines as an earlier run left it. Lines that have left the log are
             dropped.
     """
-    places = compare_rows(lines.select(*PLACE, digest), known.select(*PLACE, DIGEST))
+    # Digests are texts here: Sail (0.7.2) fails where a table is joined with groups of its own binary values.
+    before = known.select(*PLACE, sf.hex(DIGEST).alias(DIGEST))
+    places = compare_rows(lines.select(*PLACE, sf.hex(digest).alias(DIGEST)), before)
     # Lines without a digest are always checked again.
     changes = NarrowRows(places.where(f"is_now <> was_before or {DIGEST} is null"))
     gone = changes.rows.where("was_before = 1").select(*PLACE)
@@ -48,10 +50,9 @@ def part(lines: DataFrame, digest: Column, known: DataFrame) -> Parted:
     standing = known if is_grown else known.join(changes.broadcast_if_small(gone), [*PLACE], "left_anti")
 
     # For a line at a new place, and for a copy of a known line: find the cached row with the same digest.
-    wanted = new.where(f"{DIGEST} is not null").select(DIGEST).distinct()
+    wanted = new.where(f"{DIGEST} is not null").select(DIGEST)
     origins = (
-        known.select(*PLACE, DIGEST)
-        .join(changes.broadcast_if_small(wanted), DIGEST, "left_semi")
+        before.join(changes.broadcast_if_small(wanted), DIGEST, "left_semi")
         .groupBy(DIGEST)
         .agg(sf.min(sf.struct(*PLACE)).alias("origin"))
     )

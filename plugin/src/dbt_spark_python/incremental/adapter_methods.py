@@ -111,14 +111,16 @@ class PlannedRuns(metaclass=AdapterMeta):
             groups = {"history": plan.history, "since": plan.since, "upto": plan.upto}
             changed = None
             if columns:
-                are_few = self.are_few_changed(columns["versions"], columns["column"], plan.since)
-                others_stay = self._planner.holds(node_id) == COMPLETE
-                changed = ChangedGroups(**columns, since=plan.since, are_few=are_few, others_stay=others_stay)
+                changed = self._changed_groups(columns, plan.since, self._planner.holds(node_id) == COMPLETE)
             publication = Publication(self._definitions.of(node_id), plan.inputs, groups, key_columns, changed)
             self._log_reason(relation.identifier, plan.reason)
             if plan.action == REUSE:
                 self._reused.add(key)
         self._building[key] = publication
+
+    def _changed_groups(self, columns: Mapping[str, Any], since: int, others_stay: bool) -> ChangedGroups:
+        are_few = self.are_few_changed(columns["versions"], columns["column"], since)
+        return ChangedGroups(**columns, since=since, are_few=are_few, others_stay=others_stay)
 
     def _log_reason(self, name: str, reason: str) -> None:
         """Log why an existing table is rebuilt. Only the first table for a reason is named.
@@ -164,6 +166,15 @@ class PlannedRuns(metaclass=AdapterMeta):
         groups, characters = self._count(f"select {figures} from {versions} where version > {int(since)}")
         return groups <= MOST_BROADCAST_ROWS and characters <= MOST_BROADCAST_CHARACTERS
 
+    @available
+    def are_new_groups(self, relation: BaseRelation, columns: Mapping[str, Any], since: int) -> bool:
+        """Whether each line is a group, and a published table has no row of a group with a later version.
+
+        `columns` are those of `begin_table`.
+        """
+        changed = self._changed_groups(columns, since, others_stay=True)
+        return changed.are_lines and not self._count(changed.count_rows(str(relation)))[0]
+
     def _count(self, query: str) -> list[int]:
         """Return the figures in the row of a query over a table that does not change any more during the command."""
         if query not in self._figures:
@@ -201,7 +212,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         rows = f"select {names} from (\n{query}\n)"
         is_in_place = new_relation.identifier == relation.identifier
         can_grow = changed.are_lines and (is_in_place or self._tables.warehouse.can_grow(*key))
-        if can_grow and not self.fetch_rows(changed.count_rows(str(relation)))[0][0]:
+        if can_grow and not self._count(changed.count_rows(str(relation)))[0]:
             self._grown.add(key)
             return rows
         return f"{rows}\nunion all\n{changed.kept_rows(str(relation), names)}"

@@ -34,6 +34,21 @@
 {%- endmacro %}
 
 
+{#- The condition that a line belongs to a changed group, in a model with a row for each group of its lines. If the model's
+    table has no row of a changed group, only new lines are in these groups, and engines skip the files of all others. -#}
+{% macro is_changed_line() -%}
+    {%- set plan = plan_node() -%}
+    {%- set columns = group_columns(model) if plan.action == 'replace' else none -%}
+    {%- if columns and adapter.are_new_groups(this, columns, plan.since) -%}
+        version > {{ plan.since }}
+    {%- elif columns -%}
+        {{ is_changed(columns.key, columns.versions, columns.column) }}
+    {%- else -%}
+        true
+    {%- endif -%}
+{%- endmacro %}
+
+
 {#- Where a node's groups are named: `versions` is the model with their versions, `column` its column that names a group, and
     `key` the column or expression that names the group of the node's own rows. -#}
 {% macro group_columns(node) %}
