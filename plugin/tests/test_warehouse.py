@@ -111,7 +111,7 @@ def test_leftovers_of_a_killed_process_are_removed(tmp_path):
     assert warehouse.process_folder.exists()
     assert not left.with_suffix(".lock").exists()
     warehouse.close()
-    assert sorted(path.name for path in (tmp_path / ".sessions").iterdir()) == [".turn"]
+    assert sorted(path.name for path in (tmp_path / ".sessions").iterdir()) == []
 
 
 def test_the_folder_of_a_living_process_stays(folders, tmp_path):
