@@ -108,8 +108,7 @@ def damaged_tables(message: str, code: str) -> str | None:
 def prepare(parameters: dict[str, Any]) -> None:
     """Prepare the environment, the warehouse and the session for a dbt command, once.
 
-    Args:
-        parameters: The profile's `server_side_parameters`; this adapter's own keys are replaced by Spark's.
+    In the parameters, the profile's `server_side_parameters`, this adapter's own keys are replaced by Spark's.
 
     Raises:
         RuntimeError: Java is missing, or the process has a Spark session of another kind.
