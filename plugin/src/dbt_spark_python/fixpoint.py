@@ -60,11 +60,7 @@ class Fixpoint:
         self._is_small = source is not None and spark.sql(f"select * from {source[1]}").count() <= SMALL_ROWS
 
     def run(self) -> str:
-        """Run the rounds to their end and return the query for all settled rows.
-
-        Raises:
-            DbtRuntimeError: The rounds do not end.
-        """
+        """Run the rounds to their end and return the query for all settled rows."""
         spec, number = self._spec, self._spec.first_round
         while True:
             settled, waiting = self._run_round(number)

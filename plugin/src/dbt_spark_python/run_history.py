@@ -249,11 +249,7 @@ def count_unchanged(results: Iterable[Any]) -> int:
 
 
 def _model(nodes: Mapping[str, Any], run: Run, name: str) -> Mapping[str, Any] | None:
-    """Return the enabled model of a table of runs.
-
-    Raises:
-        CompilationError: A project has set another materialization for it.
-    """
+    """Return the enabled model of a table of runs."""
     node = nodes.get(f"model.{run.package}.{name}")
     if node is None or not node["config"]["enabled"]:
         return None

@@ -68,9 +68,6 @@ def to_frame(spark: SparkSession, result: Any) -> DataFrame:
 
     It is a DataFrame of Spark (classic or Connect), of pandas on Spark or of pandas, an Arrow table, or any object that
     exports an Arrow stream, such as a polars DataFrame.
-
-    Raises:
-        TypeError: The result has another type.
     """
     import pyarrow as pa
 

