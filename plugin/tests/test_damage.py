@@ -18,13 +18,9 @@ ORIGIN = warehouse.Publication({"code": "1"})
 @pytest.fixture
 def published(folders) -> Path:
     """The folder of a published table `s.t` of two files."""
-    return publish(folders, "a.parquet", "b.parquet")
-
-
-def publish(folders, *names: str) -> Path:
     place = folders.private_place("s", "t")
     place.mkdir(parents=True)
-    for number, name in enumerate(names):
+    for number, name in enumerate(("a.parquet", "b.parquet")):
         pq.write_table(ROWS.slice(number), place / name, compression="none")
     folders.publish("s", "t", "run", ORIGIN)
     return folders.public_place("s", "t")
@@ -60,15 +56,6 @@ def test_a_damaged_table_is_named_and_counts_as_missing(folders, published, spoi
     assert said in line
     assert line.endswith("The next build that selects it rebuilds it")
     assert (folders.published(), folders.find("s", "t"), folders.trusted_manifest("s", "t")) == ([], None, {})
-
-
-def test_a_damaged_table_is_rebuilt_and_its_folder_is_kept(folders, published):
-    truncate(published)
-    publish(folders, "c.parquet")
-    assert [table.run_id for table in folders.published()] == ["run"]
-    assert list(list_damaged(folders.root)) == []
-    kept = published.parent / ".damaged" / "t"
-    assert sorted(path.name for path in kept.iterdir()) == ["a.parquet", "b.parquet"]
 
 
 def test_flipped_bits_are_found_by_all_bytes_and_remembered(folders, published):
