@@ -72,10 +72,7 @@ def test_a_null_that_moves_to_another_column(spark, kind):
         ("bigint", [None, 0, -1, 1, 2**53, 2**53 + 1]),
         ("double", [None, 0.5, 0.5000000000000001, float("nan")]),
         ("binary", [None, b"", b"\xff", b"\xfe"]),
-        (
-            "array<string>",
-            [None, [], [""], [None], ["a"], ["a", None], [None, "a"], ["a", "a"], ["a,a"], ["aa"]],
-        ),
+        ("array<string>", [None, [], [""], [None], ["a"], ["a", None], [None, "a"], ["a", "a"], ["a,a"], ["aa"]]),
         ("array<array<string>>", [None, [], [[]], [None], [["a"], ["b"]], [["a", "b"]], [[], ["a", "b"]]]),
         ("map<string, int>", [None, {}, {"x": 1}, {"x": 2}, {"y": 1}, {"x": 1, "y": 1}]),
         ("struct<a: string, b: string>", [None, (None, None), ("x", None), (None, "x"), ("x", "x"), ("", "x")]),

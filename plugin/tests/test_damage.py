@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from conftest import overwrite
 from dbt_spark_python.table_store import durable_files, manifest, warehouse
 from dbt_spark_python.table_store.damage import explain, list_damaged, record_damage
 
@@ -32,11 +33,9 @@ def truncate(folder: Path) -> None:
 
 def flip_bit(folder: Path) -> None:
     """Change a byte of the values; keep size and modification time."""
-    path = folder / "b.parquet"
-    found, content = path.stat(), bytearray(path.read_bytes())
+    content = bytearray((folder / "b.parquet").read_bytes())
     content[500] ^= 1
-    path.write_bytes(content)
-    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+    overwrite(folder / "b.parquet", content)
 
 
 @pytest.mark.parametrize(

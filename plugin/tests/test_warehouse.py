@@ -209,15 +209,8 @@ def test_a_copy_to_add_to_leaves_the_public_table_alone(folders):
     assert (public / "a.parquet").stat().st_ino == kept
 
 
-def test_a_table_is_extended_under_another_name(folders, monkeypatch):
-    """It is rewritten in full if it has too many files, or files that have changed since they were published."""
-    publish_files(folders, {"a.parquet": "a"}, "first")
-    write_files(folders, {"b.parquet": "b"}, "t__next")
-    folders.link_files(("s", "t"), ("s", "t__next"))
-    folders.private_place("s", "t__next").rename(folders.private_place("s", "t"))
-    folders.publish("s", "t", "second")
-    assert read(folders) == {"a.parquet": "a", "b.parquet": "b"}
-
+def test_a_table_grows_unless_it_has_too_many_files_or_changed_ones(folders, monkeypatch):
+    publish_files(folders, {"a.parquet": "a", "b.parquet": "b"}, "first")
     assert folders.can_grow("S", "T") and not folders.can_grow("s", "none")
     with monkeypatch.context() as patched:
         patched.setattr(warehouse_module, "MOST_FILES", 2)

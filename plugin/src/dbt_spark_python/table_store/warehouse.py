@@ -31,13 +31,7 @@ from dbt_spark_python.table_store.atomic_swap import replace_folder
 from dbt_spark_python.table_store.errors import WarehouseError, translate_os_errors
 from dbt_spark_python.table_store.integrity import digest_content, digest_files, find_faults, list_files
 from dbt_spark_python.table_store.process_folder import FileLock, ProcessFolder
-from dbt_spark_python.table_store.public_folders import (
-    Publication,
-    PublishedTable,
-    as_published,
-    is_delta,
-    is_public,
-)
+from dbt_spark_python.table_store.public_folders import Publication, PublishedTable, as_published, is_delta, is_public
 
 _ASIDE = ".replaced-"
 _DAMAGED = ".damaged"
