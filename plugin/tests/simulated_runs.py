@@ -93,20 +93,17 @@ class Simulation:
         lost, done, self.refused, run = set(), {}, {}, f"run {next(_runs)}"
         for node_id in self.nodes:
             name, parents = self.nodes[node_id]["name"], self.nodes[node_id]["depends_on"]["nodes"]
-            if node_id not in chosen:
-                lost |= {node_id} if lost & set(parents) else set()
-                continue
-            if name in failing or lost & set(parents) or any(each not in self.tables for each in parents):
+            fails = name in failing or not self.tables.keys() >= set(parents)
+            if lost & set(parents) or (node_id in chosen and fails):
                 lost.add(node_id)
-                continue
-            try:
-                plan = planner.plan(node_id, full_refresh)
-            except PlanError as error:
-                self.refused[name] = str(error)
-                lost.add(node_id)
-                continue
-            self._make(node_id, plan, run)
-            done[name] = plan.action
+            elif node_id in chosen:
+                try:
+                    plan = planner.plan(node_id, full_refresh)
+                    self._make(node_id, plan, run)
+                    done[name] = plan.action
+                except PlanError as error:
+                    self.refused[name] = str(error)
+                    lost.add(node_id)
         return done
 
     def full(self) -> "Simulation":
