@@ -29,7 +29,7 @@ _HEX = re.compile("([2-7][0-9a-f])*")  # JSON in ASCII
 
 
 class SnapshotTables:
-    """The tables of a catalog, by SQL statements; `names` returns the names of the tables in a schema.
+    """The tables of a catalog. `execute` runs a statement, and `names` returns the names of the tables in a schema.
 
     `find_session` returns the session of Python models, once a statement has opened it; without one, changed rows are
     not counted.

@@ -26,9 +26,9 @@ def split(compiled_code: str) -> tuple[str, str]:
 
 
 def write(rows: DataFrame, target: str, config: Mapping[str, Any]) -> None:
-    """Write a model's rows as a table, whose name is SQL; an existing table is replaced.
+    """Write a model's rows as a table, named as in SQL; an existing table is replaced.
 
-    The config has its meaning of SQL models; a temporary table uses its `file_format` only.
+    The config means the same as in SQL models; a temporary table uses its `file_format` only.
     """
     spark, kind = rows.sparkSession, config.get("file_format")
     if kind == "delta" and sail.is_sail(spark):  # where MERGE needs nullable columns, like those of Spark's tables

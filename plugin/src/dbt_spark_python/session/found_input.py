@@ -48,7 +48,7 @@ def reads_this_disk(session: SparkSession | None, path: str = "") -> bool:
     """Whether an engine reads a path on this machine's disk, so that `input_files` decides which files are read.
 
     A server of Spark Connect may run elsewhere, and a cluster's default file system, to which a path without a scheme
-    leads, may be another one. Without a session for Python models, a server reads.
+    leads, may be another one. `session` is None if SQL goes to a server and there is no session beside it.
     """
     if session is None:
         return False

@@ -57,7 +57,7 @@ def describe(
 ) -> dict[str, Any]:
     """Return the entries for a new table in the place of the one with the manifest `before`.
 
-    A table whose content is the same, or none of whose rows differ, keeps the run and the counts of its last change.
+    A table with the same content, or with the same rows in other files, keeps the run and counts of its last change.
     """
     is_equal = before.get("content") == content or (changes is not None and not any(changes.values()))
     is_same = is_equal and before.get("changed_in")
