@@ -2,6 +2,7 @@
 
 import json
 import os
+from pathlib import Path
 
 from conftest import ENGINE, FORMATS
 from dbt_spark_python.table_store import manifest
@@ -43,19 +44,20 @@ class Nights:
         names = [*(path.stem for path in (self.built.project_dir / "models").iterdir())]
         return self.built.asked(sql.format(**{name: f"{self.built.schema}.{name}" for name in names}))
 
-    def lose(self, *names: str) -> None:
-        """Delete the data files of some tables; tables of a table format are dropped."""
-        for name in names:
-            if ENGINE in FORMATS:
-                self.ask(f"drop table if exists {{{name}}}" if name != "-" else "select 1")
-            for file in self.files(name):
-                file.unlink()
+    def lose(self, name: str) -> None:
+        """Delete the data files of a table; a table of a table format is dropped."""
+        if ENGINE in FORMATS:
+            self.ask(f"drop table if exists {{{name}}}")
+        for file in self.files(name):
+            file.unlink()
 
-    def files(self, name: str) -> list:
+    def folder(self, name: str) -> Path:
+        """The folder of a table in a warehouse of folders."""
+        return self.built.warehouse / f"{self.built.schema}.db" / name
+
+    def files(self, name: str) -> list[Path]:
         """The data files of a table in a folder."""
-        return (
-            [] if ENGINE in FORMATS else [*(self.built.warehouse / f"{self.built.schema}.db" / name).glob("*.parquet")]
-        )
+        return [] if ENGINE in FORMATS else [*self.folder(name).glob("*.parquet")]
 
     def check(self) -> None:
         """Assert that the tables equal a full build."""
@@ -67,7 +69,7 @@ class Nights:
         if ENGINE in FORMATS:
             properties = dict(self.ask(f"show tblproperties {{{name}}}"))
             return json.loads(bytes.fromhex(properties.get("dbt_spark_python.manifest", b"{}".hex())))
-        return manifest.read(self.built.warehouse / f"{self.built.schema}.db" / name)
+        return manifest.read(self.folder(name))
 
     def alter(self, name: str) -> None:
         """Change a table as another program might."""

@@ -1,6 +1,6 @@
 """A warehouse of dictionaries in which runs follow the plans of `incremental.plan`, without dbt and an engine.
 
-Tables are sets of rows with a group and a value. `full` gives the result of a full computation of the graph.
+Tables are sets of rows with a group and a value.
 """
 
 import hashlib
@@ -93,32 +93,25 @@ class Simulation:
         lost, done, self.refused, run = set(), {}, {}, f"run {next(_runs)}"
         for node_id in self.nodes:
             name, parents = self.nodes[node_id]["name"], self.nodes[node_id]["depends_on"]["nodes"]
-            if node_id not in chosen:
-                lost |= {node_id} if lost & set(parents) else set()
-                continue
-            if name in failing or lost & set(parents) or any(each not in self.tables for each in parents):
+            fails = name in failing or not self.tables.keys() >= set(parents)
+            if lost & set(parents) or (node_id in chosen and fails):
                 lost.add(node_id)
-                continue
-            try:
-                plan = planner.plan(node_id, full_refresh)
-            except PlanError as error:
-                self.refused[name] = str(error)
-                lost.add(node_id)
-                continue
-            self._make(node_id, plan, run)
-            done[name] = plan.action
+            elif node_id in chosen:
+                try:
+                    plan = planner.plan(node_id, full_refresh)
+                    self._make(node_id, plan, run)
+                    done[name] = plan.action
+                except PlanError as error:
+                    self.refused[name] = str(error)
+                    lost.add(node_id)
         return done
 
-    def full(self) -> dict[str, Rows]:
-        """The rows of all tables by a full computation; for group versions, the digests by group."""
-        found: dict[str, Rows] = {}
-        for node_id, each in self.nodes.items():
-            rows = {parent: found[parent] for parent in self._inputs_of(node_id)}
-            if kind_of(each) == VERSIONS:
-                found[each["name"]] = frozenset(_digests(self._rows(node_id, rows)).items())
-            else:
-                found[each["name"]] = self._rows(node_id, rows)
-        return found
+    def full(self) -> "Simulation":
+        """A full build of the same log by the same definitions, in another warehouse."""
+        made = Simulation(self.nodes, self._compute)
+        made.log, made.definitions = self.log, self.definitions
+        assert set(made.run({node["name"] for node in self.nodes.values()}).values()) == {REBUILD}
+        return made
 
     def rows(self, name: str) -> Rows:
         """The rows of a table; for group versions, the digests of groups with rows."""
@@ -132,9 +125,6 @@ class Simulation:
         self.tables.pop(f"model.shop.{name}", None)
         self.manifests.pop(f"model.shop.{name}", None)
 
-    def _inputs_of(self, node_id: str) -> list[str]:
-        return [self.nodes[parent]["name"] for parent in self.nodes[node_id]["depends_on"]["nodes"]]
-
     def _rows(self, node_id: str, inputs: Mapping[str, Rows]) -> Rows:
         given = dict(inputs) | ({"log": self.log} if self.nodes[node_id]["config"]["meta"].get("reads") else {})
         return self._compute(self.nodes[node_id]["name"], self.definitions.of(node_id)["code"], given)
@@ -142,7 +132,8 @@ class Simulation:
     def _make(self, node_id: str, plan: Any, run: str) -> None:
         groups = {"history": plan.history, "since": plan.since, "upto": plan.upto}
         if plan.action != REUSE:
-            inputs = {name: self.rows(name) for name in self._inputs_of(node_id)}
+            names = [self.nodes[parent]["name"] for parent in self.nodes[node_id]["depends_on"]["nodes"]]
+            inputs = {name: self.rows(name) for name in names}
             if kind_of(self.nodes[node_id]) == VERSIONS:
                 before = self.tables[node_id] if plan.action == REPLACE else {}
                 self.tables[node_id] = self._versions(node_id, inputs, before, plan.since + 1)

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from conftest import overwrite
 from dbt_spark_python.session import connection
 from dbt_spark_python.table_store import manifest
 from plugin_projects import make_project
@@ -57,12 +58,11 @@ def file_of(built, table):
 
 def spoil(path):
     """Overwrite the first half of a file, its value pages, with zeros; keep size and times."""
-    found, content = path.stat(), bytearray(path.read_bytes())
+    content = bytearray(path.read_bytes())
     half = len(content) // 2
     content[4:half] = bytes(half - 4)
-    path.write_bytes(content)
+    overwrite(path, content)
     (path.with_name(f".{path.name}.crc")).unlink(missing_ok=True)  # Spark's checksum file of the old bytes
-    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
 
 
 @pytest.mark.parametrize(
@@ -131,10 +131,9 @@ def test_bytes_that_an_engine_cannot_read_are_named_and_made_anew(built, capsys,
 def test_a_changed_footer(built, capsys):
     """The footer changes while size and time stay, so the quick check passes."""
     for path in file_of(built, "numbers")[1].glob("*.parquet"):
-        found, content = path.stat(), path.read_bytes()
+        content = path.read_bytes()
         length = int.from_bytes(content[-8:-4], "little")
-        path.write_bytes(content[: -8 - length] + bytes(length) + content[-8:])
-        os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns))
+        overwrite(path, content[: -8 - length] + bytes(length) + content[-8:])
     connection._catalog._registered.pop((built.schema, "numbers"))  # as in a new process
     built.build()
     said = capsys.readouterr().out

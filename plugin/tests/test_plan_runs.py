@@ -118,4 +118,4 @@ def check(simulation: Simulation) -> None:
     full = simulation.full()
     for name in NAMES:
         if kind_of(simulation.nodes[f"model.shop.{name}"]) != WORKING_SET:
-            assert simulation.rows(name) == full[name], name
+            assert simulation.rows(name) == full.rows(name), name

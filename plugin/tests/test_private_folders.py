@@ -1,13 +1,11 @@
 """Tables for their owner only: modes 0700 and 0600 for any umask and engine."""
 
 import os
-import tempfile
 from pathlib import Path
 
 import pytest
 
 from conftest import write_files
-from dbt_process import run_python
 from dbt_spark_python.table_store import warehouse
 from plugin_projects import make_project
 
@@ -80,32 +78,3 @@ def test_a_table_is_closed_before_it_is_public(folders, umask, monkeypatch):
         os.umask(before)
     assert seen == [CLOSED]
     assert modes(folders.public_place("s", "keys")) == CLOSED
-
-
-READER = """
-import os, sys
-from pathlib import Path
-from dbt_spark_python.table_store.warehouse import Warehouse
-if os.getuid() == 0:
-    os.setgroups([]), os.setgid(65534), os.setuid(65534)
-else:
-    Path(sys.argv[1], "s.db", "keys").chmod(0)
-reader = Warehouse(Path(sys.argv[1]))
-print([table.name for table in reader.published()])
-reader.close()
-"""
-
-
-def test_other_users_do_not_see_the_table():
-    with tempfile.TemporaryDirectory() as place:  # pytest restricts its own folder at each start
-        folders = warehouse.Warehouse(Path(place) / "warehouse")
-        folders.mark_owner_only("s", "keys", True)
-        for name in ("keys", "for_all"):
-            (write_files(folders, {"a.parquet": name}, name) / "a.parquet").chmod(0o644)
-            folders.publish("s", name, "first")
-        for folder in (Path(place), folders.root, folders.root / "s.db", folders.public_place("s", "for_all")):
-            folder.chmod(0o755)
-        done = run_python(READER, folders.root)
-        folders.public_place("s", "keys").chmod(0o700)
-        folders.close()
-    assert done.stdout == "['for_all']\n", done.stderr

@@ -55,12 +55,6 @@ def test_a_process_finds_the_tables_of_an_earlier_one(small, tmp_path):
     assert len(rows(warehouse, kept, "s_dbt_test__audit")) == 5
 
 
-def test_show_reads_the_views_of_an_earlier_process(small, tmp_path):
-    dbt(small, "run", "--exclude", "count", "parts", warehouse=tmp_path / "warehouse")
-    query = "select sum(value) as s from {{ ref('above_evens') }}"
-    assert "20" in dbt(small, "show", "--inline", query, warehouse=tmp_path / "warehouse")
-
-
 def test_java_is_not_searched_before_a_session_is_opened(small):
     nowhere = {"JAVA_HOME": "/nowhere", environment.REAL_JAVA: ""}  # this process's own JVM is not passed on
     for command in ("deps", "parse", "list"):

@@ -10,7 +10,6 @@ from dbt_spark_python.project_vars import (
     find_unknown,
     find_wrong_values,
     is_near,
-    is_table,
 )
 
 KNOWN = ["order_log", "cart_log", "order_log_format", "verify_totals"]
@@ -71,6 +70,9 @@ def test_near_names():
     assert is_near("ancestr_limits", "ancestor_limit")
 
 
+NO_TABLES = {"a": 1}, {"ref": ""}, {"source": "t"}, {"ref": ["m"]}, {"ref": ["p", 3]}, {"ref": "a", "b": 1}
+
+
 @pytest.mark.parametrize(
     ("kind", "right", "wrong"),
     [
@@ -79,8 +81,8 @@ def test_near_names():
         ("count", [0, 7], [-1, "5", 1.5, True, None]),
         ("positive", [1], [0, True, None]),
         ("positive or none", [1, None], [0, "2", [2]]),
-        ("table or none", [None, "a", {"ref": "m"}, {"source": ["s", "t"]}], ["", " ", 7, [], {"a": 1}]),
-        ("log", [None, "a", {"ref": "m"}, {"ref": ["p", "m"]}, {"source": ["s", "t"]}], ["", " ", 7, [], {"a": 1}]),
+        ("table or none", [None, "a", {"ref": "m"}, {"source": ["s", "t"]}], ["", " ", 7, [], *NO_TABLES]),
+        ("log", [None, "a", {"ref": "m"}, {"ref": ["p", "m"]}, {"source": ["s", "t"]}], ["", " ", 7, [], *NO_TABLES]),
     ],
 )
 def test_values_of_each_kind(kind, right, wrong):
@@ -92,10 +94,3 @@ def test_a_sentence_names_the_value_but_no_password():
     assert find_wrong_values({"v": ["fast", False]}, {"v": "x"}) == ["var 'v' is \"x\", but must be fast or false"]
     (said,) = find_wrong_values({"v": "log"}, {"v": "s3a://key:secret@bucket/a"})
     assert "password before the @" in said and "secret" not in said
-
-
-@pytest.mark.parametrize(
-    "value", [{"ref": ""}, {"source": "t"}, {"ref": ["m"]}, {"ref": ["p", 3]}, {"ref": "a", "b": 1}]
-)
-def test_a_wrong_reference_is_no_table(value):
-    assert not is_table(value)

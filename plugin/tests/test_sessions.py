@@ -4,12 +4,13 @@ The server is Sail's, in a separate process; it speaks Spark Connect like Spark'
 """
 
 import json
-import os
+from types import SimpleNamespace
 
 import pytest
+from dbt_common.exceptions import DbtRuntimeError
 
-from dbt_process import SAIL_SERVER, dbt, run, run_python, started
-from dbt_spark_python.session import environment
+from dbt_process import SAIL_SERVER, dbt, run, started
+from dbt_spark_python.session import connection, environment
 from plugin_projects import make_project
 
 NOTEBOOK = """
@@ -74,19 +75,10 @@ def test_a_session_on_spark_itself(check, tmp_path):
     check("local[1]", tmp_path, **java())
 
 
-SQL_ALONE = """
-from types import SimpleNamespace
-from dbt_spark_python.session import connection
-try:
-    connection.python_session(SimpleNamespace(method="thrift"))
-except connection.DbtRuntimeError as error:
-    print(" ".join(str(error).split()))
-"""
-
-
-@pytest.mark.both
-def test_python_models_need_spark_remote_beside_an_sql_server():
+def test_python_models_need_spark_remote_beside_an_sql_server(monkeypatch):
     """A separate session, with its tables out of reach, is not started."""
-    clean = {key: value for key, value in os.environ.items() if key != "SPARK_REMOTE"}
-    done = run_python(SQL_ALONE, env=clean)
-    assert "set SPARK_REMOTE to its address" in done.stdout, done.stderr
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+    monkeypatch.setattr(connection, "_catalog", None)
+    monkeypatch.setattr(connection, "find_session", lambda: None)
+    with pytest.raises(DbtRuntimeError, match="set SPARK_REMOTE to its address"):
+        connection.python_session(SimpleNamespace(method="thrift"))

@@ -49,12 +49,6 @@ def test_a_run_is_small_if_its_inputs_are(tmp_path, monkeypatch, variables, is_s
     assert parameters == given | (small if is_small else {})  # Spark never sees the keys
 
 
-def test_profiles_without_the_keys():
-    parameters = {"spark.master": "local[*]"}
-    small_run_profile.apply(parameters, {})
-    assert parameters == {"spark.master": "local[*]"}
-
-
 def test_a_large_run_takes_the_settings_of_a_small_one_out_of_the_session(monkeypatch):
     """An orchestrator may run several commands in a process."""
     settings: dict[str, str] = {}

@@ -129,33 +129,27 @@ def test_a_table_whose_rows_stay_equal_keeps_the_run_of_its_last_change(monkeypa
         assert (table.changed_in, table.changes) == ("third" if run == "third" else "first", changes)
 
 
-def test_changed_rows_are_counted_against_the_current_snapshot(catalog, monkeypatch):
-    asked = []
-    catalog.properties["current-snapshot-id"] = "2"
-    catalog.snapshots = [("2", "1")]
-    monkeypatch.setattr(snapshot_tables, "count_changes", lambda before, after, publication: {})
-    tables = catalog.tables(session=SimpleNamespace(sql=asked.append, table=lambda name: name))
-    assert tables.manifest_of("s", "t")["content"] == "1"
-    catalog.properties["current-snapshot-id"] = "3"
-    tables.publish("s", "t", "second", ORIGIN._replace(key_columns=["a"]))
-    assert asked == ["select * from `s`.`t` version as of 2"]
-
-
-@pytest.mark.parametrize(("condition", "is_raised"), [(next(iter(TOO_OLD)), False), ("TABLE_OR_VIEW_NOT_FOUND", True)])
-def test_changed_rows_are_not_counted_against_a_snapshot_that_is_too_old(catalog, condition, is_raised):
-    failure = PySparkException("Cannot time travel")
+@pytest.mark.parametrize("condition", [None, *TOO_OLD, "TABLE_OR_VIEW_NOT_FOUND"])
+def test_changed_rows_are_counted_against_the_current_snapshot(catalog, monkeypatch, condition):
+    """They are not counted if it is too old to be read; another error is raised."""
+    asked, failure, counted = [], PySparkException("it fails"), None if condition else {"rows_added": 1}
     failure.getCondition = lambda: condition
 
     def ask(sql: str) -> None:
-        raise failure
+        asked.append(sql)
+        if condition:
+            raise failure
 
+    monkeypatch.setattr(snapshot_tables, "count_changes", lambda before, after, publication: counted)
+    catalog.properties["current-snapshot-id"], catalog.snapshots = "2", [("2", "1")]
     tables = catalog.tables(session=SimpleNamespace(sql=ask, table=lambda name: name))
-    tables.manifest_of("s", "t")
-    catalog.properties["current-snapshot-id"] = "2"
-    with pytest.raises(PySparkException) if is_raised else nullcontext():
+    assert tables.manifest_of("s", "t")["content"] == "1"
+    catalog.properties["current-snapshot-id"] = "3"
+    with nullcontext() if condition in (None, *TOO_OLD) else pytest.raises(PySparkException):
         tables.publish("s", "t", "second", ORIGIN._replace(key_columns=["a"]))
         (table,) = catalog.tables().published("s")
-        assert (table.changed_in, table.changes, table.snapshot) == ("second", None, "2")
+        assert (table.changed_in, table.changes, table.snapshot) == ("second", counted, "3")
+    assert asked == ["select * from `s`.`t` version as of 2"]
 
 
 @pytest.mark.parametrize(

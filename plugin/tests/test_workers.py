@@ -14,10 +14,8 @@ from dbt_spark_python.python_model import requirements, ship_packages
 from dbt_spark_python.session import environment
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """The folder with the wheel of a package that is on no index."""
-    folder = tmp_path_factory.mktemp("wheels")
+def write_wheel(folder):
+    """Write the wheel of a package that is on no index."""
     texts = {
         "carried/__init__.py": "weight = 5\n",
         "carried-1.5.dist-info/METADATA": "Metadata-Version: 2.1\nName: Carried\nVersion: 1.5\n",
@@ -27,14 +25,6 @@ def wheel(tmp_path_factory):
     with zipfile.ZipFile(folder / "carried-1.5-py3-none-any.whl", "w") as made:
         for name, text in {**texts, record: "".join(f"{name},,\n" for name in [*texts, record])}.items():
             made.writestr(name, text)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def bare(tmp_path_factory):
-    place = tmp_path_factory.mktemp("bare")
-    venv.create(place, with_pip=False)
-    return place / "bin" / "python"
 
 
 def test_packages_that_are_right():
@@ -56,13 +46,16 @@ def test_packages_that_are_not_there(package, said):
         requirements.check({"packages": ["pyarrow", package]})
 
 
-def test_packages_are_packed_as_they_are_here(wheel, bare, tmp_path, monkeypatch):
+def test_packages_are_packed_as_they_are_here(tmp_path, monkeypatch):
     """In this environment's versions, and importable by another Python."""
+    write_wheel(tmp_path)
+    venv.create(tmp_path / "bare", with_pip=False)
     file = tmp_path / "workers.zip"
-    assert pack.main([str(file), "carried", "--", "--no-index", "--find-links", str(wheel)]) == 0
+    command = [str(file), "carried", "--", "--no-index", "--find-links", str(tmp_path)]
+    assert pack.main(command) == 0
     zipfile.ZipFile(file).extractall(tmp_path / "unpacked")
     said = subprocess.run(
-        [bare, "-c", "import carried; print(carried.weight)"],
+        [tmp_path / "bare" / "bin" / "python", "-c", "import carried; print(carried.weight)"],
         env={**os.environ, "PYTHONPATH": str(tmp_path / "unpacked")},
         capture_output=True,
         text=True,
@@ -72,7 +65,7 @@ def test_packages_are_packed_as_they_are_here(wheel, bare, tmp_path, monkeypatch
     assert f"pyarrow=={version('pyarrow')}\n" in pack.versions()
     monkeypatch.setattr(pack, "versions", lambda: {"carried==1.4\n"})
     before = file.read_bytes()
-    assert pack.main([str(file), "carried", "--", "--no-index", "--find-links", str(wheel)]) != 0
+    assert pack.main(command) != 0
     assert file.read_bytes() == before
 
 

@@ -13,6 +13,7 @@ from conftest import ROOT
 from dbt_spark_python.incremental.plan import MATERIALIZATION, find_held
 from dbt_tangles.cli.cli import main
 from dbt_tangles.reasons import AutobaseLogReason, AutobaseReason
+from tests import mutants
 
 notebook = scripts.load("docs/run_notebook.py")
 
@@ -205,3 +206,11 @@ def test_static_docs_are_one_file(fixtures):
     assert "start here" in page and "model.tangles.tangle_messages" in page
     loads = r"<(?:script|link|img|iframe)\b[^>]*(?:src|href)=[\"']?(?:https?:)?//|url\([\"']?(?:https?:)?//|@import"
     assert re.findall(loads, page) == []
+
+
+def test_the_faults_of_decision_020_fit_the_code():
+    """Each fault can be made, and the test that catches it exists."""
+    for fault in mutants.listed().values():
+        assert (ROOT / fault["file"]).read_text().count(fault["old"]) == 1, fault
+        file, test = fault["caught_by"].split("[")[0].split("::")
+        assert f"\ndef {test}(" in (ROOT / file).read_text(), fault

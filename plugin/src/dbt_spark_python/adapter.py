@@ -15,6 +15,7 @@ from dbt.flags import get_flags
 from dbt_common.events.event_manager_client import add_callback_to_manager
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
+from dbt_spark_python import project_vars
 from dbt_spark_python.engines import sail
 from dbt_spark_python.fences.quiet_libraries import quiet_libraries
 from dbt_spark_python.fixpoint import RESULT, Fixpoint, Spec
@@ -22,14 +23,6 @@ from dbt_spark_python.incremental.adapter_methods import PlannedRuns
 from dbt_spark_python.incremental.plan import MATERIALIZATION
 from dbt_spark_python.incremental.table_formats import drop_iceberg
 from dbt_spark_python.project_graph import explain_missing_tables, find_confusions, find_private_reads
-from dbt_spark_python.project_vars import (
-    COMMAND_LINE,
-    PROJECT,
-    find_unknown,
-    find_wrong_values,
-    is_table,
-    names_of_others,
-)
 from dbt_spark_python.python_model import requirements
 from dbt_spark_python.python_model.retries import retry_lost_rows
 from dbt_spark_python.python_model.submit import SessionPythonJob
@@ -182,19 +175,19 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
         if package != self.config.project_name:
             macros = self.get_macro_resolver().macros.values()
             codes = [*codes, *(macro.macro_sql for macro in macros if macro.package_name != package)]
-            others = names_of_others(package, self.config, codes)
-        given = {COMMAND_LINE: self.config.cli_vars, PROJECT: self.config.vars.to_dict()}
-        return find_unknown(package, known, given, others)
+            others = project_vars.names_of_others(package, self.config, codes)
+        given = {project_vars.COMMAND_LINE: self.config.cli_vars, project_vars.PROJECT: self.config.vars.to_dict()}
+        return project_vars.find_unknown(package, known, given, others)
 
     @available
     def find_wrong_vars(self, kinds: dict[str, Any], values: dict[str, Any]) -> list[str]:
         """Find vars with values that they cannot have; see `project_vars.find_wrong_values`."""
-        return find_wrong_values(kinds, values)
+        return project_vars.find_wrong_values(kinds, values)
 
-    @available.parse(is_table)
+    @available.parse(project_vars.is_table)
     def is_log_table(self, value: Any) -> bool:
         """Whether a log is a reference to a table; see `project_vars.is_table`."""
-        return is_table(value)
+        return project_vars.is_table(value)
 
     @available
     def check_graph(self, nodes: Mapping[str, Any], package: str, readers: list[str]) -> str:
@@ -252,13 +245,9 @@ class SparkPythonAdapter(PlannedRuns, RunHistory, SparkAdapter):  # dbt derives 
 
     @available
     def run_fixpoint(self, relation: BaseRelation, queries: list[str], spec: dict[str, Any], statement: str) -> None:
-        """Run the rounds of a `fixpoint` model and create its table; see `fixpoint.Fixpoint`.
+        """Run the rounds of a `fixpoint` model and create its table; see `fixpoint.Fixpoint` and `fixpoint.Spec`.
 
-        Args:
-            relation: The table.
-            queries: The base query, the step query and, optionally, the query for the rows that still wait.
-            spec: The limits of the rounds, as in `fixpoint.Spec`.
-            statement: Creates the table; `fixpoint.RESULT` in it stands for the query for the settled rows.
+        `fixpoint.RESULT` in the statement that creates the table stands for the query for the settled rows.
         """
         spark = connection.python_session(self.config.credentials)
         prefix = f"fixpoint_{hashlib.sha256(str(relation).encode()).hexdigest()[:16]}"

@@ -34,30 +34,19 @@ LAST_ROUND = 99_999
 
 
 class Spec(NamedTuple):
-    """The limits and the columns of a model's rounds.
+    """The limits and the columns of a model's rounds."""
 
-    Attributes:
-        columns: The columns of the result. Each round has these and `is_settled`.
-        first_round: The number of the first round.
-        rounds: The number of the last round; unlimited by default. If rows still settle in it, the result is empty.
-        words: The words for a round and for its rows in the log.
-    """
-
-    columns: Sequence[str]
+    columns: Sequence[str]  # Those of the result. Each round has these and `is_settled`
     first_round: int = 0
-    rounds: int | None = None
-    words: Mapping[str, str] = {"round": "round", "rows": "rows"}
+    rounds: int | None = None  # The number of the last round. If rows still settle in it, the result is empty
+    words: Mapping[str, str] = {"round": "round", "rows": "rows"}  # For the log
 
 
 class Fixpoint:
     """The rounds of one model.
 
-    Args:
-        spark: The session.
-        queries: The base query, the step query and, optionally, the query for the rows that still wait.
-        spec: The limits of the rounds.
-        prefix: The prefix of the names of views.
-        log: Logs a line for each round.
+    Its queries are the base query, the step query and, optionally, the query for the rows that still wait. The names of
+    its views begin with `prefix`, and `log` gets a line for each round.
     """
 
     def __init__(
@@ -71,11 +60,7 @@ class Fixpoint:
         self._is_small = source is not None and spark.sql(f"select * from {source[1]}").count() <= SMALL_ROWS
 
     def run(self) -> str:
-        """Run the rounds to their end and return the query for all settled rows.
-
-        Raises:
-            DbtRuntimeError: The rounds do not end.
-        """
+        """Run the rounds to their end and return the query for all settled rows."""
         spec, number = self._spec, self._spec.first_round
         while True:
             settled, waiting = self._run_round(number)

@@ -34,9 +34,7 @@ class LocalFiles:
 def find_files(path: str, name: str) -> LocalFiles:
     """Find the file or folder of exactly this name, or else the matches of a glob; folders are searched recursively.
 
-    Args:
-        path: A path, absolute or relative, or a URI that begins with `file:/`.
-        name: The user's name for the path (a var), for error messages.
+    The path may be a URI that begins with `file:/`; errors have the user's name for the path (a var).
 
     Raises:
         ValueError: The path leads to no file, or it is on another machine.
@@ -70,17 +68,13 @@ def _some(paths: list[str]) -> str:
 
 
 class _Search:
-    """A search for the visible files at and below some paths.
-
-    Attributes:
-        is_plain: Whether a reader that follows every link to a folder finds the same files, each once.
-    """
+    """A search for the visible files at and below some paths."""
 
     def __init__(self) -> None:
         self.files: dict[str, int] = {}
         self.dangling: set[str] = set()
         self.irregular: set[str] = set()
-        self.is_plain = True
+        self.is_plain = True  # Whether a reader that follows every link to a folder finds the same files, each once
 
     def add_below(self, root: str) -> None:
         """Add the visible files at a path and below it."""
@@ -196,9 +190,8 @@ class Tail(NamedTuple):
 def find_tails(before: str, now: str) -> list[Tail] | None:
     """Find the bytes that a log gained between two fingerprints, by file; an unchanged file has an empty tail.
 
-    Returns:
-        None if the log has changed otherwise: a file is gone or has other bytes before its earlier end, or the last
-        line there did not end in a line feed.
+    The result is None if the log has changed otherwise: a file is gone or has other bytes before its earlier end, or
+    the last line there did not end in a line feed.
     """
     if not before.startswith("[") or not now.startswith("["):
         return None

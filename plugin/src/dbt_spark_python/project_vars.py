@@ -81,20 +81,16 @@ def is_table(value: Any) -> bool:
 def find_unknown(
     package: str, known: Collection[str], given: Mapping[str, Mapping[str, Any]], others: Collection[str] | None
 ) -> list[dict[str, str]]:
-    """Find var names that are meant for a package and that the package does not define.
+    """Find var names that are meant for a package and that are not `known`, the names that the package defines.
 
-    Args:
-        package: The package.
-        known: The names that the package defines.
-        given: All vars by the place where they are set: `COMMAND_LINE` or `PROJECT`. In the project, a mapping under
-            the package's name holds vars for that package alone.
-        others: None if the package is the project that runs; then every name is meant for it. Otherwise the names of
-            the other packages and of the vars they read. A name is then meant for the package if it is set below the
-            package's own name, or if it is near a known name and not in `others`.
+    `given` has all vars by the place where they are set: `COMMAND_LINE` or `PROJECT`. In the project, a mapping under
+    the package's name holds vars for that package alone. `others` is None if the package is the project that runs; then
+    every name is meant for it. Otherwise it has the names of the other packages and of the vars they read. A name is
+    then meant for the package if it is set below the package's own name, or if it is near a known name and not in
+    `others`.
 
-    Returns:
-        A dictionary for each unknown name: `name`, `place`, and `nearest`, the most similar known name. `nearest` is
-            the package's own name if that was used as a scope on the command line, where scopes do not exist.
+    The result has the `name`, the `place` and the most similar known name, `nearest`. That is the package's own name if
+    it was used as a scope on the command line, where scopes do not exist.
     """
     found = []
     places = {**given, f"{PROJECT} {package}:": given.get(PROJECT, {}).get(package) or {}}

@@ -44,15 +44,9 @@ class RunHistory(metaclass=AdapterMeta):
 
     @available
     def begin_run(self, run: dict[str, Any], nodes: Mapping[str, Any], selected: list[str]) -> list[str]:
-        """Write the row of a run that begins; earlier runs that did not end are interrupted.
+        """Write the row of a run that begins, from the fields of `Run`; earlier runs that did not end are interrupted.
 
-        Args:
-            run: The fields of `Run`.
-            nodes: The nodes of dbt's graph.
-            selected: The ids of the nodes that the command builds.
-
-        Returns:
-            Lines for the user if the warehouse holds tables of several runs.
+        Returns lines for the user if the warehouse holds tables of several runs.
         """
         run = Run(**run)
         node = _model(nodes, run, _RUNS)
@@ -118,15 +112,10 @@ class RunHistory(metaclass=AdapterMeta):
     def summarise_run(
         self, run: dict[str, Any], nodes: Mapping[str, Any], results: list[Any], shown: list[str], look: list[str]
     ) -> list[str]:
-        """Describe the tables that a run has built, as lines for the user.
+        """Describe the tables that a run has built, as lines for the user, with the rows of the models in `shown`.
 
-        Args:
-            run: The fields of `Run`.
-            nodes: The nodes of dbt's graph.
-            results: dbt's results.
-            shown: The names of models whose rows are counted.
-            look: A command that shows the tables. It takes `--warehouse` and `--schema`, whose defaults are `warehouse`
-                and the package's name.
+        The command `look` shows the tables. It takes `--warehouse` and `--schema`, whose defaults are `warehouse` and
+        the package's name.
         """
         run = Run(**run)
         made = {each.node.name: each.node for each in results if each.status == "success"}
@@ -260,11 +249,7 @@ def count_unchanged(results: Iterable[Any]) -> int:
 
 
 def _model(nodes: Mapping[str, Any], run: Run, name: str) -> Mapping[str, Any] | None:
-    """Return the enabled model of a table of runs.
-
-    Raises:
-        CompilationError: A project has set another materialization for it.
-    """
+    """Return the enabled model of a table of runs."""
     node = nodes.get(f"model.{run.package}.{name}")
     if node is None or not node["config"]["enabled"]:
         return None

@@ -44,11 +44,7 @@ class GuardedSocket:
             raise GuardError(f"the system refuses a socket filter ({error})") from error
 
     def connect(self) -> socket.socket:
-        """Open a connection to the socket from this process.
-
-        Raises:
-            OSError: It cannot be opened.
-        """
+        """Open a connection to the socket from this process."""
         own = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         own.bind((HOST, 0))  # without SO_REUSEADDR, so that other processes cannot bind the same port
         own.settimeout(_PATIENCE)
@@ -67,11 +63,7 @@ class GuardedSocket:
         self.listener.close()
 
     def _try_out(self) -> None:
-        """Check that the system applies the filter: some systems accept a filter and ignore it.
-
-        Raises:
-            GuardError: A filtered connection was accepted.
-        """
+        """Raise a GuardError if the system does not apply the filter: some systems accept a filter and ignore it."""
         with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as stranger:
             stranger.setblocking(False)
             stranger.connect_ex(self.listener.getsockname())

@@ -20,14 +20,7 @@ _CREDENTIALS = "iII"  # `struct ucred`: process, user, group
 
 
 class Relay:
-    """A Unix socket whose connections are relayed to a server.
-
-    Args:
-        connect: Opens a connection to the server.
-
-    Attributes:
-        target: The socket's address, as a gRPC client takes it.
-    """
+    """A Unix socket, with the gRPC address `target`, whose connections are relayed to those that `connect` opens."""
 
     def __init__(self, connect: Callable[[], socket.socket]) -> None:
         self._connect = connect

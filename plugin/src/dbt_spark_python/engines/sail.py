@@ -39,11 +39,7 @@ _BITS = 62  # bits of a bigint that are used as markers
 
 
 def execute(session: SparkSession, sql: str) -> tuple[DataFrame | None, list[Row] | None]:
-    """Execute a statement on Sail, and return its rows: to be collected, or also as collected.
-
-    Raises:
-        DbtRuntimeError: It replaces single partitions.
-    """
+    """Execute a statement on Sail, and return its rows: to be collected, or also as collected."""
     if _PARTITIONS.match(sql):
         raise DbtRuntimeError(
             "on Sail `insert_overwrite` replaces whole tables: remove `partition_by`, or build with Spark"

@@ -70,9 +70,7 @@ class SailError(RuntimeError):
 def connect(settings: dict[str, str], scratch: str) -> SparkSession:
     """Open this process's session, on the server of SPARK_REMOTE or on an embedded one that is started now.
 
-    Args:
-        settings: Sail's settings (prefix `sail.`) and settings of the session.
-        scratch: A folder for data that does not fit into memory.
+    The settings are Sail's (prefix `sail.`) and the session's; the folder `scratch` is as in `start`.
 
     Raises:
         SailError: Sail is not installed, its version is unsupported, or it does not start.
@@ -111,12 +109,10 @@ def check_installed() -> None:
 
 
 def start(settings: dict[str, str], scratch: str, accepts_open_port: bool = False) -> str:
-    """Start the embedded server, and return its gRPC address.
+    """Start the embedded server with settings of Sail (prefix `sail.`), and return its gRPC address.
 
-    Args:
-        settings: Sail's settings, with the prefix `sail.`.
-        scratch: A folder for data that does not fit into memory.
-        accepts_open_port: Start it even if other users of this machine can then run code as this user.
+    The folder `scratch` is for data that does not fit into memory. With `accepts_open_port`, the server starts even if
+    other users of this machine can then run code as this user.
 
     Raises:
         SailError: It does not start, or other users could connect to it.

@@ -29,11 +29,7 @@ _REGISTERED = re.compile(r"^tfd:\s*(\d+) events:\s*([0-9a-f]+) data:\s*([0-9a-f]
 
 
 def check_unreachable() -> None:
-    """Check that connections to `UNREACHABLE` fail.
-
-    Raises:
-        GuardError: A connection succeeds, or a socket cannot listen there.
-    """
+    """Raise a GuardError if a connection to `UNREACHABLE` succeeds, or if a socket cannot listen there."""
     try:
         with socket.create_server((UNREACHABLE, 0)) as listener, socket.socket() as stranger:
             stranger.settimeout(1)
@@ -45,11 +41,9 @@ def check_unreachable() -> None:
 
 
 def replace_listener(address: tuple[str, int], listener: socket.socket) -> None:
-    """Replace this process's socket that listens on an address by another listening socket.
+    """Replace this process's socket that listens on an address by another one, and close the old one.
 
-    Args:
-        address: The address of the old socket, which is closed.
-        listener: The new socket. It stays open and shares its file with the server's descriptor.
+    The new socket stays open and shares its file with the server's descriptor.
 
     Raises:
         GuardError: The old socket is not found, or is not registered with exactly one epoll.

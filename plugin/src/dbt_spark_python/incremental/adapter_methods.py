@@ -14,14 +14,8 @@ from dbt_common.clients import agate_helper
 from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.invocation import get_invocation_id
 
+from dbt_spark_python.incremental import earlier
 from dbt_spark_python.incremental.definition import INPUTS, Definitions
-from dbt_spark_python.incremental.earlier import (
-    MOST_BROADCAST_CHARACTERS,
-    MOST_BROADCAST_ROWS,
-    ChangedGroups,
-    ModelPlan,
-    set_plan,
-)
 from dbt_spark_python.incremental.passes import is_repeatable
 from dbt_spark_python.incremental.plan import COMPLETE, MATERIALIZATION, REBUILD, REUSE, Plan, Planner
 from dbt_spark_python.incremental.snapshot_tables import SnapshotTables
@@ -52,8 +46,6 @@ class PlannedRuns(metaclass=AdapterMeta):
         self._manifests: dict[tuple[str, str], Mapping[str, Any]] = {}  # manifests that were read already
         # Tables that are being built, until they are published.
         self._building: dict[tuple[str, str], Publication] = {}
-        self._reused: set[tuple[str, str]] = set()  # tables that are reused, until they are published
-        self._grown: set[tuple[str, str]] = set()  # tables that keep their rows in place, until they are published
         self._logged_reasons: set[str] = set()  # reasons that were logged
         self._figures: dict[str, list[int]] = {}  # results of `_count`
 
@@ -61,18 +53,10 @@ class PlannedRuns(metaclass=AdapterMeta):
     def plan(
         self, nodes: Mapping[str, Any], node_id: str, selected: list[str], full_refresh: bool, incremental_from: int = 0
     ) -> dict[str, Any]:
-        """Decide how the command treats a node; see `incremental.plan`.
+        """Decide how the command, which builds the selected nodes, treats a node; see `incremental.plan`.
 
-        Args:
-            nodes: The nodes of dbt's graph.
-            node_id: The node's id.
-            selected: The ids of the nodes that the command builds.
-            full_refresh: Rebuild the node in any case.
-            incremental_from: Tables of groups are rebuilt in full if they are made from fewer lines than this.
-
-        Returns:
-            The fields of the plan, and `holds`: which rows the table has, if it has groups. Every node is rebuilt if
-            tables lack manifests.
+        Tables of groups are rebuilt in full if they are made from fewer lines than `incremental_from`, and all nodes if
+        tables lack manifests. `holds` in the result says which rows the table has, if it has groups.
         """
         with self._planning:
             if node_id not in self._plans:
@@ -112,15 +96,15 @@ class PlannedRuns(metaclass=AdapterMeta):
             changed = None
             if columns:
                 changed = self._changed_groups(columns, plan.since, self._planner.holds(node_id) == COMPLETE)
-            publication = Publication(self._definitions.of(node_id), plan.inputs, groups, key_columns, changed)
+            publication = Publication(
+                self._definitions.of(node_id), plan.inputs, groups, key_columns, changed, plan.action == REUSE
+            )
             self._log_reason(relation.identifier, plan.reason)
-            if plan.action == REUSE:
-                self._reused.add(key)
         self._building[key] = publication
 
-    def _changed_groups(self, columns: Mapping[str, Any], since: int, others_stay: bool) -> ChangedGroups:
+    def _changed_groups(self, columns: Mapping[str, Any], since: int, others_stay: bool) -> earlier.ChangedGroups:
         are_few = self.are_few_changed(columns["versions"], columns["column"], since)
-        return ChangedGroups(**columns, since=since, are_few=are_few, others_stay=others_stay)
+        return earlier.ChangedGroups(**columns, since=since, are_few=are_few, others_stay=others_stay)
 
     def _log_reason(self, name: str, reason: str) -> None:
         """Log why an existing table is rebuilt. Only the first table for a reason is named.
@@ -164,7 +148,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         """
         figures = f"count(*), coalesce(sum(length(cast({column} as string))), 0)"
         groups, characters = self._count(f"select {figures} from {versions} where version > {int(since)}")
-        return groups <= MOST_BROADCAST_ROWS and characters <= MOST_BROADCAST_CHARACTERS
+        return groups <= earlier.MOST_BROADCAST_ROWS and characters <= earlier.MOST_BROADCAST_CHARACTERS
 
     @available
     def are_new_groups(self, relation: BaseRelation, columns: Mapping[str, Any], since: int) -> bool:
@@ -189,7 +173,7 @@ class PlannedRuns(metaclass=AdapterMeta):
             changed, tails = self._building[key].changed, self._find_tails(key) if is_continued else None
             kept = changed.kept_rows(str(relation), "kept.*") if changed and changed.others_stay else ""
             since, are_few = (changed.since, changed.are_few) if changed else (0, False)
-            set_plan(relation, ModelPlan(since, are_few, bool(is_continued), kept, tails))
+            earlier.set_plan(relation, earlier.ModelPlan(since, are_few, bool(is_continued), kept, tails))
 
     def _find_tails(self, name: tuple[str, str]) -> list[Tail] | None:
         """Return `find_tails` of a table's log; None if another input has changed, too."""
@@ -213,14 +197,14 @@ class PlannedRuns(metaclass=AdapterMeta):
         is_in_place = new_relation.identifier == relation.identifier
         can_grow = changed.are_lines and (is_in_place or self._tables.warehouse.can_grow(*key))
         if can_grow and not self._count(changed.count_rows(str(relation)))[0]:
-            self._grown.add(key)
+            self._building[key] = self._building[key]._replace(is_grown=True)
             return rows
         return f"{rows}\nunion all\n{changed.kept_rows(str(relation), names)}"
 
     @available
     def is_grown(self, relation: BaseRelation) -> bool:
         """Whether the rows of the published table stay where they are; see `add_kept_rows`."""
-        return _key_of(relation) in self._grown
+        return self._building[_key_of(relation)].is_grown
 
     @available
     def link_kept_rows(self, relation: BaseRelation, new_relation: BaseRelation) -> None:
@@ -281,9 +265,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         if tables is None:
             return
         publication = self._building.pop(key, Publication())
-        self._grown.discard(key)
-        if key in self._reused:
-            self._reused.remove(key)
+        if publication.is_reused:
             if tables.records_reuse:
                 tables.warehouse.record_reuse(*key, get_invocation_id(), publication)
         else:

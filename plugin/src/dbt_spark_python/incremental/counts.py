@@ -28,12 +28,8 @@ def count_differing(before: DataFrame, after: DataFrame, key_columns: Sequence[s
     Keys and rows are compared by 64-bit hashes. For ten million rows a count is off by one with a probability below 1
     in 100,000, unless the rows' author constructs collisions. Only these counts depend on the hashes.
 
-    Args:
-        before: The earlier version.
-        after: The new version.
-        key_columns: The key columns; null counts as a value. If the list is empty, or the earlier version lacks these
-            columns, a changed row counts as one removed and one added row. Among rows with the same key, the smallest
-            and the largest hash are compared.
+    Null counts as a value of a key. Without key columns, or if the earlier version lacks them, a changed row counts as
+    one removed and one added row. Among rows with the same key, the smallest and the largest hash are compared.
     """
     keys = [key for key in key_columns if key in before.columns]
     sides = [

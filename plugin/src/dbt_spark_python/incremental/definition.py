@@ -26,13 +26,9 @@ Definition = dict[str, str]
 
 
 class Definitions:
-    """Computes the definitions of a project's nodes, and caches them.
+    """Computes the definitions of a project's nodes, and caches them; `vars_of` returns the vars that a node sees.
 
-    Args:
-        nodes: The nodes of dbt's graph by their ids, as dictionaries.
-        macros: dbt's macros by their ids, as objects with `macro_sql`, `package_name` and `depends_on`.
-        vars_of: Returns the vars that a node sees.
-        engine: The name of the engine.
+    Nodes, as dictionaries, and macros, as objects, are those of dbt, by their ids.
     """
 
     def __init__(

@@ -87,14 +87,9 @@ def tails(spark: SparkSession, relation: object) -> list[Tail] | None:
 
 
 def only_changed(spark: SparkSession, relation: object, rows: DataFrame, key: str, versions: DataFrame) -> DataFrame:
-    """Keep the rows of groups that changed since a model's table was built; all rows in a full build.
+    """Keep the rows of groups that changed since a model's table (`dbt.this`) was built; all rows in a full build.
 
-    Args:
-        spark: The session.
-        relation: The model's name (`dbt.this`).
-        rows: The rows.
-        key: The column of `rows` that names the group, spelled as in the model's own rows.
-        versions: The table of group versions.
+    `key` is the column that names a row's group, spelled as in the model's own rows; `versions` has the group versions.
     """
     plan = _plan_of(relation)
     return rows_of_changed(rows, key, versions, plan.since, are_few=plan.are_few) if plan.since else rows
@@ -128,16 +123,10 @@ def compare_rows(now: DataFrame, before: DataFrame) -> DataFrame:
 def rows_of_changed(
     rows: DataFrame, key: str, versions: DataFrame, since: int, column: str = KEY, are_few: bool = False
 ) -> DataFrame:
-    """Return the rows of groups with a later version than `since`.
+    """Return the rows of groups with a later version than `since`; `key` is the SQL expression of a row's group.
 
-    Args:
-        rows: The rows.
-        key: The SQL expression of a row's group.
-        versions: The table of group versions.
-        since: The version.
-        column: The column of `versions` that names a group. A key may occur twice.
-        are_few: Broadcast the keys. Spark estimates their size by the whole table of versions, so without a hint it
-            shuffles both sides of the join.
+    A key may occur twice in the column of the versions. Few keys are broadcast: Spark estimates their size by the whole
+    table of versions, so without a hint it shuffles both sides of the join.
     """
     keys = versions.where(sf.col(VERSION) > since).select(sf.expr(_key_text(column)).alias(KEY))
     keys = sf.broadcast(keys) if are_few else keys

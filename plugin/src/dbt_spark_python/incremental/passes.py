@@ -89,12 +89,7 @@ class PassedTests:
 
 
 def is_repeatable(query: str, tables: Collection[str]) -> bool:
-    """Whether a query has the same result while these tables stay: it asks for no time, and reads no other table.
-
-    Args:
-        query: The query.
-        tables: SQL names, with their schemas.
-    """
+    """Whether a query has the same result while these tables stay: it asks for no time, and reads no other table."""
     bare = _TEXT.sub(" ", query)
     known = {plain_name(table) for table in tables}
     return not _CHANGING.search(bare) and known.issuperset(map(plain_name, _TABLE.findall(bare)))

@@ -51,14 +51,13 @@ class PlanError(RuntimeError):
 
 
 class Planner:
-    """Plans the nodes of one command.
+    """Plans the nodes of one command, which builds the selected ones.
 
     Args:
         nodes: The nodes of dbt's graph by their ids, as dictionaries.
         definitions: Their definitions.
-        manifest_of: Returns the manifest of a node's table; empty if the table does not exist or its files have changed
-            since they were published.
-        selected: The ids of the nodes that the command builds.
+        manifest_of: Returns the manifest of a node's table; empty without a table, or if its files changed since.
+        selected: The ids of the selected nodes.
         digest_input: Digests a log by its path and name; returns None if the log cannot be read.
         is_small: Whether the tables with these ids have so few rows together that readers are rebuilt in full.
     """

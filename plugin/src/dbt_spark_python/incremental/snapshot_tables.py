@@ -17,7 +17,6 @@ from dbt_spark_python.incremental.counts import COUNTS, count_changes
 from dbt_spark_python.incremental.table_formats import FORMATS, TOO_OLD, Execute, format_of
 from dbt_spark_python.table_store import manifest
 from dbt_spark_python.table_store.catalog import full_name
-from dbt_spark_python.table_store.process_folder import utc_now
 from dbt_spark_python.table_store.public_folders import Publication, PublishedTable
 
 #: The table property with the manifest: JSON, as hexadecimal digits of its UTF-8 bytes. `show tblproperties` withholds
@@ -30,13 +29,10 @@ _HEX = re.compile("([2-7][0-9a-f])*")  # JSON in ASCII
 
 
 class SnapshotTables:
-    """The tables of a catalog, by SQL statements.
+    """The tables of a catalog. `execute` runs a statement, and `names` returns the names of the tables in a schema.
 
-    Args:
-        execute: Runs a statement and returns its rows.
-        names: Returns the names of the tables in a schema.
-        find_session: Returns the session of Python models, once a statement has opened it; without one, changed rows
-            are not counted.
+    `find_session` returns the session of Python models, once a statement has opened it; without one, changed rows are
+    not counted.
     """
 
     engine, passes = "spark", None
@@ -77,16 +73,8 @@ class SnapshotTables:
         if kind is None:
             return
         changes = self._count(table, before, publication)
-        is_same = changes is not None and not any(changes.values()) and before and before.get("changed_in")
-        entries = {
-            "run_id": run_id,
-            "built_at": utc_now(),
-            "changed_in": before["changed_in"] if is_same else run_id,
-            **publication.origin(),
-            "changes": before.get("changes") if is_same else changes,
-            "content": FORMATS[kind].current(self._execute, table, properties),
-        }
-        self._write_manifest((schema, name), entries)
+        content = FORMATS[kind].current(self._execute, table, properties)
+        self._write_manifest((schema, name), manifest.describe(run_id, publication, before or {}, content, changes))
 
     def published(self, schema: str, unfinished: Collection[tuple[str, str]] = ()) -> list[PublishedTable]:
         """Return the tables of a schema that have a manifest and have not changed since."""

@@ -9,11 +9,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 
 def check(config: Mapping[str, Any]) -> None:
-    """Refuse a model whose config names packages that this environment lacks.
-
-    Raises:
-        DbtRuntimeError: Some are missing or have an unsuitable version; the message names them and the remedy.
-    """
+    """Refuse a model whose config names packages that this environment lacks."""
     packages = config.get("packages") or []
     faults = {text: _fault_of(text) for text in ([packages] if isinstance(packages, str) else packages)}
     if missing := {text: fault for text, fault in faults.items() if fault}:

@@ -52,11 +52,7 @@ def is_local_master(master: str) -> bool:
 
 
 def send_packed(parameters: dict[str, str]) -> None:
-    """Replace the packed file in a session's parameters by the settings with which Spark sends it to the workers.
-
-    Raises:
-        DbtRuntimeError: The file does not exist.
-    """
+    """Replace the packed file in a session's parameters by the settings with which Spark sends it to the workers."""
     given = parameters.pop(PACKED, "")
     if not given or is_local_master(parameters.get("spark.master", "")):
         return
@@ -73,11 +69,7 @@ def send_packed(parameters: dict[str, str]) -> None:
 
 
 def zip_package(name: str) -> Path:
-    """Write one importable package into a zip file, with its name as the top folder.
-
-    Raises:
-        ModuleNotFoundError: The package is not installed.
-    """
+    """Write one importable package into a zip file, with its name as the top folder."""
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         raise ModuleNotFoundError(

@@ -26,12 +26,9 @@ def split(compiled_code: str) -> tuple[str, str]:
 
 
 def write(rows: DataFrame, target: str, config: Mapping[str, Any]) -> None:
-    """Write a model's rows as a table; an existing table is replaced.
+    """Write a model's rows as a table, named as in SQL; an existing table is replaced.
 
-    Args:
-        rows: The rows.
-        target: The table's name, as SQL has it.
-        config: The model's config, as in SQL models; a temporary table uses its `file_format` only.
+    The config means the same as in SQL models; a temporary table uses its `file_format` only.
     """
     spark, kind = rows.sparkSession, config.get("file_format")
     if kind == "delta" and sail.is_sail(spark):  # where MERGE needs nullable columns, like those of Spark's tables
@@ -71,9 +68,6 @@ def to_frame(spark: SparkSession, result: Any) -> DataFrame:
 
     It is a DataFrame of Spark (classic or Connect), of pandas on Spark or of pandas, an Arrow table, or any object that
     exports an Arrow stream, such as a polars DataFrame.
-
-    Raises:
-        TypeError: The result has another type.
     """
     import pyarrow as pa
 

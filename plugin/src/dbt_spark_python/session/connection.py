@@ -108,8 +108,7 @@ def damaged_tables(message: str, code: str) -> str | None:
 def prepare(parameters: dict[str, Any]) -> None:
     """Prepare the environment, the warehouse and the session for a dbt command, once.
 
-    Args:
-        parameters: The profile's `server_side_parameters`; this adapter's own keys are replaced by Spark's.
+    In the parameters, the profile's `server_side_parameters`, this adapter's own keys are replaced by Spark's.
 
     Raises:
         RuntimeError: Java is missing, or the process has a Spark session of another kind.
@@ -153,11 +152,7 @@ def guard_ports(parameters: dict[str, str]) -> None:
 
 
 def read_lock_wait(parameters: dict[str, str]) -> float:
-    """Take the setting LOCK_WAIT out of a command's parameters; 0 if it is not set.
-
-    Raises:
-        WarehouseError: It is not a number of seconds.
-    """
+    """Take the setting LOCK_WAIT out of a command's parameters; 0 if it is not set."""
     text = str(parameters.pop(LOCK_WAIT, 0))
     try:
         wait_s = float(text)
@@ -169,11 +164,7 @@ def read_lock_wait(parameters: dict[str, str]) -> float:
 
 
 def open_warehouse(root: str) -> Warehouse:
-    """Open the warehouse at `root`; this process's own folder is removed when the process ends.
-
-    Raises:
-        WarehouseError: It cannot be used.
-    """
+    """Open the warehouse at `root`; this process's own folder is removed when the process ends."""
     if _URI.match(root):
         raise WarehouseError(
             f"the warehouse cannot be {root!r}: a warehouse of folders is on a disk of this machine; "
@@ -236,11 +227,7 @@ def catalog_of(credentials: SparkCredentials) -> FolderCatalog | None:
 
 
 def python_session(credentials: SparkCredentials) -> SparkSession:
-    """Return the session for Python models: the warehouse's, the process's, or a new one.
-
-    Raises:
-        DbtRuntimeError: SQL goes to a server, and the session for Python models is not configured.
-    """
+    """Return the session for Python models: the warehouse's, the process's, or a new one."""
     if _catalog:
         return _catalog.spark
     if not has_session(credentials):

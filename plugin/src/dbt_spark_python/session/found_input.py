@@ -47,12 +47,8 @@ class FoundInput(NamedTuple):
 def reads_this_disk(session: SparkSession | None, path: str = "") -> bool:
     """Whether an engine reads a path on this machine's disk, so that `input_files` decides which files are read.
 
-    A server of Spark Connect may run elsewhere, and a cluster's default file system may be another one. The same path
-    may then lead to other files there.
-
-    Args:
-        session: The session of Python models; None if SQL goes to a server and there is no session beside it.
-        path: The path; one without a scheme leads to the default file system.
+    A server of Spark Connect may run elsewhere, and a cluster's default file system, to which a path without a scheme
+    leads, may be another one. `session` is None if SQL goes to a server and there is no session beside it.
     """
     if session is None:
         return False
@@ -64,12 +60,9 @@ def reads_this_disk(session: SparkSession | None, path: str = "") -> bool:
 
 
 def find_input(spark: SparkSession, path: str, name: str) -> FoundInput:
-    """Find the files at a path, and decide how Spark reads them.
+    """Find the files at a path, and decide how Spark reads them; errors have the user's name for the path (a var).
 
-    Args:
-        spark: The session.
-        path: The file or folder of exactly this name, or else the matches of a glob; folders are read recursively.
-        name: The user's name for the path (a var), for errors.
+    They are the file or folder of exactly this name, or else the matches of a glob; folders are read recursively.
 
     Raises:
         ValueError: Files are missing at the path.

@@ -19,11 +19,7 @@ class SessionCursor(Cursor):
         self.session = session
 
     def execute(self, sql: str, *parameters: Any) -> None:
-        """Execute a statement; a table is also created if a killed process had begun to write it.
-
-        Raises:
-            DbtRuntimeError: The engine refuses it, or it fails.
-        """
+        """Execute a statement; a table is also created if a killed process had begun to write it."""
         try:
             retry_over_unfinished(lambda: self._execute(sql % parameters if parameters else sql))
         except PySparkException as error:

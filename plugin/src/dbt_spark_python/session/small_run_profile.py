@@ -24,11 +24,9 @@ _added: set[str] = set()  # the settings that the previous command of this proce
 
 
 def apply(parameters: dict[str, Any], variables: Mapping[str, Any]) -> None:
-    """Take the keys of this module out of a command's parameters; if the run is small, add the settings.
+    """Take the keys of this module out of a command's parameters, in place; if the run is small, add the settings.
 
-    Args:
-        parameters: The profile's `server_side_parameters`; changed in place.
-        variables: dbt's vars: values, and mappings of values under the names of packages.
+    dbt's vars are values, and mappings of values under the names of packages.
     """
     found = {key.removeprefix(PREFIX): str(parameters.pop(key)) for key in [*parameters] if key.startswith(PREFIX)}
     if "inputs" not in found or "bytes" not in found:

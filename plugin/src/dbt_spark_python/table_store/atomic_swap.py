@@ -13,13 +13,8 @@ _RENAME_SWAP = 2  # macOS, renamex_np(2)
 def replace_folder(new: Path, place: Path, aside: Path) -> None:
     """Move the folder `new` to `place`; the old folder is then at `new` or at `aside`, for the caller to remove.
 
-    If the file system can exchange two names atomically, there is always a folder at `place`. Otherwise two renames
-    follow each other; a process killed between them leaves `aside`, which the caller has to move back.
-
-    Args:
-        new: A folder on the same file system.
-        place: Its destination.
-        aside: A path beside `place` that does not exist.
+    All are on one file system. If it can exchange two names atomically, there is always a folder at `place`. Otherwise
+    two renames follow each other; a process killed between them leaves `aside`, which the caller has to move back.
 
     Raises:
         OSError: The file system refuses; both folders still exist.

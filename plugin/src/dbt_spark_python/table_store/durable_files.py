@@ -57,13 +57,9 @@ def sync_tree(root: Path, done: Collection[str] = ()) -> None:
 
 
 def write_text(path: Path, text: str, draft: Path, sync: bool = True) -> None:
-    """Write a small file. A reader gets the old content or the new content, each complete.
+    """Write a small file by a draft on the same file system: a reader gets the old or the new content, complete.
 
-    Args:
-        path: The file, in an existing folder. If it exists, its mode is kept.
-        text: Its content.
-        draft: A temporary path on the same file system.
-        sync: Wait until the bytes are on disk. Without that, a power cut may leave an empty file.
+    The mode of an existing file is kept. Without `sync`, a power cut may leave an empty file.
     """
     draft.write_text(text)
     with contextlib.suppress(FileNotFoundError):

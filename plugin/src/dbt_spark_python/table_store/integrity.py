@@ -111,8 +111,7 @@ def _fault_of(path: Path, facts: list[int]) -> str | None:
 def find_altered(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str] | None:
     """Find the files of a table that have changed since they were published, by reading all bytes.
 
-    Returns:
-        The faults by file name; None if the manifest lacks digests.
+    The result has the faults by file name; it is None if the manifest lacks digests.
     """
     faults, noted = find_faults(folder, manifest), manifest.get("digests")
     if faults or not noted:

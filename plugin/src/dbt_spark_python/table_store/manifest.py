@@ -15,6 +15,8 @@ from typing import Any
 
 from dbt_spark_python.table_store import durable_files
 from dbt_spark_python.table_store.integrity import data_files
+from dbt_spark_python.table_store.process_folder import utc_now
+from dbt_spark_python.table_store.public_folders import Publication
 
 FOLDER = ".manifests"  # beside the tables of a schema
 
@@ -50,6 +52,25 @@ _KEYS = {
 }
 
 
+def describe(
+    run_id: str, publication: Publication, before: Mapping[str, Any], content: str, changes: dict[str, int] | None
+) -> dict[str, Any]:
+    """Return the entries for a new table in the place of the one with the manifest `before`.
+
+    A table with the same content, or with the same rows in other files, keeps the run and counts of its last change.
+    """
+    is_equal = before.get("content") == content or (changes is not None and not any(changes.values()))
+    is_same = is_equal and before.get("changed_in")
+    return {
+        "run_id": run_id,
+        "built_at": utc_now(),
+        "changed_in": before["changed_in"] if is_same else run_id,
+        **publication.origin(),
+        "changes": before.get("changes") if is_same else changes,
+        "content": content,
+    }
+
+
 def path_of(folder: Path) -> Path:
     """Return the path of the manifest of a published table.
 
@@ -67,11 +88,9 @@ def _path(folder: Path, files: Iterable[str]) -> Path:
 
 
 def load(folder: Path) -> tuple[dict[str, Any], str | None]:
-    """Read the manifest of a published table.
+    """Return the content of a published table's manifest, empty if it cannot be used, and the reason why it cannot.
 
-    Returns:
-        Its content, empty if it cannot be used; and the reason why it cannot be used. A missing manifest is empty
-        without a reason.
+    A missing manifest is empty without a reason.
     """
     if not folder.is_dir():
         return {}, None
@@ -101,17 +120,10 @@ def read(folder: Path) -> dict[str, Any]:
 
 
 def write(folder: Path, manifest: Mapping[str, Any], draft: Path, is_new: bool = False) -> Path:
-    """Write the manifest of a table; a reader gets the old or the new one, complete.
+    """Write the manifest of the table in a public folder, and return its file; a reader gets the old or the new one.
 
-    Args:
-        folder: The table's public folder.
-        manifest: Its content.
-        draft: A temporary path on the same file system.
-        is_new: The table is about to be published: the manifest is synced. A later manifest records that a run reused
-            the table, and is not synced: if a power cut leaves it empty, the next build rebuilds the table.
-
-    Returns:
-        The file.
+    It is synced if the table is about to be published (`is_new`). A later manifest records that a run reused the table:
+    if a power cut leaves it empty, the next build rebuilds the table. `draft` is a temporary path of the file system.
     """
     path = _path(folder, manifest["files"]) if is_new else path_of(folder)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,6 @@ import os
 import shutil
 import tempfile
 import uuid
-from collections.abc import Iterator
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -32,11 +31,11 @@ class FileLock:
         """Whether this object holds the lock."""
         return self._descriptor is not None
 
-    def acquire(self, wait: bool = False) -> bool:
-        """Take the lock, or wait until it is free; return False if another process holds it."""
+    def acquire(self) -> bool:
+        """Take the lock; return False if another process holds it."""
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.truncate(descriptor, 0)
             os.write(descriptor, f"process {os.getpid()} since {utc_now()}".encode())
         except BaseException as error:
@@ -63,10 +62,7 @@ class FileLock:
 
 
 class ProcessFolder:
-    """This process's folder; a process without write access gets one outside the warehouse, for reading only.
-
-    Attributes:
-        path: The folder.
+    """This process's folder, at `path`; a process without write access gets one elsewhere, for reading only.
 
     Raises:
         WarehouseError: The disk is full.
@@ -101,34 +97,23 @@ class ProcessFolder:
 
     def clear_dead(self) -> None:
         """Remove the folders of ended processes, recognised by their free locks."""
-        with self._in_turn():
-            for folder in [path for path in self._all.iterdir() if path.is_dir() and path != self.path]:
-                alive = FileLock(folder.with_suffix(".lock"))
-                if alive.acquire():
-                    # The JVM of a killed process may still be writing; the rest is removed next time.
-                    shutil.rmtree(folder, ignore_errors=True)
-                    if not folder.exists():
-                        alive.path.unlink()
-                    alive.release()
+        for folder in [path for path in self._all.iterdir() if path.is_dir() and path != self.path]:
+            alive = FileLock(folder.with_suffix(".lock"))
+            if alive.acquire():
+                # The JVM of a killed process may still be writing; the rest is removed next time.
+                shutil.rmtree(folder, ignore_errors=True)
+                if not folder.exists():
+                    alive.path.unlink(missing_ok=True)
+                alive.release()
 
     def _create(self) -> Path:
+        """Create the folder behind its lock, so that no builder finds the folder with a free lock."""
         self._all.mkdir(mode=0o700, exist_ok=True)
-        with self._in_turn():
-            self._alive = FileLock(self._all / f"{uuid.uuid4().hex[:12]}.lock")
-            self._alive.acquire()
-            folder = self._alive.path.with_suffix("")
-            folder.mkdir(mode=0o700)
+        self._alive = FileLock(self._all / f"{uuid.uuid4().hex[:12]}.lock")
+        self._alive.acquire()
+        folder = self._alive.path.with_suffix("")
+        folder.mkdir(mode=0o700)
         return folder
-
-    @contextlib.contextmanager
-    def _in_turn(self) -> Iterator[None]:
-        """Serialise the creation and the removal of process folders."""
-        turn = FileLock(self._all / ".turn")
-        turn.acquire(wait=True)
-        try:
-            yield
-        finally:
-            turn.release()
 
 
 def utc_now() -> str:

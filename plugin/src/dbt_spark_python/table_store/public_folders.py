@@ -22,13 +22,15 @@ class PublishedTable:
 
 
 class Publication(NamedTuple):
-    """The origin of a table, for its manifest, and the parts that decide how changes are counted."""
+    """The origin of a table, for its manifest, and how it is published."""
 
     definition: dict[str, str] | None = None  # the digests of the parts of its node's definition
     inputs: dict[str, str] | None = None  # the digests of the contents of its inputs, if all are known and count
     groups: dict[str, Any] | None = None  # the group versions that it was built from: `history`, `since`, `upto`
     key_columns: list[str] | None = None  # if changes are counted
     changed: Any = None  # the `earlier.ChangedGroups` of a table that is built for these alone
+    is_reused: bool = False  # whether the published table stays as it is
+    is_grown: bool = False  # whether the rows of the published table stay where they are
 
     def origin(self) -> dict[str, Any]:
         """Return the entries for the manifest."""

@@ -30,14 +30,8 @@ from dbt_spark_python.table_store import durable_files, manifest
 from dbt_spark_python.table_store.atomic_swap import replace_folder
 from dbt_spark_python.table_store.errors import WarehouseError, translate_os_errors
 from dbt_spark_python.table_store.integrity import digest_content, digest_files, find_faults, list_files
-from dbt_spark_python.table_store.process_folder import FileLock, ProcessFolder, utc_now
-from dbt_spark_python.table_store.public_folders import (
-    Publication,
-    PublishedTable,
-    as_published,
-    is_delta,
-    is_public,
-)
+from dbt_spark_python.table_store.process_folder import FileLock, ProcessFolder
+from dbt_spark_python.table_store.public_folders import Publication, PublishedTable, as_published, is_delta, is_public
 
 _ASIDE = ".replaced-"
 _DAMAGED = ".damaged"
@@ -51,11 +45,7 @@ MOST_FILES = 64
 
 
 class Warehouse:
-    """The warehouse at `root`, as one process sees it.
-
-    Raises:
-        WarehouseError: `root` is not a folder, or cannot be created.
-    """
+    """The warehouse at `root`, as one process sees it; a `WarehouseError` tells why it cannot be created."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.absolute()
@@ -80,14 +70,10 @@ class Warehouse:
         return self._lock.is_held
 
     def begin_writing(self, wait_s: float = 0, tell: Callable[[str], None] | None = None) -> None:
-        """Lock the warehouse for this process, and clean up after dead processes.
-
-        Args:
-            wait_s: The longest time to wait for another process, in seconds.
-            tell: Takes a line of progress while this process waits.
+        """Lock the warehouse for this process, and clean up after dead processes; `tell` takes lines about the wait.
 
         Raises:
-            WarehouseError: Another process holds it, or it cannot be written to.
+            WarehouseError: Another process still holds it after `wait_s` seconds, or it cannot be written to.
         """
         if self.is_writing:
             return
@@ -156,21 +142,9 @@ class Warehouse:
             before, files = manifest.read(place), list_files(new)
             faults, digests = find_faults(place, before), digest_files(new, files, before)
             content = digest_content(digests)
-            is_same = before.get("content") == content and before.get("changed_in")
-            changes = count() if count and not is_same else None
-            if changes is not None and not any(changes.values()):  # the same rows in another order
-                is_same = before.get("changed_in")
-            entries = {
-                "run_id": run_id,
-                "built_at": utc_now(),
-                "changed_in": before["changed_in"] if is_same else run_id,
-                **publication.origin(),
-                "changes": before.get("changes") if is_same else changes,
-                "content": content,
-                "files": files,
-                "digests": digests,
-                "columns": columns,
-            }
+            changes = count() if count and before.get("content") != content else None
+            entries = manifest.describe(run_id, publication, before, content, changes)
+            entries |= {"files": files, "digests": digests, "columns": columns}
             path = manifest.write(place, entries, self.draft_path(), is_new=True)
             noted = before.get("files", {}) if before.get("digests") else {}
             # Unchanged files of the published table are on disk already.

@@ -20,7 +20,7 @@
         {{ return(this.incorporate(type='table')) }}
     {%- endif -%}
     {%- set new_relation = adapter.sibling_of(this) if needs_earlier_rows else this.incorporate(type='table') -%}
-    {% do drop_if_cached(new_relation) %}
+    {% do drop_relation_if_exists(load_cached_relation(new_relation)) %}
     {{ return(new_relation) }}
 {% endmacro %}
 
@@ -58,7 +58,7 @@
     {%- endif -%}
     {%- if new_relation.identifier != this.identifier -%}
         {% do adapter.link_kept_rows(this, new_relation) %}
-        {% do drop_if_cached(this) %}
+        {% do drop_relation_if_exists(load_cached_relation(this)) %}
         {% do adapter.rename_relation(new_relation, target_relation) %}
     {%- endif -%}
     {%- if plan.holds == 'versions' -%}
@@ -71,13 +71,4 @@
     {% do persist_constraints(target_relation, model) %}
     {{ run_hooks(post_hooks) }}
     {{ return({'relations': [target_relation]}) }}
-{% endmacro %}
-
-
-{#- Drops a table if dbt's cache has it: a leftover of an earlier run. -#}
-{% macro drop_if_cached(relation) %}
-    {%- set cached = adapter.get_relation(relation.database, relation.schema, relation.identifier) -%}
-    {%- if cached is not none -%}
-        {% do adapter.drop_relation(cached) %}
-    {%- endif -%}
 {% endmacro %}
