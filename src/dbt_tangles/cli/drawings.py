@@ -2,10 +2,10 @@
 
 import re
 
+from dbt_tangles.cli import text
 from dbt_tangles.cli.graph import ASIDE, IN, MISSING, Graph, Node, label
 from dbt_tangles.cli.lanes import ASCII, NODE, draw, order
 from dbt_tangles.cli.page import BAD, DIM, ID, STRONG, Page, escape_line
-from dbt_tangles.cli.record import write_fields
 
 _GLYPHS = {"in": NODE, "aside": "○", "missing": "◌"}
 _WIDEST = 60
@@ -33,7 +33,8 @@ def write(page: Page, graph: Graph) -> None:
         _write_node(page, nodes[row.node], row.cells, graph, back)
     if graph.left_out:
         page.line((graph.left_out_note(), DIM))
-    write_fields(page, graph.fields)
+    if graph.fields:
+        text.write(page, "fields", {"fields": graph.fields})
 
 
 def _cells(page: Page, cells: str) -> str:

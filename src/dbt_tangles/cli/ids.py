@@ -104,9 +104,6 @@ def require_id(tables: Tables, given: str, kind: str | None = None) -> str:
         tables: The warehouse's tables; if they hold ids of free choice, any name may be an id.
         given: The pasted text.
         kind: The kind that the user named.
-
-    Raises:
-        CommandError: The text does not look like an id.
     """
     candidate = first_likely_id(given)
     if candidate is not None:
@@ -122,11 +119,7 @@ def require_id(tables: Tables, given: str, kind: str | None = None) -> str:
 
 
 def find_one(tables: Tables, given: str, kind: str | None = None) -> Found | None:
-    """Find the id that matches a text, if any.
-
-    Raises:
-        CommandError: Several ids match.
-    """
+    """Find the id that matches a text, if any."""
     found = find(tables, given, kind)
     if len(found) > 1:
         lines = [f"  {each.id} ({each.kind})" for each in found[:_SHOWN]] + ["  …"] * (len(found) > _SHOWN)

@@ -57,11 +57,7 @@ def command(given: str, kind: str | None, form: str, as_json: bool, limit: int, 
 
 
 def _read(tables: Tables, given: str, found: list[Subject], limit: int) -> Graph:
-    """Read the graph of the subjects; tangles on one root are one graph if they are equal.
-
-    Raises:
-        CommandError: The graphs differ.
-    """
+    """Read the graph of the subjects; tangles on one root are one graph if they are equal."""
     first, *others = (graphs.READ[each.kind](tables, each.name, each.id, limit) for each in found)
     if any(replace(other, name=first.name) != first for other in others):
         raise subjects.ambiguous(given, found)

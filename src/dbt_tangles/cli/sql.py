@@ -70,11 +70,7 @@ def command(
 
 
 def _read_values(given: tuple[str, ...], wanted: set[str]) -> dict[str, Any]:
-    """Parse `NAME=VALUE` settings; a value that is not JSON is a text, so ids need no quotes.
-
-    Raises:
-        CommandError: The names are not those of the query.
-    """
+    """Parse `NAME=VALUE` settings; a value that is not JSON is a text, so ids need no quotes."""
     values: dict[str, Any] = {}
     for each in given:
         name, _, value = each.partition("=")

@@ -96,9 +96,6 @@ def verify(tables: Tables) -> dict:
     Returns:
         `tables`, `files` and `bytes`, the numbers of each; `damaged`, for each damaged file its `table`, `file` and
         `fault`; `unknown`, the tables whose manifests have no digests.
-
-    Raises:
-        CommandError: Builds replaced a table during each of 20 attempts to read it.
     """
     damaged, unknown, files, size = [], [], 0, 0
     folders = tables.folders()

@@ -48,11 +48,7 @@ class Subject(NamedTuple):
 
 
 def find(tables: Tables, given: str, kind: str | None) -> list[Subject]:
-    """Find the subject of an id, or all tangles on one root, given as pasted; an empty list without a match.
-
-    Raises:
-        CommandError: Several subjects match, or the text does not look like an id.
-    """
+    """Find the subject of an id, or all tangles on one root, given as pasted; an empty list without a match."""
     kinds = [kind] if kind else [*KINDS]
     found = _first(tables, given, kinds)
     if not found:
@@ -66,11 +62,7 @@ def find(tables: Tables, given: str, kind: str | None) -> list[Subject]:
 
 
 def find_feeds(tables: Tables, given: str) -> list[Subject]:
-    """Find the feed of an id that begins with @ or `ssb:feed`; an empty list for other texts.
-
-    Raises:
-        CommandError: Several feeds match.
-    """
+    """Find the feed of an id that begins with @ or `ssb:feed`; an empty list for other texts."""
     found = [subject for subject in _first(tables, given, ["feed"]) if subject.id.startswith("@")]
     if len(found) > 1:
         raise ambiguous(given, found)

@@ -52,11 +52,6 @@ def _count(tables: Tables, table: str) -> dict[str, int]:
     return {row["verdict"]: row["n"] for row in tables.rows(queries.query(f"verdicts_of_{table}"))}
 
 
-def verdict_of(table: str) -> str:
-    """Return the SQL expression of the verdict on a row of a table; empty text for tables without verdicts."""
-    return queries.verdict_of(table) if table in _COUNTED else "''"
-
-
 def noun_of(table: str, n: int) -> str:
     """Return the name of a table's rows, in agreement with their number."""
     return inflect(n, _COUNTED[table]["words"])

@@ -27,11 +27,7 @@ class LogFile(NamedTuple):
 
 
 def find_files(log: str) -> list[LogFile]:
-    """List the files at a path: a file, a folder with all visible files below it, or the matches of a glob.
-
-    Raises:
-        CommandError: Files are missing at the path.
-    """
+    """List the files at a path: a file, a folder with all visible files below it, or the matches of a glob."""
     try:
         found = input_files.find_files(log, "LOG")
     except ValueError as error:
@@ -77,9 +73,6 @@ def read_lines(file: LogFile, reading: Reading) -> Iterator[pa.RecordBatch]:
 
     Yields:
         Batches of `LINE_SCHEMA`. The last row states the file's fault, if it has one.
-
-    Raises:
-        CommandError: The file cannot be read.
     """
     fault = _unread(file.path)
     if fault is not None:

@@ -36,9 +36,6 @@ def build(tables: Tables, out: Path, limits: Limits, tell: Tell = lambda *_: Non
     """Write a report; if that fails, an older report in its place stays complete.
 
     `tell` is called with the kind of the current drawing, the number of drawings written and their total.
-
-    Raises:
-        CommandError: The folder holds other files or cannot be written, or a table cannot be read.
     """
     with Folder(out) as folder:
         once = TablesOnce(tables)

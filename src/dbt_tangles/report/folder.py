@@ -80,9 +80,6 @@ class Folder:
     """The folder of a report, a context manager: an older report stays complete until `publish` replaces it.
 
     `bytes` is the size of its data, and `shards` the number of its files of data.
-
-    Raises:
-        CommandError: The path has other files, or cannot be written.
     """
 
     def __init__(self, path: Path) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 
 from dbt_tangles.algorithms.autobase.base_graphs import Graphs, index_graphs, with_clocks
 from dbt_tangles.algorithms.autobase.bases import NumberedBases, number_bases
 from dbt_tangles.algorithms.autobase.consensus import order_views
-from dbt_tangles.lint.findings import open_database
+from dbt_tangles.cli.tables import SETTINGS
 from dbt_tangles.lint.rules import check_lines
 from dbt_tangles.whatif.deliveries import Delivery, Items
 from dbt_tangles.whatif.logs import number_feeds
@@ -50,7 +51,7 @@ def read_nodes(batches: Iterator[pa.RecordBatch], most_indexers: int | None) -> 
         batches: The lines, of `LINE_SCHEMA`.
         most_indexers: Only so many indexers of each base vote, those of the least keys.
     """
-    with open_database() as database:
+    with duckdb.connect(":memory:", config=SETTINGS) as database:
         count = check_lines(database, "autobase", batches)
         most = {"most": most_indexers or 2**31}
         table = database.sql(_NODES, params=most).to_arrow_table() if count else ()

@@ -52,11 +52,9 @@ def _explain_causes(tables: Tables, node_id: str, base_id: str) -> list[dict]:
     through = {id_ for id_, reason in reasons.items() if reason in _INHERITED}
     ends = missing | (reasons.keys() - through)
     paths = find_root_causes(((link["node_id"], link["head_id"]) for link in links), through, ends, node_id)
-    return [
-        {"id": end, "trouble": reasons.get(end, "missing"), "words": _trouble(reasons.get(end)), "path": paths[end]}
-        for end in sorted(paths)
-    ]
-
-
-def _trouble(code: str | None) -> str:
-    return f"{code}: {messages.autobase(code)}" if code else "not in the log"
+    causes = []
+    for end in sorted(paths):
+        code = reasons.get(end)
+        words = f"{code}: {messages.autobase(code)}" if code else "not in the log"
+        causes.append({"id": end, "trouble": code or "missing", "words": words, "path": paths[end]})
+    return causes
