@@ -48,7 +48,7 @@ class Subject(NamedTuple):
 
 
 def find(tables: Tables, given: str, kind: str | None) -> list[Subject]:
-    """Find the subject of an id, or all tangles on one root, given as pasted; an empty list without a match."""
+    """Find the subject of a pasted id, or all tangles on one root, or nothing; fail if several subjects match."""
     kinds = [kind] if kind else [*KINDS]
     found = _first(tables, given, kinds)
     if not found:

@@ -17,13 +17,9 @@ with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as _f
 def count(tables: Tables, once: Tables | None = None) -> list[dict]:
     """Count the rows of each existing table by verdict, the most frequent verdict first.
 
-    Args:
-        tables: The warehouse's tables.
-        once: The tables with each thread once, see `TablesOnce`.
-
     Returns:
-        For each table: `what`, the name of its rows; their `total`; `counts` by verdict; `once`, the same two with
-        each thread once; and `is_news`, true unless the table is empty because its log is absent.
+        For each table: `what`, the name of its rows; their `total`; `counts` by verdict; `once`, the same two of the
+        tables `once`; and `is_news`, true unless the table is empty because its log is absent.
     """
     answer = []
     for table in _COUNTED:

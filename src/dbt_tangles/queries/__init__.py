@@ -71,6 +71,6 @@ def total_of(name: str) -> str:
 
 
 def verdict_of(table: str) -> str:
-    """Return the SQL expression of the verdict on a table's row, see `verdicts_of_TABLE`; the empty text without one."""
+    """Return the SQL expression of the verdict on a table's row, see `verdicts_of_TABLE`; empty text without one."""
     name = f"verdicts_of_{table}"
     return _VERDICT.search(query(name))[1] if name in names() else "''"

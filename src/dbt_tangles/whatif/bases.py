@@ -45,11 +45,9 @@ order by place"""
 
 
 def read_nodes(batches: Iterator[pa.RecordBatch], most_indexers: int | None) -> tuple[Items, NumberedBases | None]:
-    """Read the consistent nodes of an Autobase log, in the order of their lines, if it has any.
+    """Read the consistent nodes of the lines of an Autobase log, of `LINE_SCHEMA`, in their order, if it has any.
 
-    Args:
-        batches: The lines, of `LINE_SCHEMA`.
-        most_indexers: Only so many indexers of each base vote, those of the least keys.
+    Only the `most_indexers` indexers of each base with the least keys vote.
     """
     with duckdb.connect(":memory:", config=SETTINGS) as database:
         count = check_lines(database, "autobase", batches)
@@ -67,12 +65,9 @@ def read_nodes(batches: Iterator[pa.RecordBatch], most_indexers: int | None) -> 
 
 
 def replay(numbered: NumberedBases, delivery: Delivery, counts: np.ndarray) -> Replay:
-    """Follow a replica, which uses a node once it has all nodes before it.
+    """Follow a replica, which uses a node once it has all nodes before it; `numbered` has rows in the order of receipt.
 
-    Args:
-        numbered: The nodes; their rows are in the order of receipt.
-        delivery: Of the rows.
-        counts: int64[moments]; the numbers of arrivals after which the order is wanted.
+    `counts`, int64[moments], has the numbers of arrivals after which the order is wanted.
     """
     size = len(numbered.row)
     usable = usable_from(numbered, delivery.arrived)
@@ -113,9 +108,7 @@ def usable_from(numbered: NumberedBases, arrived: np.ndarray) -> np.ndarray:
 def order_nodes(graphs: Graphs, is_known: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
     """Order the known nodes of each base; return the nodes of each in order, and int64[bases], how many are settled.
 
-    Args:
-        graphs: All nodes.
-        is_known: bool[nodes]; all nodes before a known one are known.
+    All nodes before one of `is_known`, bool[nodes], are known.
     """
     kept = np.flatnonzero(is_known)
     start, previous = keep_events(graphs.start, graphs.previous, kept)
