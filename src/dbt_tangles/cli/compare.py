@@ -12,7 +12,7 @@ from dbt_tangles.cli.page import inflect
 from dbt_tangles.cli.tables import Pair
 from dbt_tangles.queries import sections
 
-_MEMBERS = sections(Path(__file__).with_name("first_causes.sql"))
+_MEMBERS = sections(__file__, "first_causes")
 #: Table of inputs: the table of their rejects.
 _REJECTS = {"autobase_nodes": "autobase_rejects", "timeline_events": "timeline_rejects"}
 #: Compared table of messages: their table of inputs. The message itself is the first candidate.
@@ -51,7 +51,7 @@ def compare(pair: Pair, each: Compared, limit: int) -> dict | None:
     """
     if not all([pair.has(f"{whose}.{each.table}") for whose in "ab"]):
         return None
-    sides = [_orders(each, whose) if each.place else _rows(each, whose) for whose in "ab"]
+    sides = [_select(each, whose) for whose in "ab"]
     values = ("ids",) if each.place else each.values
     # Tangles of one root are sorted next to each other, and count as one if their differences are equal.
     twin = ", ".join(_without_tangle_name(key) for key in each.keys if key != "tangle_name")
@@ -81,11 +81,10 @@ def compare(pair: Pair, each: Compared, limit: int) -> dict | None:
     return answer
 
 
-def _rows(each: Compared, whose: str) -> str:
-    return f"select *, true as is_there from {whose}.{each.table} where {each.where}"
-
-
-def _orders(each: Compared, whose: str) -> str:
+def _select(each: Compared, whose: str) -> str:
+    """Write the query of the rows of one replica, or of its orders with their `ids`."""
+    if not each.place:
+        return f"select *, true as is_there from {whose}.{each.table} where {each.where}"
     ids = f"list({each.values[0]} order by {each.place}) filter (where {each.where})"
     keys = ", ".join(each.keys)
     return f"select {keys}, coalesce({ids}, []) as ids, true as is_there from {whose}.{each.table} group by {keys}"

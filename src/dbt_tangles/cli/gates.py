@@ -1,7 +1,5 @@
 """The conditions of `tangles status --fail-on`: counts of rows that a gate does not allow, each with its first rows."""
 
-from pathlib import Path
-
 import click
 
 from dbt_tangles.cli.missing_tables import explain_absence
@@ -12,7 +10,7 @@ from dbt_tangles.queries import sections
 #: Statuses of runs that have not failed. One that is noted as running has failed if no process builds.
 UNFAILED = ("success", "running")
 _LISTED = 1000
-_SQL = sections(Path(__file__).with_suffix(".sql"))
+_SQL = sections(__file__)
 CONDITIONS = [*dict.fromkeys(name.partition("__")[0] for name in _SQL)]
 
 

@@ -15,7 +15,7 @@ from dbt_tangles.queries import sections
 from dbt_tangles.why.claims import claims_of
 from dbt_tangles.why.feed import state
 
-_SQL = sections(Path(__file__).with_name("check.sql"))
+_SQL = sections(__file__, "check")
 #: Lines in a batch.
 AT_ONCE = 5_000
 _MOST_CHARACTERS = 16 * 2**20

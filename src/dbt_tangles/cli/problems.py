@@ -12,7 +12,7 @@ from dbt_tangles.cli.suggest import Ask
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import sections
 
-_SQL = sections(Path(__file__).with_suffix(".sql"))
+_SQL = sections(__file__)
 #: Section of problems.sql: the kind of problem, the most urgent first.
 _KINDS = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text(encoding="utf-8"))
 _MOST = 3

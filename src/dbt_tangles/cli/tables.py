@@ -239,10 +239,6 @@ class Tables:
                 self._connection.execute(f"create or replace view memory.{place} as {select_from(files)}")
                 self._files_of[name] = files
 
-    def use_one_thread(self) -> None:
-        """Run further queries in one thread, which is faster for many small ones."""
-        self._connection.execute("set threads = 1")
-
     def row(self, sql: str, **values: object) -> dict | None:
         """Run a query and return its first row, if any."""
         found = self.rows(sql, **values)

@@ -4,6 +4,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import duckdb
@@ -15,8 +16,8 @@ from dbt_tangles.formats.json.parse import LineError, LineReasons, parse_object
 from dbt_tangles.ingest.line_checks import DIGEST, MAX_LINE_BYTES
 from dbt_tangles.ingest.line_format import Reading
 from dbt_tangles.lint import log_files
-from dbt_tangles.lint.log_files import LogFile
-from dbt_tangles.lint.log_kinds import KINDS, SSB
+from dbt_tangles.lint.log_files import LogFile, texts_of
+from dbt_tangles.lint.log_kinds import KINDS, SAMPLE, SSB, recognise
 from dbt_tangles.lint.rules import SQL, check_lines
 
 #: Equal lines of a file up to this number have a finding each, as in merge_equal_rejects.sql.
@@ -53,7 +54,7 @@ def group_by_kind(files: Sequence[LogFile], reading: Reading, kind: str | None) 
 
     A file whose lines tell no kind, such as a damaged one, belongs to the kind of the others.
     """
-    kinds = {file: kind or log_files.kind_of(file, reading) for file in dict.fromkeys(files)}
+    kinds = {file: kind or recognise(islice(texts_of(file, reading), SAMPLE)) for file in dict.fromkeys(files)}
     known = [each for each in kinds.values() if each]
     if not known:
         raise _unknown_kind(files, reading)
@@ -69,7 +70,7 @@ def _unknown_kind(files: Sequence[LogFile], reading: Reading) -> CommandError:
     if file is None:
         return CommandError(f"{regular[0].name}: the file is empty; name a log with lines, or its kind with --kind")
     fault = None
-    if line := log_files.first_line(file, reading):
+    if line := next(texts_of(file, reading), None):
         try:
             parse_object(line, len(line), reading.max_bytes, LineReasons("", "", "", "", None))
         except LineError as error:

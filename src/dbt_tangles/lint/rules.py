@@ -7,7 +7,6 @@ and `autobase_rejects`; of `pzp_rejects` and `timeline_rejects`. Chains, walks a
 
 import importlib
 from collections.abc import Iterator
-from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -16,7 +15,7 @@ from dbt_tangles.lint.log_kinds import AUTOBASE, EVENTS, PZP, SSB
 from dbt_tangles.lint.records import append_malformed_fields
 from dbt_tangles.queries import sections
 
-SQL = sections(Path(__file__).with_name("rules.sql"))
+SQL = sections(__file__)
 Batches = Iterator[pa.RecordBatch]
 
 

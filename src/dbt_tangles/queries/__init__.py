@@ -31,8 +31,12 @@ def text_of(name: str) -> str:
 
 
 @functools.cache
-def sections(path: Path) -> dict[str, str]:
-    """Read a file of several queries: each begins with a line `-- NAME: text.`."""
+def sections(module: str, name: str | None = None) -> dict[str, str]:
+    """Read the several queries of the `.sql` file beside a module, of its own or another name.
+
+    Each query begins with a line `-- NAME: text.`.
+    """
+    path = Path(module).with_name(f"{name or Path(module).stem}.sql")
     _, *parts = _SECTION.split(path.read_text(encoding="utf-8"))
     return {name: sql.strip() for name, sql in zip(parts[::2], parts[1::2], strict=True)}
 

@@ -1,14 +1,12 @@
 """An Autobase node: its place in each base and view, or the reasons why it was rejected."""
 
-from pathlib import Path
-
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.pasted_ids import candidate_texts
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import sections
 from dbt_tangles.why.causes import find_root_causes
 
-_SQL = sections(Path(__file__).with_name("node.sql"))
+_SQL = sections(__file__)
 _MOST = 100
 _INHERITED = {"hole", "unknown_writer", "missing_head", "previous_set_aside"}
 

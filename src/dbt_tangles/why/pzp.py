@@ -1,7 +1,5 @@
 """A pzp message: its signature, its key and its sets."""
 
-from pathlib import Path
-
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.pasted_ids import candidate_texts
 from dbt_tangles.cli.tables import Tables
@@ -9,7 +7,7 @@ from dbt_tangles.queries import sections
 from dbt_tangles.why.causes import find_root_causes
 from dbt_tangles.why.claims import claims_of
 
-_SQL = sections(Path(__file__).with_name("pzp.sql"))
+_SQL = sections(__file__)
 _MOST = 100
 #: Reasons that lie in the messages that a message follows or in its account, not in the message itself.
 _INHERITED = {"no_known_prev", *messages.UNDECIDED}

@@ -1,7 +1,5 @@
 """A message in each tangle that it claims: its place as a member, or the root causes that set it aside."""
 
-from pathlib import Path
-
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.page import quantity
 from dbt_tangles.cli.pasted_ids import as_sigil, candidate_texts
@@ -10,7 +8,7 @@ from dbt_tangles.queries import sections
 from dbt_tangles.why.causes import shortest_paths
 from dbt_tangles.why.claims import claims_of
 
-_SQL = sections(Path(__file__).with_name("message.sql"))
+_SQL = sections(__file__, "message")
 _MOST = 100
 
 
