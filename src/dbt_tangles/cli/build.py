@@ -26,7 +26,7 @@ _GLOB = set("{}[]*?,\\")
 @click.option("--engine", type=click.Choice([*init.ENGINES]), help="Default: Sail if it is installed, else Spark.")
 @of_kind
 @click.option("--var", "given", multiple=True, metavar="NAME=VALUE", help="A var of the project; may be repeated.")
-@click.option("--tests/--no-tests", default=True, show_default=True, help="Run the data tests of the tables.")
+@click.option("--tests/--no-tests", default=True, help="Run the data tests of the tables.")
 @click.option("--full-refresh", is_flag=True, help="Build every table in full.")
 @as_json
 @with_tables

@@ -38,7 +38,6 @@ def limit_option(default: int, shown: str, accepted: click.IntRange | None = Non
         "--limit",
         type=accepted or click.IntRange(1),
         default=default,
-        show_default=True,
         metavar="N",
         help=f"Print {shown} at most.",
     )

@@ -22,7 +22,6 @@ from dbt_tangles.cli.tables import CommandError, Tables
     "form",
     type=click.Choice(["text", "dot", "mermaid"]),
     default="text",
-    show_default=True,
     help="The form of the drawing: for a terminal, for Graphviz, or for documents in Markdown.",
 )
 @limit_option(50, "the last N nodes", click.IntRange(1, 100_000))

@@ -39,7 +39,10 @@ SETTINGS = {
 
 
 class CommandError(click.ClickException):
-    """A command cannot answer, and exits with 2; the message names the problem, its place and a remedy."""
+    """A command cannot answer, and exits with 2; the message names the problem, its place and a remedy.
+
+    All functions of commands may raise it.
+    """
 
     exit_code = 2
 
@@ -79,9 +82,6 @@ class Tables:
     Attributes:
         folder: The schema's folder.
         missing: The tables that queries needed and did not find.
-
-    Raises:
-        CommandError: The schema's name is not valid, or its folder does not exist.
     """
 
     def __init__(self, warehouse: str | Path, schema: str) -> None:
@@ -210,11 +210,7 @@ class Tables:
         raise AssertionError("unreachable")
 
     def keep(self, name: str, sql: str, **values: object) -> bool:
-        """Keep the rows of a query in memory: further queries read them as a table, also in place of one of that name.
-
-        Returns:
-            False if a table of the query is missing; nothing is kept then.
-        """
+        """Keep the rows of a query in memory, as a table of further queries; False if a table is missing."""
         if name in self._kept:
             self._connection.execute(f"drop table temp.{name}")
             self._kept -= {name}

@@ -32,7 +32,6 @@ _COLUMNS = {
 
 @click.command(
     "whatif",
-    context_settings={"show_default": True},
     epilog=examples("whatif log.jsonl", "whatif log.jsonl --delivery delays --delay 60 --json"),
 )
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")

@@ -84,11 +84,7 @@ def _unknown_kind(files: Sequence[LogFile], reading: Reading) -> CommandError:
 def judge(
     kind: str, files: Sequence[LogFile], reading: Reading, tell: Callable[[str, int], None] = lambda step, done: None
 ) -> Judged:
-    """Judge the files of one kind as one log; `tell` gets the file's name and the number of lines that were read.
-
-    Raises:
-        ValueError: The network key in the environment is not valid.
-    """
+    """Judge the files of one kind as one log; `tell` gets the file's name and the number of lines that were read."""
     database = duckdb.connect(":memory:", config=SETTINGS)
     left_out: Counter[tuple[str, bytes]] = Counter()
     lines = _leave_out_copies(read_files(files, reading, tell), left_out)

@@ -58,11 +58,7 @@ def with_digests(batches: Iterator[pa.RecordBatch], max_bytes: int) -> Iterator[
 
 
 def read_lines(file: LogFile, reading: Reading) -> Iterator[pa.RecordBatch]:
-    """Stream the lines of a file.
-
-    Yields:
-        Batches of `LINE_SCHEMA`. The last row states the file's fault, if it has one.
-    """
+    """Stream the lines of a file, of `LINE_SCHEMA`; the last row states the file's fault, if it has one."""
     fault = _unread(file.path)
     if fault is not None:
         row = {"source_file": file.name, "line": 1, "fault": fault.value}
