@@ -17,6 +17,8 @@ _MEMBERS = sections(__file__, "first_causes")
 _REJECTS = {"autobase_nodes": "autobase_rejects", "timeline_events": "timeline_rejects"}
 #: Compared table of messages: their table of inputs. The message itself is the first candidate.
 _OWN = {"tangle_messages": "ssb_messages", "set_messages": "pzp_messages"}
+#: Key with a tangle's name: the expression without it, of which tangles on one root share the value.
+_SAME_ROOT = {"timeline_id": "regexp_replace(timeline_id, '^(ssb:)?[^:]*:%', '%')"}
 
 
 class Compared(NamedTuple):
@@ -54,7 +56,7 @@ def compare(pair: Pair, each: Compared, limit: int) -> dict | None:
     sides = [_select(each, whose) for whose in "ab"]
     values = ("ids",) if each.place else each.values
     # Tangles of one root are sorted next to each other, and count as one if their differences are equal.
-    twin = ", ".join(_without_tangle_name(key) for key in each.keys if key != "tangle_name")
+    twin = ", ".join(_SAME_ROOT.get(key, key) for key in each.keys if key != "tangle_name")
     order = f"shown.place is null, {twin}" if each.is_settled else twin
     rows = pair.rows(
         f"""with joined as (
@@ -112,11 +114,6 @@ def _values(each: Compared, shown: dict) -> dict[str, list]:
     if shown["place"]:
         values[f"{'settled ' if each.is_settled else ''}place {shown['place'] - 1}"] = shown["ids"]
     return values
-
-
-def _without_tangle_name(column: str) -> str:
-    """Write an SQL expression for a key without the tangle's name, so that tangles of one root share its value."""
-    return "regexp_replace(timeline_id, '^(ssb:)?[^:]*:%', '%')" if column == "timeline_id" else column
 
 
 def find_inputs(pair: Pair) -> None:

@@ -10,7 +10,8 @@ from dbt_tangles.cli.page import BAD, DIM, ID, STRONG, Page, escape_line
 _GLYPHS = {"in": NODE, "aside": "○", "missing": "◌"}
 _WIDEST = 60
 _DASHED = {"supersedes", "redundant", "lipmaa"}
-_HARMLESS = re.compile(r"[^\w .,:/%@+=()-]", re.ASCII)
+#: Characters that may have a meaning in Mermaid or HTML.
+_SPECIAL = re.compile(r"[^\w .,:/%@+=()-]", re.ASCII)
 
 
 def write(page: Page, graph: Graph) -> None:
@@ -84,7 +85,8 @@ def mermaid(graph: Graph) -> str:
     lines = ["flowchart BT"]
     for node in graph.nodes:
         left, right = {IN: ("[", "]"), ASIDE: ("([", "])"), MISSING: ("{{", "}}")}[node.state]
-        lines.append(f'  n{numbers[node.id]}{left}"{_escaped(_label(node))}"{right}')
+        text = _SPECIAL.sub(lambda match: f"#{ord(match[0])};", _label(node))
+        lines.append(f'  n{numbers[node.id]}{left}"{text}"{right}')
     lines += [f'  n{number}["..."]' for _, number in _others(graph, numbers)]
     for edge in graph.edges:
         arrow = "-.->" if edge.kind in _DASHED else "-->"
@@ -109,8 +111,3 @@ def _label(node: Node) -> str:
 def _quoted(text: str) -> str:
     """Quote a text for dot; backslashes and quotes are escaped."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _escaped(text: str) -> str:
-    """Replace characters with a meaning in Mermaid or HTML by character codes."""
-    return _HARMLESS.sub(lambda match: f"#{ord(match[0])};", text)

@@ -77,19 +77,16 @@ def other_names(tables: Tables, given: str) -> list[str]:
 
 def ambiguous(given: str, found: list[Subject]) -> CommandError:
     """Make the error that lists the matching subjects."""
-    return CommandError("\n".join([f"{given} matches several; give one of:", *map(_say, found[: _MOST - 1])]))
+    lines = [f"{given} matches several; give one of:"]
+    for kind, id_, name in found[: _MOST - 1]:
+        lines.append(f"  {f'{name}:' if kind == 'tangle' else ''}{id_} --kind {kind}")
+    return CommandError("\n".join(lines))
 
 
 def matching(tables: Tables, given: str) -> list[Subject]:
     """List the subjects other than timelines that match an id or its beginning, at most three of each kind."""
     kinds = [kind for kind in KINDS if kind != "timeline"]
     return [subject for kind in kinds for subject in _first(tables, given, [kind])[:_FEW]]
-
-
-def _say(subject: Subject) -> str:
-    if subject.kind == "tangle":
-        return f"  {subject.name}:{subject.id} --kind tangle"
-    return f"  {subject.id} --kind {subject.kind}"
 
 
 def _check_form(tables: Tables, given: str, kinds: list[str]) -> None:

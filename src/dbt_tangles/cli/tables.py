@@ -105,7 +105,8 @@ class Tables:
 
     def files(self, name: str) -> list[str]:
         """List a table's parquet files; an empty list if the table does not exist."""
-        folder = self._place_of(name)
+        # `runs` itself, and tables that it does not list, are in the schema.
+        folder = (None if name == "runs" else self._places.get(name)) or self.folder / name
         try:
             for _ in range(_TRIES):
                 before = os.stat(folder).st_ino
@@ -133,11 +134,6 @@ class Tables:
         if not all(run["logs"] for run in current):
             return None
         return {name for run in current for name in (*run["logs"], *run["parts"])} or None
-
-    def _place_of(self, name: str) -> Path:
-        own = self.folder / name
-        # `runs` itself, and tables that it does not list, are in the schema.
-        return own if name == "runs" else self._places.get(name, own)
 
     @cached_property
     def _places(self) -> dict[str, Path]:
