@@ -4,8 +4,6 @@ The first line of a file is a comment: `-- Report, PLACES: text.`, with the plac
 rest is one `select`; `$name` stands for a value. Values are bound parameters, so a log cannot inject SQL.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Builds a report: collects the subjects of each kind, their answers of `tangles why`, and writes the folder."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -4,8 +4,6 @@ A page that is opened as a file may not fetch, but may load scripts, so each sha
 `tangles.add`. Texts of a log are escaped: they cannot break out of their strings.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math
@@ -98,7 +96,7 @@ class Folder:
             (self._new / "assets").mkdir()
             _write_code(self._new)
 
-    def __enter__(self) -> Folder:
+    def __enter__(self) -> "Folder":
         return self
 
     def __exit__(self, *_: object) -> None:

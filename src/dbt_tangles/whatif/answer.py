@@ -1,7 +1,5 @@
 """Replays a log and sums up, in the form of the JSON answers of `tangles whatif`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

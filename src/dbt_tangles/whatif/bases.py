@@ -1,7 +1,5 @@
 """Replays bases of Autobase: replicas receive the nodes, and order all that they can use so far."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import duckdb

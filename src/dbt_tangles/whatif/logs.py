@@ -1,7 +1,5 @@
 """Reads the events of event logs, and the messages of SSB logs with their causes, in the order of receipt."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from math import inf

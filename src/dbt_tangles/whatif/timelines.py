@@ -1,7 +1,5 @@
 """Replays timelines: the edit scripts of a replica, and its order at some moments."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dbt_tangles.algorithms.graph.orders import positions
