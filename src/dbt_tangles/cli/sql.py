@@ -38,13 +38,7 @@ _WIDEST = 80
 @as_json
 @with_tables
 def command(
-    query: str,
-    given: tuple[str, ...],
-    limit: int,
-    out: Path | None,
-    form: str | None,
-    as_json: bool,
-    **place: str,
+    query: str, given: tuple[str, ...], limit: int, out: Path | None, form: str | None, as_json: bool, **place: str
 ) -> int:
     """Run a query on the public tables, with DuckDB.
 
