@@ -36,7 +36,7 @@ _TRIES = 20
 @click.option(
     "--fail-on",
     "conditions",
-    type=gates.Gates(),
+    callback=gates.parse,
     metavar="NAME[=N],...",
     help=f"Exit code 1 if a number exceeds N (0): {', '.join(gates.CONDITIONS)}.",
 )

@@ -11,6 +11,7 @@ from dbt_tangles.algorithms.autobase.bases import NumberedBases, number_bases
 from dbt_tangles.algorithms.autobase.consensus import order_views
 from dbt_tangles.cli.tables import SETTINGS
 from dbt_tangles.lint.rules import check_lines
+from dbt_tangles.queries import sections
 from dbt_tangles.whatif.deliveries import Delivery, Items
 from dbt_tangles.whatif.logs import number_feeds
 from dbt_tangles.whatif.measures import Replay
@@ -21,25 +22,7 @@ MOST_UPDATES = 100
 #: The most bases, and the most nodes times indexers of all; their clocks take four bytes for each.
 BASE_LIMIT, ENTRY_LIMIT = 1_000, 2**28
 
-_NODES = """select
-    nodes.base_id, nodes.node_id, nodes.writer, nodes.length::int as length,
-    [id for id in walked.previous if id <> ''] as previous, nodes.batch::int as batch,
-    list_contains(bases.relayed, nodes.writer) and not list_contains(bases.indexers, nodes.writer) as is_relayed,
-    if(is_first, bases.indexers[:$most], null) as indexers, if(is_first, start_lengths.start, null) as start
-from (
-    select *, row_number() over (partition by graph_id order by node_id) = 1 as is_first
-    from walked where set_aside_reason is null and node_id <> ''
-) as walked
-inner join nodes on walked.graph_id = nodes.base_id and walked.node_id = nodes.node_id
-inner join bases on walked.graph_id = bases.base_id
-left join (
-    select base_id, list(struct_pack(writer := starts.writer, length := start_length::int)) as start
-    from starts inner join bases using (base_id) where list_contains(indexers[:$most], starts.writer) group by base_id
-) as start_lengths on walked.graph_id = start_lengths.base_id
-inner join (
-    select base_id, node_id, min(rowid) as place from lines where kind = 'node' and reject_reason is null group by all
-) as firsts on walked.graph_id = firsts.base_id and walked.node_id = firsts.node_id
-order by place"""
+_SQL = sections(__file__)
 
 
 def read_nodes(batches: Iterator[pa.RecordBatch], most_indexers: int | None) -> tuple[Items, NumberedBases | None]:
@@ -50,7 +33,7 @@ def read_nodes(batches: Iterator[pa.RecordBatch], most_indexers: int | None) -> 
     with duckdb.connect(":memory:", config=SETTINGS) as database:
         count = check_lines(database, "autobase", batches)
         most = {"most": most_indexers or 2**31}
-        table = database.sql(_NODES, params=most).to_arrow_table() if count else ()
+        table = database.sql(_SQL["nodes"], params=most).to_arrow_table() if count else ()
     if not len(table):
         return Items(np.empty(0, np.int32), []), None
     numbered = number_bases(table)
