@@ -34,12 +34,13 @@ def shortest_paths(links: Iterable[tuple[str, str]], start: str, ends: Iterable[
 
 
 def find_root_causes(
-    links: Iterable[tuple[str, str]], through: set[str], ends: set[str], start: str
+    links: Iterable[tuple[str, str]], reasons: dict[str, str], inherited: set[str], missing: set[str], start: str
 ) -> dict[str, list[str]]:
-    """Find the root causes of a node, and shortest paths to them, along links as in `shortest_paths`.
+    """Find the root causes of a node that is set aside, and shortest paths to them, along links as in `shortest_paths`.
 
-    They are among `ends`, the nodes that are missing or bad by themselves. The nodes of `through`, as `start`, are set
-    aside because of a node that they follow.
+    They are missing, or set aside for another of the `reasons` than those that nodes inherit from a node they follow.
     """
+    through = {id_ for id_, reason in reasons.items() if reason in inherited}
+    ends = missing | (reasons.keys() - through)
     within = ((node, other) for node, other in links if node in through and (other in through or other in ends))
     return shortest_paths(within, start, ends)

@@ -47,9 +47,8 @@ def _explain_causes(tables: Tables, node_id: str, base_id: str) -> list[dict]:
     reasons = {row["node_id"]: row["reason"] for row in tables.rows(_SQL["reasons"], base=base_id)}
     links = tables.rows(_SQL["links_of"], base=base_id, ids=list(reasons))
     missing = {link["head_id"] for link in links if not link["is_known"] and not link["is_before_start"]}
-    through = {id_ for id_, reason in reasons.items() if reason in _INHERITED}
-    ends = missing | (reasons.keys() - through)
-    paths = find_root_causes(((link["node_id"], link["head_id"]) for link in links), through, ends, node_id)
+    pairs = ((link["node_id"], link["head_id"]) for link in links)
+    paths = find_root_causes(pairs, reasons, _INHERITED, missing, node_id)
     causes = []
     for end in sorted(paths):
         code = reasons.get(end)

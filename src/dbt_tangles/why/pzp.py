@@ -77,8 +77,7 @@ def _explain_causes(tables: Tables, row: dict) -> list[dict]:
     links += [(link["message_id"], link["other_id"]) for link in follows]
     named = list({other for _, other in links})
     known = {each["message_id"] for each in tables.rows(_SQL["known"], set=row["set_id"], ids=named)}
-    through = {id_ for id_, reason in bad.items() if reason in _INHERITED}
-    paths = find_root_causes(links, through, (set(named) - known) | (bad.keys() - through), row["message_id"])
+    paths = find_root_causes(links, bad, _INHERITED, set(named) - known, row["message_id"])
     in_log = tables.rows(_SQL["in_log"], ids=sorted(paths.keys() - bad.keys()))
     elsewhere = {each["message_id"]: each for each in in_log}
     return [{"id": end, "path": paths[end], **_trouble(bad.get(end), elsewhere.get(end))} for end in sorted(paths)]
