@@ -15,6 +15,10 @@ _GREATEST = 2**63 - 1
 _FIELDS = """select field, strategy, value, is_conflict, set_by, conflicting_values from record_fields
     where tangle_name = $name and root_id = $root order by field"""
 _LEFT_OUT = "select tips, left_out from records where tangle_name = $name and root_id = $root and len(left_out) > 0"
+#: The arrows of a timeline.
+_TIMELINE_LINKS = """select event_id as child, cause_id as parent, kind, true as is_order,
+        if(is_known, null, 'not in the timeline') as lost
+    from timeline_links where timeline_id = $timeline and event_id in (select unnest($ids)) order by all"""
 
 
 def _marks(row: dict, *names: str) -> list[str]:
@@ -247,13 +251,7 @@ def timeline(tables: Tables, name: str, timeline_id: str, limit: int) -> Graph:
         )
         for row in rows
     ]
-    links = tables.rows(
-        """select event_id as child, cause_id as parent, kind, true as is_order,
-            if(is_known, null, 'not in the timeline') as lost
-        from timeline_links where timeline_id = $timeline and event_id in (select unnest($ids)) order by all""",
-        timeline=timeline_id,
-        ids=[node.id for node in nodes],
-    )
+    links = tables.rows(_TIMELINE_LINKS, timeline=timeline_id, ids=[node.id for node in nodes])
     return Graph("timeline", timeline_id, name, total, *_with_links(nodes, links))
 
 

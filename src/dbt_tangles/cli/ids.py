@@ -72,13 +72,9 @@ def _ids(tables: Tables, places: list[tuple[str, str]], candidate: Candidate) ->
     for table, column in places:
         node = _NODE.fullmatch(low) if column == "node_id" and may_be_prefix else None
         begin, end = (node[1].lower(), f":{node[2]}") if node else (low, "")
-        rows = tables.rows(
-            f"""select distinct {column} as id from {table} where {_ONLY.get(table, "")}
-            {column} >= $low and {column} < $high and ends_with({column}, $end) order by 1 limit {_SHOWN + 1}""",
-            low=begin,
-            high=begin + (LAST if may_be_prefix else "\0"),
-            end=end,
-        )
+        sql = f"""select distinct {column} as id from {table} where {_ONLY.get(table, "")}
+            {column} >= $low and {column} < $high and ends_with({column}, $end) order by 1 limit {_SHOWN + 1}"""
+        rows = tables.rows(sql, low=begin, high=begin + (LAST if may_be_prefix else "\0"), end=end)
         ids |= {row["id"] for row in rows}
     return ids
 

@@ -109,14 +109,10 @@ def _find(tables: Tables, candidate: Candidate, kind: str) -> list[Subject]:
     table, column, name, condition = KINDS[kind]
     named = _NAMED.fullmatch(candidate.text) if kind == "tangle" else None
     prefix = as_sigil(named[2] if named else candidate.text)
-    rows = tables.rows(
-        f"""select {column} as id, {name} as name from {table}
+    sql = f"""select {column} as id, {name} as name from {table}
         where {column} >= $low and {column} < $high and {condition}
-            and ($name is null or {name} = $name) order by 1, 2 limit {_MOST}""",
-        low=prefix,
-        high=prefix + ids.LAST,
-        name=named[1] if named else None,
-    )
+            and ($name is null or {name} = $name) order by 1, 2 limit {_MOST}"""
+    rows = tables.rows(sql, low=prefix, high=prefix + ids.LAST, name=named[1] if named else None)
     exact = [row for row in rows if row["id"] == prefix]
     return [Subject(kind, row["id"], row["name"]) for row in exact or (rows if candidate.may_be_prefix else [])]
 

@@ -42,13 +42,10 @@ def explain(tables: Tables, given: str) -> dict:
 
 def _rejects(tables: Tables, name: str, log: Log, file: str, line: int) -> dict[str, list[dict]]:
     """Read the rejects of a line number, by file."""
-    rows = tables.rows(
-        f"""select source_file, reason, detail, {log.reject_id} as id, {log.reject_within} as within, line_count
-        from {log.rejects} where line = $line order by all""",
-        line=line,
-    )
+    sql = f"""select source_file, reason, detail, {log.reject_id} as id, {log.reject_within} as within, line_count
+        from {log.rejects} where line = $line order by all"""
     found: dict[str, list[dict]] = {}
-    for row in rows:
+    for row in tables.rows(sql, line=line):
         source_file = row.pop("source_file")
         if log_places.is_named(source_file, file):
             row["meaning"] = getattr(messages, name)(row["reason"])
