@@ -151,36 +151,27 @@ def add_causes(pair: Pair, each: Compared, answer: dict) -> None:
     members = _MEMBERS[each.members]
     scope = each.keys[: 2 if each.members == "tangle" else 1]
     own = None if each.place else _OWN.get(each.table)
-    found = {
-        row["n"]: row["cause"]
-        for row in pair.rows(
-            f"""with members as ({members.replace("side.", "a.")} union all {members.replace("side.", "b.")}),
-            wanted as (select unnest($numbers) as n, unnest($scopes) as scope, unnest($own_ids::varchar[]) as own_id),
-            candidates as (
-                select n, input, whole, id, place from members inner join wanted using (scope)
-                union all select n, $own, '', own_id, -3 from wanted
-            )
-            select n, min_by(struct_pack(id := id, side := side), (place, id)) as cause
-            from candidates inner join differing using (input, whole, id) group by n""",
-            numbers=[*range(len(rows))],
-            scopes=[":".join(row[key] or "" for key in scope) for row in rows],
-            own_ids=[row[each.keys[-1]] if own else None for row in rows],
-            own=own,
+    sql = f"""with members as ({members.replace("side.", "a.")} union all {members.replace("side.", "b.")}),
+        wanted as (select unnest($numbers) as n, unnest($scopes) as scope, unnest($own_ids::varchar[]) as own_id),
+        candidates as (
+            select n, input, whole, id, place from members inner join wanted using (scope)
+            union all select n, $own, '', own_id, -3 from wanted
         )
-    }
+        select n, min_by(struct_pack(id := id, side := side), (place, id)) as cause
+        from candidates inner join differing using (input, whole, id) group by n"""
+    numbers, scopes = [*range(len(rows))], [":".join(row[key] or "" for key in scope) for row in rows]
+    own_ids = [row[each.keys[-1]] if own else None for row in rows]
+    causes = pair.rows(sql, numbers=numbers, scopes=scopes, own_ids=own_ids, own=own)
+    found = {row["n"]: row["cause"] for row in causes}
     for n, row in enumerate(rows):
         row["cause"] = found.get(n)
 
 
 def _add_refusals(pair: Pair, rows: list[dict], other: str, table: str, whole: str, id_: str) -> None:
-    reasons = {
-        (each["whole"], each["id"]): each["reason"]
-        for each in pair.rows(
-            f"""select {whole} as whole, {id_} as id, min(reason) as reason from {other}.{table}
-            where {id_} in (select unnest($ids)) group by {whole}, {id_}""",
-            ids=[row[id_] for row in rows],
-        )
-    }
+    sql = f"""select {whole} as whole, {id_} as id, min(reason) as reason from {other}.{table}
+        where {id_} in (select unnest($ids)) group by {whole}, {id_}"""
+    rejected = pair.rows(sql, ids=[row[id_] for row in rows])
+    reasons = {(each["whole"], each["id"]): each["reason"] for each in rejected}
     for row in rows:
         reason = reasons.get((row[whole], row[id_]))
         row["cause"] = {"id": row[id_], "side": f"rejected in {other.upper()}: {reason}"} if reason else None
