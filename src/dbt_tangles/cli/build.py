@@ -26,7 +26,7 @@ _GLOB = set("{}[]*?,\\")
 @click.option("--engine", type=click.Choice([*init.ENGINES]), help="Default: Sail if it is installed, else Spark.")
 @of_kind
 @click.option("--var", "given", multiple=True, metavar="NAME=VALUE", help="A var of the project; may be repeated.")
-@click.option("--tests/--no-tests", default=True, show_default=True, help="Run the data tests of the tables.")
+@click.option("--tests/--no-tests", default=True, help="Run the data tests of the tables.")
 @click.option("--full-refresh", is_flag=True, help="Build every table in full.")
 @as_json
 @with_tables
@@ -65,11 +65,7 @@ def command(
 
 
 def build_tables(logs: tuple[str, ...], warehouse: str, schema: str) -> None:
-    """Build the tables of logs with the default engine, without tests.
-
-    Raises:
-        CommandError: A log cannot be read, or a step of the build failed.
-    """
+    """Build the tables of logs with the default engine, without tests."""
     outcome = _run(logs, Path(warehouse).absolute(), schema, tests=False, full_refresh=False)
     if not outcome.is_success:
         raise CommandError(outcome.error or f"{', '.join(logs)}: a step of the build failed; see its message above")
@@ -100,11 +96,7 @@ def _run(
 
 
 def read_vars(given: tuple[str, ...]) -> dict[str, Any]:
-    """Parse `NAME=VALUE` settings; values are YAML, as in dbt.
-
-    Raises:
-        CommandError: A name is not a var of the project, or a value is not YAML.
-    """
+    """Parse `NAME=VALUE` settings; values are YAML, as in dbt."""
     import yaml
 
     known = yaml.safe_load((init.project_folder() / "dbt_project.yml").read_text())["vars"].keys() - LOG_VARS.values()
@@ -124,11 +116,7 @@ def read_vars(given: tuple[str, ...]) -> dict[str, Any]:
 
 
 def log_vars(logs: tuple[str, ...], kind: str | None, is_pretty: bool) -> dict[str, str]:
-    """Return the var of each kind of log with its path: a single path as given, or a glob of all files.
-
-    Raises:
-        CommandError: A path leads to no file, a kind is unknown, or a name of several files is a glob.
-    """
+    """Return the var of each kind of log with its path: a single path as given, or a glob of all files."""
     files, groups = group_logs(logs, kind, is_pretty)
     found = {}
     for each, members in groups.items():
@@ -152,11 +140,7 @@ def _glob_of(paths: list[str]) -> str:
 
 
 def target_of(engine: str | None) -> str:
-    """Return the target of an engine, by default of the installed one, or that of TANGLES_TARGET.
-
-    Raises:
-        CommandError: The engine is not installed.
-    """
+    """Return the target of an engine, by default of the installed one, or that of TANGLES_TARGET."""
     if engine is None and (target := os.environ.get("TANGLES_TARGET")):
         return target
     installed = [name for name, (_, package) in init.ENGINES.items() if init.is_installed(package)]

@@ -61,7 +61,7 @@ class _Commands(click.Group):
 @click.group(
     cls=_Commands,
     commands=COMMANDS,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
     epilog=examples("build --example", "help why"),
 )
 @click.version_option(package_name="dbt-tangles")

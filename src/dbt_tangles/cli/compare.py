@@ -12,11 +12,13 @@ from dbt_tangles.cli.page import inflect
 from dbt_tangles.cli.tables import Pair
 from dbt_tangles.queries import sections
 
-_MEMBERS = sections(Path(__file__).with_name("first_causes.sql"))
+_MEMBERS = sections(__file__, "first_causes")
 #: Table of inputs: the table of their rejects.
 _REJECTS = {"autobase_nodes": "autobase_rejects", "timeline_events": "timeline_rejects"}
 #: Compared table of messages: their table of inputs. The message itself is the first candidate.
 _OWN = {"tangle_messages": "ssb_messages", "set_messages": "pzp_messages"}
+#: Key with a tangle's name: the expression without it, of which tangles on one root share the value.
+_SAME_ROOT = {"timeline_id": "regexp_replace(timeline_id, '^(ssb:)?[^:]*:%', '%')"}
 
 
 class Compared(NamedTuple):
@@ -51,10 +53,10 @@ def compare(pair: Pair, each: Compared, limit: int) -> dict | None:
     """
     if not all([pair.has(f"{whose}.{each.table}") for whose in "ab"]):
         return None
-    sides = [_orders(each, whose) if each.place else _rows(each, whose) for whose in "ab"]
+    sides = [_select(each, whose) for whose in "ab"]
     values = ("ids",) if each.place else each.values
     # Tangles of one root are sorted next to each other, and count as one if their differences are equal.
-    twin = ", ".join(_without_tangle_name(key) for key in each.keys if key != "tangle_name")
+    twin = ", ".join(_SAME_ROOT.get(key, key) for key in each.keys if key != "tangle_name")
     order = f"shown.place is null, {twin}" if each.is_settled else twin
     rows = pair.rows(
         f"""with joined as (
@@ -81,11 +83,10 @@ def compare(pair: Pair, each: Compared, limit: int) -> dict | None:
     return answer
 
 
-def _rows(each: Compared, whose: str) -> str:
-    return f"select *, true as is_there from {whose}.{each.table} where {each.where}"
-
-
-def _orders(each: Compared, whose: str) -> str:
+def _select(each: Compared, whose: str) -> str:
+    """Write the query of the rows of one replica, or of its orders with their `ids`."""
+    if not each.place:
+        return f"select *, true as is_there from {whose}.{each.table} where {each.where}"
     ids = f"list({each.values[0]} order by {each.place}) filter (where {each.where})"
     keys = ", ".join(each.keys)
     return f"select {keys}, coalesce({ids}, []) as ids, true as is_there from {whose}.{each.table} group by {keys}"
@@ -113,11 +114,6 @@ def _values(each: Compared, shown: dict) -> dict[str, list]:
     if shown["place"]:
         values[f"{'settled ' if each.is_settled else ''}place {shown['place'] - 1}"] = shown["ids"]
     return values
-
-
-def _without_tangle_name(column: str) -> str:
-    """Write an SQL expression for a key without the tangle's name, so that tangles of one root share its value."""
-    return "regexp_replace(timeline_id, '^(ssb:)?[^:]*:%', '%')" if column == "timeline_id" else column
 
 
 def find_inputs(pair: Pair) -> None:
@@ -155,36 +151,27 @@ def add_causes(pair: Pair, each: Compared, answer: dict) -> None:
     members = _MEMBERS[each.members]
     scope = each.keys[: 2 if each.members == "tangle" else 1]
     own = None if each.place else _OWN.get(each.table)
-    found = {
-        row["n"]: row["cause"]
-        for row in pair.rows(
-            f"""with members as ({members.replace("side.", "a.")} union all {members.replace("side.", "b.")}),
-            wanted as (select unnest($numbers) as n, unnest($scopes) as scope, unnest($own_ids::varchar[]) as own_id),
-            candidates as (
-                select n, input, whole, id, place from members inner join wanted using (scope)
-                union all select n, $own, '', own_id, -3 from wanted
-            )
-            select n, min_by(struct_pack(id := id, side := side), (place, id)) as cause
-            from candidates inner join differing using (input, whole, id) group by n""",
-            numbers=[*range(len(rows))],
-            scopes=[":".join(row[key] or "" for key in scope) for row in rows],
-            own_ids=[row[each.keys[-1]] if own else None for row in rows],
-            own=own,
+    sql = f"""with members as ({members.replace("side.", "a.")} union all {members.replace("side.", "b.")}),
+        wanted as (select unnest($numbers) as n, unnest($scopes) as scope, unnest($own_ids::varchar[]) as own_id),
+        candidates as (
+            select n, input, whole, id, place from members inner join wanted using (scope)
+            union all select n, $own, '', own_id, -3 from wanted
         )
-    }
+        select n, min_by(struct_pack(id := id, side := side), (place, id)) as cause
+        from candidates inner join differing using (input, whole, id) group by n"""
+    numbers, scopes = [*range(len(rows))], [":".join(row[key] or "" for key in scope) for row in rows]
+    own_ids = [row[each.keys[-1]] if own else None for row in rows]
+    causes = pair.rows(sql, numbers=numbers, scopes=scopes, own_ids=own_ids, own=own)
+    found = {row["n"]: row["cause"] for row in causes}
     for n, row in enumerate(rows):
         row["cause"] = found.get(n)
 
 
 def _add_refusals(pair: Pair, rows: list[dict], other: str, table: str, whole: str, id_: str) -> None:
-    reasons = {
-        (each["whole"], each["id"]): each["reason"]
-        for each in pair.rows(
-            f"""select {whole} as whole, {id_} as id, min(reason) as reason from {other}.{table}
-            where {id_} in (select unnest($ids)) group by {whole}, {id_}""",
-            ids=[row[id_] for row in rows],
-        )
-    }
+    sql = f"""select {whole} as whole, {id_} as id, min(reason) as reason from {other}.{table}
+        where {id_} in (select unnest($ids)) group by {whole}, {id_}"""
+    rejected = pair.rows(sql, ids=[row[id_] for row in rows])
+    reasons = {(each["whole"], each["id"]): each["reason"] for each in rejected}
     for row in rows:
         reason = reasons.get((row[whole], row[id_]))
         row["cause"] = {"id": row[id_], "side": f"rejected in {other.upper()}: {reason}"} if reason else None

@@ -2,15 +2,16 @@
 
 import re
 
+from dbt_tangles.cli import text
 from dbt_tangles.cli.graph import ASIDE, IN, MISSING, Graph, Node, label
 from dbt_tangles.cli.lanes import ASCII, NODE, draw, order
 from dbt_tangles.cli.page import BAD, DIM, ID, STRONG, Page, escape_line
-from dbt_tangles.cli.record import write_fields
 
 _GLYPHS = {"in": NODE, "aside": "○", "missing": "◌"}
 _WIDEST = 60
 _DASHED = {"supersedes", "redundant", "lipmaa"}
-_HARMLESS = re.compile(r"[^\w .,:/%@+=()-]", re.ASCII)
+#: Characters that may have a meaning in Mermaid or HTML.
+_SPECIAL = re.compile(r"[^\w .,:/%@+=()-]", re.ASCII)
 
 
 def write(page: Page, graph: Graph) -> None:
@@ -33,7 +34,8 @@ def write(page: Page, graph: Graph) -> None:
         _write_node(page, nodes[row.node], row.cells, graph, back)
     if graph.left_out:
         page.line((graph.left_out_note(), DIM))
-    write_fields(page, graph.fields)
+    if graph.fields:
+        text.write(page, "fields", {"fields": graph.fields})
 
 
 def _cells(page: Page, cells: str) -> str:
@@ -83,7 +85,8 @@ def mermaid(graph: Graph) -> str:
     lines = ["flowchart BT"]
     for node in graph.nodes:
         left, right = {IN: ("[", "]"), ASIDE: ("([", "])"), MISSING: ("{{", "}}")}[node.state]
-        lines.append(f'  n{numbers[node.id]}{left}"{_escaped(_label(node))}"{right}')
+        text = _SPECIAL.sub(lambda match: f"#{ord(match[0])};", _label(node))
+        lines.append(f'  n{numbers[node.id]}{left}"{text}"{right}')
     lines += [f'  n{number}["..."]' for _, number in _others(graph, numbers)]
     for edge in graph.edges:
         arrow = "-.->" if edge.kind in _DASHED else "-->"
@@ -108,8 +111,3 @@ def _label(node: Node) -> str:
 def _quoted(text: str) -> str:
     """Quote a text for dot; backslashes and quotes are escaped."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _escaped(text: str) -> str:
-    """Replace characters with a meaning in Mermaid or HTML by character codes."""
-    return _HARMLESS.sub(lambda match: f"#{ord(match[0])};", text)

@@ -31,27 +31,16 @@ class Edge:
 
 @dataclass
 class Graph:
-    """The last nodes of a graph, and the links from them, also to nodes that were left out.
+    """The last nodes of a graph, and the links from them, also to nodes that were left out."""
 
-    Attributes:
-        kind: Its kind: tangle, feed, set, group, base or timeline.
-        id: Its id; for a tangle the root's id.
-        name: Its name; empty if the kind has only ids.
-        total: The number of all its nodes, without missing ones.
-        nodes: The nodes that are shown.
-        edges: The links from the shown nodes.
-        also: The names of duplicate tangles on the same root.
-        fields: The fields of a record, see `record.read_fields`; empty for other graphs.
-    """
-
-    kind: str
-    id: str
-    name: str
-    total: int
-    nodes: list[Node]
-    edges: list[Edge]
-    also: list[str] = field(default_factory=list)
-    fields: list[dict] = field(default_factory=list)
+    kind: str  # Its kind: tangle, feed, set, group, base or timeline
+    id: str  # Its id; for a tangle the root's id
+    name: str  # Its name; empty if the kind has only ids
+    total: int  # The number of all its nodes, without missing ones
+    nodes: list[Node]  # The nodes that are shown
+    edges: list[Edge]  # The links from the shown nodes
+    also: list[str] = field(default_factory=list)  # The names of duplicate tangles on the same root
+    fields: list[dict] = field(default_factory=list)  # The fields of a record; empty for other graphs
 
     @property
     def all_names(self) -> str:

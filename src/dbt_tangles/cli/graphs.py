@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-from dbt_tangles.cli import record
 from dbt_tangles.cli.graph import ASIDE, IN, MISSING, Edge, Graph, Node, label
 from dbt_tangles.cli.page import quantity
 from dbt_tangles.cli.tables import Tables
@@ -12,6 +11,14 @@ from dbt_tangles.queries import query, total_of
 _WAITS = {"needs_votes": "needs votes", "contender": "has a contender", "awaits_merge": "awaits a merge"}
 #: No sequence is greater.
 _GREATEST = 2**63 - 1
+#: The fields of a record at its tips, and the members that it leaves out; other tangles have none.
+_FIELDS = """select field, strategy, value, is_conflict, set_by, conflicting_values from record_fields
+    where tangle_name = $name and root_id = $root order by field"""
+_LEFT_OUT = "select tips, left_out from records where tangle_name = $name and root_id = $root and len(left_out) > 0"
+#: The arrows of a timeline.
+_TIMELINE_LINKS = """select event_id as child, cause_id as parent, kind, true as is_order,
+        if(is_known, null, 'not in the timeline') as lost
+    from timeline_links where timeline_id = $timeline and event_id in (select unnest($ids)) order by all"""
 
 
 def _marks(row: dict, *names: str) -> list[str]:
@@ -75,17 +82,19 @@ def tangle(tables: Tables, name: str, root: str, limit: int) -> Graph:
     for row in missing:
         there = "sealed in this export" if row["is_sealed"] else "no candidate"
         nodes.append(Node(row["missing_id"], MISSING, words=there if row["is_in_log"] else "not in the log"))
-    _mark_left_out(nodes, *record.read_end(tables, name, root))
-    fields = record.read_fields(tables, name, root)
+    _mark_left_out(tables, nodes, **where)
+    fields = tables.rows(_FIELDS, **where) if tables.files("record_fields") else []
     return Graph("tangle", root, name, total + total_aside, nodes, edges, fields=fields)
 
 
-def _mark_left_out(nodes: list[Node], left_out: dict[str, str], tips: list[str]) -> None:
+def _mark_left_out(tables: Tables, nodes: list[Node], **where: str) -> None:
     """Name the members that do not count in a record, and mark the record's own tips in place of the tangle's."""
-    for node in nodes if left_out else ():
-        if node.id in left_out:
-            node.words += f", left out of the record: {left_out[node.id]}"
-        node.marks = [mark for mark in node.marks if mark != "tip"] + ["tip"] * (node.id in tips)
+    record = tables.row(_LEFT_OUT, **where) if tables.files("records") else None
+    reasons = {each["message_id"]: each["reason"] for each in record["left_out"]} if record else {}
+    for node in nodes if record else ():
+        if node.id in reasons:
+            node.words += f", left out of the record: {reasons[node.id]}"
+        node.marks = [mark for mark in node.marks if mark != "tip"] + ["tip"] * (node.id in record["tips"])
 
 
 def _member_words(row: dict) -> str:
@@ -242,13 +251,7 @@ def timeline(tables: Tables, name: str, timeline_id: str, limit: int) -> Graph:
         )
         for row in rows
     ]
-    links = tables.rows(
-        """select event_id as child, cause_id as parent, kind, true as is_order,
-            if(is_known, null, 'not in the timeline') as lost
-        from timeline_links where timeline_id = $timeline and event_id in (select unnest($ids)) order by all""",
-        timeline=timeline_id,
-        ids=[node.id for node in nodes],
-    )
+    links = tables.rows(_TIMELINE_LINKS, timeline=timeline_id, ids=[node.id for node in nodes])
     return Graph("timeline", timeline_id, name, total, *_with_links(nodes, links))
 
 

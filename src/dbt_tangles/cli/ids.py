@@ -26,8 +26,6 @@ _UNLISTED = [
 ]
 # An event that stands for a message is found as a message.
 _ONLY = {"timeline_events": "message_id is null and "}
-
-
 #: Kind: queries that return a row if ids of the kind may be any text: events, and ids of unverified messages.
 _FREE = {
     "event": [
@@ -47,15 +45,9 @@ class Found(NamedTuple):
 
 
 def find(tables: Tables, given: str, kind: str | None = None) -> list[Found]:
-    """List the ids that match a text: those of the first of its forms that matches any.
+    """List the ids of all kinds or of one that match the first matching form of a pasted id or beginning, at most 11.
 
-    Args:
-        tables: The warehouse's tables.
-        given: An id or its beginning, as pasted. For a node, `<beginning of the writer>:<length>` also matches.
-        kind: Look for this kind only.
-
-    Returns:
-        One id if the text is a whole id or a unique prefix; otherwise at most 11.
+    For a node, `<beginning of the writer>:<length>` also matches.
     """
     return next(filter(None, (_find(tables, candidate, kind) for candidate in candidates(given))), [])
 
@@ -80,13 +72,9 @@ def _ids(tables: Tables, places: list[tuple[str, str]], candidate: Candidate) ->
     for table, column in places:
         node = _NODE.fullmatch(low) if column == "node_id" and may_be_prefix else None
         begin, end = (node[1].lower(), f":{node[2]}") if node else (low, "")
-        rows = tables.rows(
-            f"""select distinct {column} as id from {table} where {_ONLY.get(table, "")}
-            {column} >= $low and {column} < $high and ends_with({column}, $end) order by 1 limit {_SHOWN + 1}""",
-            low=begin,
-            high=begin + (LAST if may_be_prefix else "\0"),
-            end=end,
-        )
+        sql = f"""select distinct {column} as id from {table} where {_ONLY.get(table, "")}
+            {column} >= $low and {column} < $high and ends_with({column}, $end) order by 1 limit {_SHOWN + 1}"""
+        rows = tables.rows(sql, low=begin, high=begin + (LAST if may_be_prefix else "\0"), end=end)
         ids |= {row["id"] for row in rows}
     return ids
 
@@ -98,15 +86,9 @@ def complete_id(tables: Tables, given: str) -> str | None:
 
 
 def require_id(tables: Tables, given: str, kind: str | None = None) -> str:
-    """Return the id that a text stands for, although the tables lack it.
+    """Return the id that a pasted text stands for, although the tables lack it; fail if it does not look like one.
 
-    Args:
-        tables: The warehouse's tables; if they hold ids of free choice, any name may be an id.
-        given: The pasted text.
-        kind: The kind that the user named.
-
-    Raises:
-        CommandError: The text does not look like an id.
+    If the tables hold ids of free choice, any name may be an id.
     """
     candidate = first_likely_id(given)
     if candidate is not None:
@@ -122,11 +104,7 @@ def require_id(tables: Tables, given: str, kind: str | None = None) -> str:
 
 
 def find_one(tables: Tables, given: str, kind: str | None = None) -> Found | None:
-    """Find the id that matches a text, if any.
-
-    Raises:
-        CommandError: Several ids match.
-    """
+    """Find the id that matches a text, if any; fail if several match."""
     found = find(tables, given, kind)
     if len(found) > 1:
         lines = [f"  {each.id} ({each.kind})" for each in found[:_SHOWN]] + ["  …"] * (len(found) > _SHOWN)

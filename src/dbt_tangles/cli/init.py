@@ -72,11 +72,7 @@ def is_installed(name: str) -> bool:
 
 
 def make_project(folder: Path) -> list[str]:
-    """Write a new project into a new or empty folder, and return the names of its files.
-
-    Raises:
-        ValueError: The folder is a file or is not empty.
-    """
+    """Write a new project into a new or empty folder, and return the names of its files."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file: name a new or an empty folder")
     held = sorted(path.name for path in folder.iterdir() if path.name not in _UNNOTICED) if folder.exists() else []
@@ -102,11 +98,7 @@ def make_project(folder: Path) -> list[str]:
 
 
 def make_link(folder: Path) -> Path:
-    """Link a project to the installed dbt project, replacing an older link, and return the path of the link.
-
-    Raises:
-        ValueError: A file or folder has the link's name.
-    """
+    """Link a project to the installed dbt project, replacing an older link, and return the path of the link."""
     link = folder / LINK
     if link.exists() and not link.is_symlink():
         raise ValueError(f"{link} is not a link: move it away; the link to tangles takes its place")

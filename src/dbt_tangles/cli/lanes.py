@@ -19,14 +19,10 @@ class Row(NamedTuple):
 
 
 def order(keys: Mapping[str, tuple], parents: Mapping[str, Sequence[str]]) -> list[str]:
-    """Sort nodes topologically, children before parents, depth first (Kahn's algorithm with a stack).
+    """Sort the nodes of `keys` topologically, children before parents, depth first (Kahn's algorithm with a stack).
 
-    Args:
-        keys: The nodes and their sort keys; among the nodes without remaining children, the greatest key comes first.
-        parents: The parents of each node; parents that are not in `keys` are ignored.
-
-    Returns:
-        The nodes in their order. A cycle is cut at its node with the greatest key.
+    Among the nodes without remaining children, the greatest key comes first. A cycle is cut at its node with the
+    greatest key. Parents that are not in `keys` are ignored.
     """
     children = Counter(parent for node in keys for parent in {*parents.get(node, ())})
     by_key = sorted(keys, key=keys.__getitem__)

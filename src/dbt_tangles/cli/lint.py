@@ -36,7 +36,6 @@ MOST_DETAIL = 300
     "form",
     type=click.Choice((TEXT, SARIF, GITHUB)),
     default=TEXT,
-    show_default=True,
     help="Lines FILE:LINE: reason: detail; a SARIF log; or annotations of GitHub Actions.",
 )
 @limit_option(10_000, "the first N findings")

@@ -25,11 +25,7 @@ STANDARD_INPUT = "<stdin>"
 
 
 def group_logs(logs: Sequence[str], kind: str | None, is_pretty: bool) -> tuple[dict[str, list], dict[str, list]]:
-    """List the files of each log, and of each kind of log; tell how many files a folder or glob has.
-
-    Raises:
-        CommandError: Files are missing at a path or cannot be read, or a kind is unknown.
-    """
+    """List the files of each log, and of each kind of log; tell how many files a folder or glob has."""
     # Imported here, because the readers of logs load slowly.
     from dbt_tangles.lint import findings, log_files
 
@@ -43,11 +39,7 @@ def group_logs(logs: Sequence[str], kind: str | None, is_pretty: bool) -> tuple[
 
 @contextmanager
 def with_standard_input(logs: Sequence[str], folder: Path) -> Iterator[tuple[str, ...]]:
-    """Yield the logs; the standard input, if it is one of them, is a file in a folder until the context ends.
-
-    Raises:
-        CommandError: Another command uses the same folder for its standard input.
-    """
+    """Yield the logs; the standard input, if it is one of them, is a file in a folder until the context ends."""
     if "-" not in logs:
         yield tuple(logs)
         return

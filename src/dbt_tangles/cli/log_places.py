@@ -26,6 +26,7 @@ LINE = re.compile(r"(.+):([0-9]{1,18})", re.DOTALL)
 class Log(NamedTuple):
     """A kind of log, and the tables and columns of its lines."""
 
+    title: str  # Its name in sentences
     kind: str  # The kind of its ids, as `tangles why --kind` names it
     lines: str  # The staging table of its lines
     id: str  # The expression for the id that a line gave, or null
@@ -38,10 +39,12 @@ class Log(NamedTuple):
 _EVENT = ("event_id", "timeline_id")
 _NODE = "case kind when 'base' then '' else writer || ':' || length end"
 LOGS = {
-    "ssb": Log("message", "stg_ssb__lines", "message_id", "null", "ssb_rejects", "message_id", "null"),
-    "pzp": Log("pzp", "stg_pzp__lines", "message_id", "null", "pzp_rejects", "message_id", "null"),
-    "autobase": Log("node", "stg_autobase__lines", _NODE, "base_id", "autobase_rejects", "node_id", "base_id"),
-    "event": Log("event", "stg_events__lines", *_EVENT, "timeline_rejects", *_EVENT),
+    "ssb": Log("SSB", "message", "stg_ssb__lines", "message_id", "null", "ssb_rejects", "message_id", "null"),
+    "pzp": Log("pzp", "pzp", "stg_pzp__lines", "message_id", "null", "pzp_rejects", "message_id", "null"),
+    "autobase": Log(
+        "autobase", "node", "stg_autobase__lines", _NODE, "base_id", "autobase_rejects", "node_id", "base_id"
+    ),
+    "event": Log("event", "event", "stg_events__lines", *_EVENT, "timeline_rejects", *_EVENT),
 }
 
 
@@ -107,35 +110,23 @@ def is_line(tables: Tables, given: str) -> bool:
 
 def id_of_line(tables: Tables, log: Log, source_file: str, line: int) -> dict | None:
     """Return the `id` that a line gave, or null, and its base or timeline `within`, if the file has the line."""
-    return tables.row(
-        f"""select {log.id} as id, {log.within} as within from {log.lines}
-        where source_file = $file and line = $line""",
-        file=source_file,
-        line=line,
-    )
+    sql = f"select {log.id} as id, {log.within} as within from {log.lines} where source_file = $file and line = $line"
+    return tables.row(sql, file=source_file, line=line)
 
 
 def equal_rejects(tables: Tables, log: Log, source_file: str, line: int) -> list[int]:
     """Return the lines of a file with the same bytes as a line, whose rejects stand for several equal lines."""
-    rows = tables.rows(
-        f"""select distinct line from {log.rejects} join {log.lines} using (source_file, line)
+    sql = f"""select distinct line from {log.rejects} join {log.lines} using (source_file, line)
         where source_file = $file and line_count > 1 and line_digest = (
             select line_digest from {log.lines} where source_file = $file and line = $line
-        )""",
-        file=source_file,
-        line=line,
-    )
-    return [row["line"] for row in rows]
+        )"""
+    return [row["line"] for row in tables.rows(sql, file=source_file, line=line)]
 
 
 def lines_of_id(tables: Tables, log: Log, gives: dict) -> tuple[int, list[dict]]:
     """Return the number of lines that gave an id, and the places of the first 100."""
-    rows = tables.rows(
-        f"""select source_file, line, count(*) over () as total from {log.lines}
-        where {log.id} = $id and {log.within} is not distinct from $within
-        order by source_file, line limit {MOST}""",
-        id=gives["id"],
-        within=gives["within"],
-    )
+    sql = f"""select source_file, line, count(*) over () as total from {log.lines}
+        where {log.id} = $id and {log.within} is not distinct from $within order by source_file, line limit {MOST}"""
+    rows = tables.rows(sql, **gives)
     places = [{"source_file": row["source_file"], "line": row["line"]} for row in rows]
     return (rows[0]["total"] if rows else 0), places

@@ -35,12 +35,7 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Answer with one 
 def limit_option(default: int, shown: str, accepted: click.IntRange | None = None) -> Callable[[Callable], Callable]:
     """Return the option `limit` of a command; `shown` names the rows that N counts, such as "the first N findings"."""
     return click.option(
-        "--limit",
-        type=accepted or click.IntRange(1),
-        default=default,
-        show_default=True,
-        metavar="N",
-        help=f"Print {shown} at most.",
+        "--limit", type=accepted or click.IntRange(1), default=default, metavar="N", help=f"Print {shown} at most."
     )
 
 

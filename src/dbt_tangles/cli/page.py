@@ -20,7 +20,8 @@ Tell = Callable[[str, int, int | None], None]
 #: A piece of a line: a text, or a text and its style.
 Piece = str | tuple[str, str]
 
-GOOD, BAD, DIM, STRONG, ID = "green", "red", "dim", "bold", "cyan"
+STYLES = {"good": "green", "bad": "red", "dim": "dim", "strong": "bold", "id": "cyan"}
+GOOD, BAD, DIM, STRONG, ID = STYLES.values()
 _COLONS = re.compile(r"^( *)::")
 _FORMS = re.compile(r"\{([^{}|]*)\|([^{}|]*)\}")
 

@@ -71,10 +71,8 @@ def _standard(digest: str) -> str:
 def candidates(text: str) -> list[Candidate]:
     """List the ids that a pasted text may stand for, the likeliest first.
 
-    Returns:
-        The text itself; the text without quotes and brackets around it; decoded texts; then whole ids within it, as in
-        a link. SSB URIs become sigils. A text that may be a message's id without its sigil is followed by the id with
-        it. An empty text has no form.
+    These are the text itself; the text without quotes and brackets around it; decoded texts; then whole ids within it,
+    as in a link. SSB URIs become sigils. The id with its sigil follows a text that may lack it.
     """
     wholes = [text, *(_decoded(text) if len(text) <= _LONGEST else ())] if text else []
     found = {form: Candidate(form, True) for whole in wholes for form in _with_sigil(whole)}

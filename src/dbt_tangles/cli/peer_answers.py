@@ -15,7 +15,7 @@ from dbt_tangles.queries import sections
 from dbt_tangles.why.claims import claims_of
 from dbt_tangles.why.feed import state
 
-_SQL = sections(Path(__file__).with_name("check.sql"))
+_SQL = sections(__file__, "check")
 #: Lines in a batch.
 AT_ONCE = 5_000
 _MOST_CHARACTERS = 16 * 2**20
@@ -160,16 +160,9 @@ def _is_same(name: str, one: Any, other: Any) -> bool:
 
 
 def explain(tables: Tables, kind: str, key: tuple[str, ...], differ: dict[str, dict]) -> list[str]:
-    """Explain a difference, by the section `why_KIND` of check.sql.
+    """Explain a difference in sentences, by the section `why_KIND` of check.sql; an empty list without an explanation.
 
-    Args:
-        tables: The warehouse's tables.
-        kind: The kind of statement, a key of `peer_answers.KINDS`.
-        key: The values of the subject's keys.
-        differ: By key of the statement, the differing values of the peer and of the tables.
-
-    Returns:
-        Sentences; an empty list if the tables hold no explanation.
+    `key` has the values of the subject's keys, and `differ` the values of the peer and of the tables by name.
     """
     kind = _SAME.get(kind, kind)
     sql = "select $id as subject_id, $second as second, $statements as statements"

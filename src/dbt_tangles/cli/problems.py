@@ -12,12 +12,10 @@ from dbt_tangles.cli.suggest import Ask
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import sections
 
-_SQL = sections(Path(__file__).with_suffix(".sql"))
+_SQL = sections(__file__)
 #: Section of problems.sql: the kind of problem, the most urgent first.
 _KINDS = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text(encoding="utf-8"))
 _MOST = 3
-#: Logs whose title is not their name.
-_TITLES = {"ssb": "SSB"}
 
 
 def find(tables: Tables, runs: list[dict], results: dict | None) -> list[dict]:
@@ -91,7 +89,7 @@ def _rejects(tables: Tables) -> list[dict]:
     """
     items = []
     for name, log in LOGS.items():
-        lines = f"rejected line{{|s}} of the {_TITLES.get(name, name)} log"
+        lines = f"rejected line{{|s}} of the {log.title} log"
         rows = tables.rows(_SQL["rejects"].replace("from rejects", f"from {log.rejects}"), faults=[*FILES])
         for row in rows[:_MOST]:
             words = f"{quantity(row['n'], lines)}, {row['reason']}: {getattr(messages, name)(row['reason'])}"
@@ -109,10 +107,10 @@ def _rejects(tables: Tables) -> list[dict]:
 def _files(tables: Tables) -> list[dict]:
     faults = ", ".join(f"'{fault}'" for fault in FILES)
     items = []
-    for name, log in LOGS.items():
+    for log in LOGS.values():
         kind = {
             "ask": ["why"],
-            "more": f"more fault{{|s}} of files of the {_TITLES.get(name, name)} log",
+            "more": f"more fault{{|s}} of files of the {log.title} log",
             "page": "rejects",
             "query": f"select source_file, reason, detail from {log.rejects} where reason in ({faults}) order by all",
         }

@@ -65,11 +65,7 @@ def other_tables(tables: Tables) -> dict[str, list[str]]:
 
 
 def ask(tables: Tables, query: str, read: Callable[[duckdb.DuckDBPyConnection], _Result]) -> _Result:
-    """Let `read` run a query on the public tables and read its result; again if a build has replaced one meanwhile.
-
-    Raises:
-        CommandError: The text is not one `select`, or the query fails.
-    """
+    """Let `read` run a query on the public tables and read its result; again if a build has replaced one meanwhile."""
     check_query(query)
     for tries_left in reversed(range(_TRIES)):
         files = {name: found for name in public_names() if (found := tables.files(name))}

@@ -22,11 +22,7 @@ _MOST_CHARACTERS = 64 * 2**20
 
 
 def read_peer(file: TextIO) -> Clock | list[str]:
-    """Read a peer's statement: the lengths of its feeds, also as `tangles send --clock` prints them, or its tips.
-
-    Raises:
-        CommandError: The text is neither, or too long.
-    """
+    """Read a peer's statement: the lengths of its feeds, also as `tangles send --clock` prints them, or its tips."""
 
     def error(said: str) -> CommandError:
         wanted = 'give {"AUTHOR": LENGTH, ...}, ["ID", ...] or the output of `tangles send --clock`'

@@ -14,14 +14,11 @@ from dbt_tangles.report.parts import Limits
 
 
 @click.command("report", epilog=examples("report", "report --out tables --limit 30"))
-@click.option(
-    "--out", default="report", show_default=True, metavar="DIR", help="Write the report here; replaces an old report."
-)
+@click.option("--out", default="report", metavar="DIR", help="Write the report here; replaces an old report.")
 @click.option(
     "--limit",
     type=click.IntRange(0, 1000),
     default=10,
-    show_default=True,
     metavar="N",
     help="Draw the N largest of each kind, and the N with the most problems.",
 )

@@ -24,11 +24,7 @@ _ROWS = 10_000
 
 
 def format_of(out: Path) -> str:
-    """Return the format that the suffix of a file names.
-
-    Raises:
-        CommandError: The suffix names no format.
-    """
+    """Return the format that the suffix of a file names."""
     form = out.suffix.lower().removeprefix(".")
     if form not in FORMATS:
         raise CommandError(f"{out}: the suffix names no format; end it in .csv, .jsonl or .parquet, or give --format")
@@ -39,9 +35,6 @@ def write_rows(tables: Tables, query: str, values: dict[str, Any], form: str, ou
     """Write the rows of a query with the values of its names `$name` to a file, or else to the standard output.
 
     A regular file is replaced once it is complete. Any other file, such as a pipe, is written in place.
-
-    Raises:
-        CommandError: The query fails, or the file cannot be written.
     """
     if out and out.absolute().resolve().is_relative_to(tables.folder.parent.resolve()):
         raise CommandError(f"{out}: is inside the warehouse; give a file outside of it")

@@ -69,9 +69,6 @@ def results_of(target: Path) -> dict | None:
     Returns:
         `counts`, the number of tests by status; `failed`, the tests that failed or warned; `broken`, all nodes that
         failed, models before tests, each with the first line of its message; `skipped`, the number of skipped nodes.
-
-    Raises:
-        CommandError: The file is not a dbt artifact.
     """
     path = target / "run_results.json"
     try:

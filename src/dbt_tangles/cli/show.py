@@ -22,7 +22,6 @@ from dbt_tangles.cli.tables import CommandError, Tables
     "form",
     type=click.Choice(["text", "dot", "mermaid"]),
     default="text",
-    show_default=True,
     help="The form of the drawing: for a terminal, for Graphviz, or for documents in Markdown.",
 )
 @limit_option(50, "the last N nodes", click.IntRange(1, 100_000))
@@ -57,11 +56,7 @@ def command(given: str, kind: str | None, form: str, as_json: bool, limit: int, 
 
 
 def _read(tables: Tables, given: str, found: list[Subject], limit: int) -> Graph:
-    """Read the graph of the subjects; tangles on one root are one graph if they are equal.
-
-    Raises:
-        CommandError: The graphs differ.
-    """
+    """Read the graph of the subjects; tangles on one root are one graph if they are equal."""
     first, *others = (graphs.READ[each.kind](tables, each.name, each.id, limit) for each in found)
     if any(replace(other, name=first.name) != first for other in others):
         raise subjects.ambiguous(given, found)

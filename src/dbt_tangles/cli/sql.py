@@ -38,13 +38,7 @@ _WIDEST = 80
 @as_json
 @with_tables
 def command(
-    query: str,
-    given: tuple[str, ...],
-    limit: int,
-    out: Path | None,
-    form: str | None,
-    as_json: bool,
-    **place: str,
+    query: str, given: tuple[str, ...], limit: int, out: Path | None, form: str | None, as_json: bool, **place: str
 ) -> int:
     """Run a query on the public tables, with DuckDB.
 
@@ -70,11 +64,7 @@ def command(
 
 
 def _read_values(given: tuple[str, ...], wanted: set[str]) -> dict[str, Any]:
-    """Parse `NAME=VALUE` settings; a value that is not JSON is a text, so ids need no quotes.
-
-    Raises:
-        CommandError: The names are not those of the query.
-    """
+    """Parse `NAME=VALUE` settings; a value that is not JSON is a text, so ids need no quotes."""
     values: dict[str, Any] = {}
     for each in given:
         name, _, value = each.partition("=")

@@ -17,7 +17,7 @@ from dbt_tangles.queries import sections
 
 #: The distance of two places when a timeline is loaded.
 _GAP = 1 << 32
-_SQL = sections(Path(__file__).with_name("sqlite_replica.sql"))
+_SQL = sections(__file__)
 
 #: A part of SQLite's message: the cause with its remedy.
 _CAUSES = {

@@ -36,7 +36,7 @@ _TRIES = 20
 @click.option(
     "--fail-on",
     "conditions",
-    type=gates.Gates(),
+    callback=gates.parse,
     metavar="NAME[=N],...",
     help=f"Exit code 1 if a number exceeds N (0): {', '.join(gates.CONDITIONS)}.",
 )
@@ -61,7 +61,10 @@ def command(
     answer["conditions"] = gates.check(tables, conditions) if conditions else None
     answer["verified"] = verify(tables) if verifies else None
     print_answer(tables, answer, lambda page: text.write(page, "status", answer), as_json)
-    return NOT_FOUND if _is_bad(answer) else FOUND
+    # A condition for failed runs replaces the rule that the last run must not have failed.
+    is_bad = "failed_run" not in (conditions or ()) and gates.has_failed(answer["runs"])
+    is_bad |= any(each["is_failed"] for each in answer["conditions"] or ())
+    return NOT_FOUND if is_bad or (verifies and answer["verified"]["damaged"]) else FOUND
 
 
 def describe(tables: Tables, *targets: Path) -> dict:
@@ -82,23 +85,12 @@ def describe(tables: Tables, *targets: Path) -> dict:
     }
 
 
-def _is_bad(answer: dict) -> bool:
-    conditions, verified = answer["conditions"] or [], answer["verified"] or {"damaged": []}
-    is_failed = any(each["is_failed"] for each in conditions)
-    # A condition for failed runs replaces the rule that the last run must not have failed.
-    is_ruled = any(each["name"] == "failed_run" for each in conditions)
-    return is_failed or bool(verified["damaged"]) or (not is_ruled and gates.has_failed(answer["runs"]))
-
-
 def verify(tables: Tables) -> dict:
     """Read all bytes of all tables and compare them with the digests in their manifests.
 
     Returns:
         `tables`, `files` and `bytes`, the numbers of each; `damaged`, for each damaged file its `table`, `file` and
         `fault`; `unknown`, the tables whose manifests have no digests.
-
-    Raises:
-        CommandError: Builds replaced a table during each of 20 attempts to read it.
     """
     damaged, unknown, files, size = [], [], 0, 0
     folders = tables.folders()

@@ -48,11 +48,7 @@ class Subject(NamedTuple):
 
 
 def find(tables: Tables, given: str, kind: str | None) -> list[Subject]:
-    """Find the subject of an id, or all tangles on one root, given as pasted; an empty list without a match.
-
-    Raises:
-        CommandError: Several subjects match, or the text does not look like an id.
-    """
+    """Find the subject of a pasted id, or all tangles on one root, or nothing; fail if several subjects match."""
     kinds = [kind] if kind else [*KINDS]
     found = _first(tables, given, kinds)
     if not found:
@@ -66,11 +62,7 @@ def find(tables: Tables, given: str, kind: str | None) -> list[Subject]:
 
 
 def find_feeds(tables: Tables, given: str) -> list[Subject]:
-    """Find the feed of an id that begins with @ or `ssb:feed`; an empty list for other texts.
-
-    Raises:
-        CommandError: Several feeds match.
-    """
+    """Find the feed of an id that begins with @ or `ssb:feed`; an empty list for other texts."""
     found = [subject for subject in _first(tables, given, ["feed"]) if subject.id.startswith("@")]
     if len(found) > 1:
         raise ambiguous(given, found)
@@ -85,19 +77,16 @@ def other_names(tables: Tables, given: str) -> list[str]:
 
 def ambiguous(given: str, found: list[Subject]) -> CommandError:
     """Make the error that lists the matching subjects."""
-    return CommandError("\n".join([f"{given} matches several; give one of:", *map(_say, found[: _MOST - 1])]))
+    lines = [f"{given} matches several; give one of:"]
+    for kind, id_, name in found[: _MOST - 1]:
+        lines.append(f"  {f'{name}:' if kind == 'tangle' else ''}{id_} --kind {kind}")
+    return CommandError("\n".join(lines))
 
 
 def matching(tables: Tables, given: str) -> list[Subject]:
     """List the subjects other than timelines that match an id or its beginning, at most three of each kind."""
     kinds = [kind for kind in KINDS if kind != "timeline"]
     return [subject for kind in kinds for subject in _first(tables, given, [kind])[:_FEW]]
-
-
-def _say(subject: Subject) -> str:
-    if subject.kind == "tangle":
-        return f"  {subject.name}:{subject.id} --kind tangle"
-    return f"  {subject.id} --kind {subject.kind}"
 
 
 def _check_form(tables: Tables, given: str, kinds: list[str]) -> None:
@@ -120,14 +109,10 @@ def _find(tables: Tables, candidate: Candidate, kind: str) -> list[Subject]:
     table, column, name, condition = KINDS[kind]
     named = _NAMED.fullmatch(candidate.text) if kind == "tangle" else None
     prefix = as_sigil(named[2] if named else candidate.text)
-    rows = tables.rows(
-        f"""select {column} as id, {name} as name from {table}
+    sql = f"""select {column} as id, {name} as name from {table}
         where {column} >= $low and {column} < $high and {condition}
-            and ($name is null or {name} = $name) order by 1, 2 limit {_MOST}""",
-        low=prefix,
-        high=prefix + ids.LAST,
-        name=named[1] if named else None,
-    )
+            and ($name is null or {name} = $name) order by 1, 2 limit {_MOST}"""
+    rows = tables.rows(sql, low=prefix, high=prefix + ids.LAST, name=named[1] if named else None)
     exact = [row for row in rows if row["id"] == prefix]
     return [Subject(kind, row["id"], row["name"]) for row in exact or (rows if candidate.may_be_prefix else [])]
 

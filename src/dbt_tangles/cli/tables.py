@@ -39,7 +39,10 @@ SETTINGS = {
 
 
 class CommandError(click.ClickException):
-    """A command cannot answer, and exits with 2; the message names the problem, its place and a remedy."""
+    """A command cannot answer, and exits with 2; the message names the problem, its place and a remedy.
+
+    All functions of commands may raise it.
+    """
 
     exit_code = 2
 
@@ -79,9 +82,6 @@ class Tables:
     Attributes:
         folder: The schema's folder.
         missing: The tables that queries needed and did not find.
-
-    Raises:
-        CommandError: The schema's name is not valid, or its folder does not exist.
     """
 
     def __init__(self, warehouse: str | Path, schema: str) -> None:
@@ -105,7 +105,8 @@ class Tables:
 
     def files(self, name: str) -> list[str]:
         """List a table's parquet files; an empty list if the table does not exist."""
-        folder = self._place_of(name)
+        # `runs` itself, and tables that it does not list, are in the schema.
+        folder = (None if name == "runs" else self._places.get(name)) or self.folder / name
         try:
             for _ in range(_TRIES):
                 before = os.stat(folder).st_ino
@@ -133,11 +134,6 @@ class Tables:
         if not all(run["logs"] for run in current):
             return None
         return {name for run in current for name in (*run["logs"], *run["parts"])} or None
-
-    def _place_of(self, name: str) -> Path:
-        own = self.folder / name
-        # `runs` itself, and tables that it does not list, are in the schema.
-        return own if name == "runs" else self._places.get(name, own)
 
     @cached_property
     def _places(self) -> dict[str, Path]:
@@ -210,11 +206,7 @@ class Tables:
         raise AssertionError("unreachable")
 
     def keep(self, name: str, sql: str, **values: object) -> bool:
-        """Keep the rows of a query in memory: further queries read them as a table, also in place of one of that name.
-
-        Returns:
-            False if a table of the query is missing; nothing is kept then.
-        """
+        """Keep the rows of a query in memory, as a table of further queries; False if a table is missing."""
         if name in self._kept:
             self._connection.execute(f"drop table temp.{name}")
             self._kept -= {name}
@@ -238,10 +230,6 @@ class Tables:
                 place = name if "." in name else f"main.{name}"
                 self._connection.execute(f"create or replace view memory.{place} as {select_from(files)}")
                 self._files_of[name] = files
-
-    def use_one_thread(self) -> None:
-        """Run further queries in one thread, which is faster for many small ones."""
-        self._connection.execute("set threads = 1")
 
     def row(self, sql: str, **values: object) -> dict | None:
         """Run a query and return its first row, if any."""

@@ -11,23 +11,10 @@ from typing import Any
 
 from dbt_tangles.cli.duplicate_tangles import describe_alike, merge_equal
 from dbt_tangles.cli.init import HERE
-from dbt_tangles.cli.page import (
-    BAD,
-    DIM,
-    GOOD,
-    ID,
-    STRONG,
-    Page,
-    Piece,
-    escape_unprintable,
-    inflect,
-    join_names,
-    quantity,
-    truncate,
-)
+from dbt_tangles.cli.page import STYLES, Page, Piece, escape_unprintable, inflect, join_names, quantity, truncate
 
-#: A styled text between control characters, which values have only as escapes.
-_STYLED = re.compile("\x01(\\w+)\x02([^\x03]*)\x03")
+#: A plain text, or a style and its text between control characters, which values have only as escapes.
+_PIECES = re.compile("([^\x01]+)|\x01(\\w+)\x02([^\x03]*)\x03")
 _LONGEST_PATH = 60
 
 
@@ -38,7 +25,7 @@ def _environment() -> Any:
     from markupsafe import Markup
 
     from dbt_tangles.cli import messages
-    from dbt_tangles.cli.record import left_out_words
+    from dbt_tangles.cli.graph import label
     from dbt_tangles.cli.status import rebuild_command
     from dbt_tangles.cli.suggest import Ask, suggest
     from dbt_tangles.cli.verdict_counts import noun_of
@@ -56,13 +43,12 @@ def _environment() -> Any:
         autoescape=True,  # Together with `finalize`, which keeps the results of filters and macros as they are.
         finalize=lambda value: value if isinstance(value, Markup) else Markup(escape_unprintable(value)),
     )
-    styles = {"good": GOOD, "bad": BAD, "dim": DIM, "strong": STRONG, "id": ID}
-    found.filters |= {name: styled(style) for name, style in styles.items()}
+    found.filters |= {name: styled(style) for name, style in STYLES.items()}
     found.filters |= {"number": "{:,}".format, "quantity": quantity, "inflect": inflect, "names": join_names}
     found.filters |= {"indefinite": "a {}".format, "end_of_path": _end_of_path}
-    found.filters["cut"] = lambda text: truncate(text or "", 100)
+    found.filters["cut"] = lambda text, length=100: truncate(text or "", length)
     found.tests["ending"] = str.endswith
-    functions = (is_chain_whole, is_sealed, state, time_of, left_out_words, by_place, noun_of, rebuild_command)
+    functions = (is_chain_whole, is_sealed, state, time_of, label, by_place, noun_of, rebuild_command)
     found.globals |= {each.__name__: each for each in (*functions, describe_alike, merge_equal)}
     found.globals |= {"messages": messages, "command": lambda *words: suggest(Ask.of(*words))}
     macros = vars(found.get_template("macros.txt").module)
@@ -82,14 +68,7 @@ def lines_of(kind: str, answer: dict, **more: Any) -> Iterator[tuple[int, list[P
     for line in text.split("\n"):
         indent = (len(line) - len(line.lstrip(" "))) // 2
         if words := line[2 * indent :].rstrip():
-            parts = _STYLED.split(words)
-            styled = [(piece, style) for style, piece in zip(parts[1::3], parts[2::3], strict=True)]
-            plain = [[part] if part else [] for part in parts[::3]]
-            pieces = [
-                *plain[0],
-                *(each for pair, after in zip(styled, plain[1:], strict=True) for each in (pair, *after)),
-            ]
-            yield indent, pieces
+            yield indent, [plain or (styled, style) for plain, style, styled in _PIECES.findall(words)]
 
 
 def write(page: Page, kind: str, answer: dict, **more: Any) -> None:

@@ -17,13 +17,9 @@ with Path(__file__).with_suffix(".csv").open(encoding="utf-8", newline="") as _f
 def count(tables: Tables, once: Tables | None = None) -> list[dict]:
     """Count the rows of each existing table by verdict, the most frequent verdict first.
 
-    Args:
-        tables: The warehouse's tables.
-        once: The tables with each thread once, see `TablesOnce`.
-
     Returns:
-        For each table: `what`, the name of its rows; their `total`; `counts` by verdict; `once`, the same two with
-        each thread once; and `is_news`, true unless the table is empty because its log is absent.
+        For each table: `what`, the name of its rows; their `total`; `counts` by verdict; `once`, the same two of the
+        tables `once`; and `is_news`, true unless the table is empty because its log is absent.
     """
     answer = []
     for table in _COUNTED:
@@ -50,11 +46,6 @@ def count(tables: Tables, once: Tables | None = None) -> list[dict]:
 def _count(tables: Tables, table: str) -> dict[str, int]:
     # A reject may stand for several equal lines; the reject of a file has a line_count of 0.
     return {row["verdict"]: row["n"] for row in tables.rows(queries.query(f"verdicts_of_{table}"))}
-
-
-def verdict_of(table: str) -> str:
-    """Return the SQL expression of the verdict on a row of a table; empty text for tables without verdicts."""
-    return queries.verdict_of(table) if table in _COUNTED else "''"
 
 
 def noun_of(table: str, n: int) -> str:

@@ -30,11 +30,7 @@ _COLUMNS = {
 }
 
 
-@click.command(
-    "whatif",
-    context_settings={"show_default": True},
-    epilog=examples("whatif log.jsonl", "whatif log.jsonl --delivery delays --delay 60 --json"),
-)
+@click.command("whatif", epilog=examples("whatif log.jsonl", "whatif log.jsonl --delivery delays --delay 60 --json"))
 @click.argument("logs", nargs=-1, required=True, metavar="LOG...")
 @of_kind
 @in_blocks

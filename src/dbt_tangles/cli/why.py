@@ -37,11 +37,7 @@ def explain(tables: Tables, kind: str, found: str, only: str | None = None) -> d
 
 
 def resolve(tables: Tables, given: str, kind: str | None = None) -> tuple[str, str]:
-    """Return the kind of an id or a line, and the whole id or `FILE:N`; an id precedes a file without a /.
-
-    Raises:
-        CommandError: Several ids match, or the text does not look like an id.
-    """
+    """Return the kind of an id or a line, and the whole id or `FILE:N`; an id precedes a file without a /."""
     is_line = kind is None and log_places.is_line(tables, given)
     if is_line and "/" in given:
         return "line", given

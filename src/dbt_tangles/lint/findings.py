@@ -4,69 +4,28 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 
-from dbt_tangles.cli.tables import CommandError
+from dbt_tangles.cli.tables import SETTINGS, CommandError
 from dbt_tangles.formats.json.parse import LineError, LineReasons, parse_object
 from dbt_tangles.ingest.line_checks import DIGEST, MAX_LINE_BYTES
 from dbt_tangles.ingest.line_format import Reading
 from dbt_tangles.lint import log_files
-from dbt_tangles.lint.log_files import LogFile
-from dbt_tangles.lint.log_kinds import KINDS, SSB
-from dbt_tangles.lint.rules import check_lines
+from dbt_tangles.lint.log_files import LogFile, texts_of
+from dbt_tangles.lint.log_kinds import KINDS, SAMPLE, SSB, recognise
+from dbt_tangles.lint.rules import SQL, check_lines
 
 #: Equal lines of a file up to this number have a finding each, as in merge_equal_rejects.sql.
 MOST_EQUAL = 100
 # One more than this number shows that the findings of equal lines are merged; the first of them may be no finding.
 _KEPT = MOST_EQUAL + 1
 _LEFT_OUT = pa.schema([("source_file", pa.string()), DIGEST, ("copies", pa.int64())])
-_FOUND = """create table found (source_file varchar, line bigint, line_digest blob, reason varchar, detail varchar,
-    id varchar, line_count bigint)"""
-_MERGED = f"""with numbered as (
-    select found.*, row_number() over (partition by source_file, reason, line_digest order by line) as number,
-        count(*) over (partition by source_file, reason, line_digest) + coalesce(copies, 0) as equal_lines
-    from found left join left_out using (source_file, line_digest)
-)
-select source_file, line, reason, detail, id,
-    if(line_digest is not null and equal_lines > {MOST_EQUAL}, equal_lines, line_count) as line_count
-from numbered where line_digest is null or equal_lines <= {MOST_EQUAL} or number = 1
-order by source_file, line, reason, detail nulls first, id nulls first"""
 _ROWS = 10_000
-
-
-class EqualLines:
-    """The copies of lines that are left out, and their number `count`."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._counts: Counter[tuple[str, bytes]] = Counter()
-
-    def leave_out(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Pass on the first copies of each line of batches of `LINE_SCHEMA`, each of one file."""
-        for batch in batches:
-            lines = batch.column("raw").dictionary_encode()
-            if lines.null_count or len(lines) - len(lines.dictionary) < _KEPT:
-                yield batch
-                continue
-            codes = lines.indices.to_numpy()
-            sizes = np.bincount(codes)
-            ranks = np.empty(len(codes), np.int64)
-            ranks[np.argsort(codes, kind="stable")] = np.arange(len(codes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-            file = batch.column("source_file")[0].as_py()
-            for code in np.flatnonzero(sizes > _KEPT):
-                copies = int(sizes[code]) - _KEPT
-                self._counts[file, hashlib.sha256(lines.dictionary[code].as_py()).digest()] += copies
-                self.count += copies
-            yield batch.filter(pa.array(ranks < _KEPT))
-
-    def write(self, database: duckdb.DuckDBPyConnection) -> None:
-        """Write the number of copies by file and digest into the table `left_out`."""
-        rows = [{"source_file": file, "line_digest": digest, "copies": n} for (file, digest), n in self._counts.items()]
-        database.register("left_out", pa.Table.from_pylist(rows, _LEFT_OUT))
 
 
 class Finding(NamedTuple):
@@ -94,11 +53,8 @@ def group_by_kind(files: Sequence[LogFile], reading: Reading, kind: str | None) 
     """Group files by the kind of their logs, which is recognised by their content unless it is given.
 
     A file whose lines tell no kind, such as a damaged one, belongs to the kind of the others.
-
-    Raises:
-        CommandError: The kinds of all files are unknown, or a file cannot be read.
     """
-    kinds = {file: kind or log_files.kind_of(file, reading) for file in dict.fromkeys(files)}
+    kinds = {file: kind or recognise(islice(texts_of(file, reading), SAMPLE)) for file in dict.fromkeys(files)}
     known = [each for each in kinds.values() if each]
     if not known:
         raise _unknown_kind(files, reading)
@@ -114,7 +70,7 @@ def _unknown_kind(files: Sequence[LogFile], reading: Reading) -> CommandError:
     if file is None:
         return CommandError(f"{regular[0].name}: the file is empty; name a log with lines, or its kind with --kind")
     fault = None
-    if line := log_files.first_line(file, reading):
+    if line := next(texts_of(file, reading), None):
         try:
             parse_object(line, len(line), reading.max_bytes, LineReasons("", "", "", "", None))
         except LineError as error:
@@ -128,25 +84,33 @@ def _unknown_kind(files: Sequence[LogFile], reading: Reading) -> CommandError:
 def judge(
     kind: str, files: Sequence[LogFile], reading: Reading, tell: Callable[[str, int], None] = lambda step, done: None
 ) -> Judged:
-    """Judge the files of one kind as one log; `tell` gets the file's name and the number of lines that were read.
-
-    Raises:
-        CommandError: A file cannot be read.
-        ValueError: The network key in the environment is not valid.
-    """
-    database = open_database()
-    equal = EqualLines()
-    lines = equal.leave_out(read_files(files, reading, tell))
-    count = check_lines(database, kind, log_files.with_digests(lines, reading.max_bytes)) + equal.count
-    equal.write(database)
+    """Judge the files of one kind as one log; `tell` gets the file's name and the number of lines that were read."""
+    database = duckdb.connect(":memory:", config=SETTINGS)
+    left_out: Counter[tuple[str, bytes]] = Counter()
+    lines = _leave_out_copies(read_files(files, reading, tell), left_out)
+    count = check_lines(database, kind, log_files.with_digests(lines, reading.max_bytes)) + left_out.total()
+    rows = [{"source_file": file, "line_digest": digest, "copies": n} for (file, digest), n in left_out.items()]
+    database.register("left_out", pa.Table.from_pylist(rows, _LEFT_OUT))
     return Judged(kind, [file.name for file in files], count, _findings(database, kind))
 
 
-def open_database() -> duckdb.DuckDBPyConnection:
-    """Open a database in memory with the empty table `found`, for `rules.check_lines`."""
-    database = duckdb.connect(":memory:", config={"autoinstall_known_extensions": False, "temp_directory": ""})
-    database.execute(_FOUND)
-    return database
+def _leave_out_copies(
+    batches: Iterator[pa.RecordBatch], left_out: Counter[tuple[str, bytes]]
+) -> Iterator[pa.RecordBatch]:
+    """Pass on the first copies of each line of batches of one file, and count the others by file and digest."""
+    for batch in batches:
+        lines = batch.column("raw").dictionary_encode()
+        if lines.null_count or len(lines) - len(lines.dictionary) < _KEPT:
+            yield batch
+            continue
+        codes = lines.indices.to_numpy()
+        sizes = np.bincount(codes)
+        ranks = np.empty(len(codes), np.int64)
+        ranks[np.argsort(codes, kind="stable")] = np.arange(len(codes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        file = batch.column("source_file")[0].as_py()
+        for code in np.flatnonzero(sizes > _KEPT):
+            left_out[file, hashlib.sha256(lines.dictionary[code].as_py()).digest()] += int(sizes[code]) - _KEPT
+        yield batch.filter(pa.array(ranks < _KEPT))
 
 
 def read_files(
@@ -162,7 +126,7 @@ def read_files(
 
 
 def _findings(database: duckdb.DuckDBPyConnection, kind: str) -> Iterator[Finding]:
-    cursor = database.execute(_MERGED)
+    cursor = database.execute(SQL["merged"], {"most": MOST_EQUAL})
     while rows := cursor.fetchmany(_ROWS):
         for file, line, reason, detail, id_, line_count in rows:
             yield Finding(file, line, kind, reason, detail, id_, line_count)

@@ -6,8 +6,8 @@ All texts may come from a hostile log: they are bounded, and every character tha
 from collections.abc import Iterable
 from urllib.parse import quote
 
+from dbt_tangles.cli import messages
 from dbt_tangles.cli.lint import MOST_DETAIL
-from dbt_tangles.cli.messages import meaning_in
 from dbt_tangles.cli.page import escape_brackets, escape_line, escape_unprintable, truncate
 from dbt_tangles.lint.findings import Finding
 from dbt_tangles.lint.log_kinds import AUTOBASE, EVENTS, PZP, SSB
@@ -15,16 +15,16 @@ from dbt_tangles.reasons import EventReason
 
 #: Kind: the meanings of the reasons that its findings use, by column, see `dbt_tangles.reasons`.
 _MEANINGS = {
-    SSB: meaning_in(
+    SSB: messages.meaning_in(
         "ssb_rejects.reason",
         "feed_messages.reason",
         "tangle_messages.set_aside_reason",
         "group_messages.set_aside_reason",
         "records.left_out",
     ),
-    PZP: meaning_in("pzp_rejects.reason"),
-    AUTOBASE: meaning_in("autobase_rejects.reason"),
-    EVENTS: meaning_in("timeline_rejects.reason"),
+    PZP: messages.pzp,
+    AUTOBASE: messages.autobase,
+    EVENTS: messages.event,
 }
 
 

@@ -3,7 +3,6 @@
 import hashlib
 import os
 from collections.abc import Iterator
-from itertools import islice
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -15,7 +14,6 @@ from dbt_tangles.ingest import decompress
 from dbt_tangles.ingest.line_checks import DIGEST
 from dbt_tangles.ingest.line_format import LINE_SCHEMA, Reading
 from dbt_tangles.ingest.unpack import lines_of
-from dbt_tangles.lint.log_kinds import SAMPLE, recognise
 from dbt_tangles.reasons import FileFault
 
 
@@ -27,11 +25,7 @@ class LogFile(NamedTuple):
 
 
 def find_files(log: str) -> list[LogFile]:
-    """List the files at a path: a file, a folder with all visible files below it, or the matches of a glob.
-
-    Raises:
-        CommandError: Files are missing at the path.
-    """
+    """List the files at a path: a file, a folder with all visible files below it, or the matches of a glob."""
     try:
         found = input_files.find_files(log, "LOG")
     except ValueError as error:
@@ -48,17 +42,8 @@ def _name_of(path: str, log: str) -> str:
     return path if log.startswith(("/", "file:/")) else os.path.relpath(path)
 
 
-def kind_of(file: LogFile, reading: Reading) -> str | None:
-    """Recognise the kind of a file's log; see `log_kinds.recognise`."""
-    return recognise(islice(_texts_of(file, reading), SAMPLE))
-
-
-def first_line(file: LogFile, reading: Reading) -> bytes | None:
-    """Return the first line of a file that is not blank, or the beginning of a long one."""
-    return next(_texts_of(file, reading), None)
-
-
-def _texts_of(file: LogFile, reading: Reading) -> Iterator[bytes]:
+def texts_of(file: LogFile, reading: Reading) -> Iterator[bytes]:
+    """Stream the lines of a file that are not blank; of a long one, its beginning."""
     return (line for batch in read_lines(file, reading) for line in batch["raw"].to_pylist() if line and line.strip())
 
 
@@ -73,14 +58,7 @@ def with_digests(batches: Iterator[pa.RecordBatch], max_bytes: int) -> Iterator[
 
 
 def read_lines(file: LogFile, reading: Reading) -> Iterator[pa.RecordBatch]:
-    """Stream the lines of a file.
-
-    Yields:
-        Batches of `LINE_SCHEMA`. The last row states the file's fault, if it has one.
-
-    Raises:
-        CommandError: The file cannot be read.
-    """
+    """Stream the lines of a file, of `LINE_SCHEMA`; the last row states the file's fault, if it has one."""
     fault = _unread(file.path)
     if fault is not None:
         row = {"source_file": file.name, "line": 1, "fault": fault.value}

@@ -8,8 +8,7 @@ import orjson
 
 from dbt_tangles.ingest.line_checks import BYTE_ORDER_MARK
 
-SSB, PZP, AUTOBASE, EVENTS = "ssb", "pzp", "autobase", "events"
-KINDS = (SSB, PZP, AUTOBASE, EVENTS)
+KINDS = SSB, PZP, AUTOBASE, EVENTS = "ssb", "pzp", "autobase", "events"
 #: The number of lines that are examined.
 SAMPLE = 200
 

@@ -7,7 +7,6 @@ and `autobase_rejects`; of `pzp_rejects` and `timeline_rejects`. Chains, walks a
 
 import importlib
 from collections.abc import Iterator
-from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -16,7 +15,7 @@ from dbt_tangles.lint.log_kinds import AUTOBASE, EVENTS, PZP, SSB
 from dbt_tangles.lint.records import append_malformed_fields
 from dbt_tangles.queries import sections
 
-_SQL = sections(Path(__file__).with_name("rules.sql"))
+SQL = sections(__file__)
 Batches = Iterator[pa.RecordBatch]
 
 
@@ -26,7 +25,8 @@ def check_lines(database: duckdb.DuckDBPyConnection, kind: str, batches: Batches
     Raises:
         ValueError: The network key in the environment is not valid.
     """
-    count, kept = 0, _SQL[f"{kind}_lines"]
+    database.execute(SQL["found"])
+    count, kept = 0, SQL[f"{kind}_lines"]
     for batch in _verify(kind, batches):
         database.register("batch", pa.Table.from_batches([batch]))
         database.execute(f"insert into lines {kept}" if count else f"create table lines as {kept}")
@@ -38,7 +38,7 @@ def check_lines(database: duckdb.DuckDBPyConnection, kind: str, batches: Batches
 
 def _run(database: duckdb.DuckDBPyConnection, *names: str) -> None:
     for name in names:
-        database.execute(_SQL[name])
+        database.execute(SQL[name])
 
 
 # Verifiers and kernels are imported where they are needed, because numba loads slowly.
@@ -57,7 +57,7 @@ def _check_ssb(database: duckdb.DuckDBPyConnection) -> None:
     from dbt_tangles.kernel_runtime.output import ROWS_PER_BATCH
 
     def links() -> Iterator[Link]:
-        cursor = database.cursor().execute(_SQL["ssb_links"])
+        cursor = database.cursor().execute(SQL["ssb_links"])
         while rows := cursor.fetchmany(ROWS_PER_BATCH):
             yield from map(Link._make, rows)
 
@@ -76,7 +76,7 @@ def _check_pzp(database: duckdb.DuckDBPyConnection) -> None:
 def _check_autobase(database: duckdb.DuckDBPyConnection) -> None:
     """Find conflicting bases, and nodes set aside by the walk of their base."""
     _run(database, "autobase_bases", "autobase_starts", "autobase_nodes")
-    candidates = pa.table(database.sql(_SQL["autobase_candidates"]))
+    candidates = pa.table(database.sql(SQL["autobase_candidates"]))
     if len(candidates):
         from dbt_tangles.algorithms.graph.walk import walk
 
@@ -92,7 +92,7 @@ def _check_events(database: duckdb.DuckDBPyConnection) -> None:
     from dbt_tangles.algorithms.timeline.order import order_timelines
 
     _run(database, "events_rejects")
-    if len(arrivals := pa.table(database.sql(_SQL["events_arrivals"]))):
+    if len(arrivals := pa.table(database.sql(SQL["events_arrivals"]))):
         placed = pa.Table.from_batches(order_timelines(arrivals, batch_size=0))
         database.register("placed", placed.select(["source_file", "line", "event_id", "reason"]))
         _run(database, "events_placed")

@@ -1,3 +1,17 @@
+-- found: The table of findings.
+create table found (
+    source_file varchar, line bigint, line_digest blob, reason varchar, detail varchar, id varchar, line_count bigint
+)
+-- merged: The findings by file and line; those of more than $most equal lines are one.
+with numbered as (
+    select found.*, row_number() over (partition by source_file, reason, line_digest order by line) as number,
+        count(*) over (partition by source_file, reason, line_digest) + coalesce(copies, 0) as equal_lines
+    from found left join left_out using (source_file, line_digest)
+)
+select source_file, line, reason, detail, id,
+    if(line_digest is not null and equal_lines > $most, equal_lines, line_count) as line_count
+from numbered where line_digest is null or equal_lines <= $most or number = 1
+order by source_file, line, reason, detail nulls first, id nulls first
 -- ssb_lines: The columns of a line that later queries need; a content is kept only if it is decrypted: copies may then differ.
 select source_file, line, line_digest, message_id, text_digest, check_error, detail, author,
     sequence::bigint as sequence, previous_id, is_decrypted, if(is_decrypted, content, null) as content,

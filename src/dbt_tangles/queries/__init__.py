@@ -4,8 +4,6 @@ The first line of a file is a comment: `-- Report, PLACES: text.`, with the plac
 rest is one `select`; `$name` stands for a value. Values are bound parameters, so a log cannot inject SQL.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from pathlib import Path
@@ -31,8 +29,12 @@ def text_of(name: str) -> str:
 
 
 @functools.cache
-def sections(path: Path) -> dict[str, str]:
-    """Read a file of several queries: each begins with a line `-- NAME: text.`."""
+def sections(module: str, name: str | None = None) -> dict[str, str]:
+    """Read the several queries of the `.sql` file beside a module, of its own or another name.
+
+    Each query begins with a line `-- NAME: text.`.
+    """
+    path = Path(module).with_name(f"{name or Path(module).stem}.sql")
     _, *parts = _SECTION.split(path.read_text(encoding="utf-8"))
     return {name: sql.strip() for name, sql in zip(parts[::2], parts[1::2], strict=True)}
 
@@ -71,5 +73,6 @@ def total_of(name: str) -> str:
 
 
 def verdict_of(table: str) -> str:
-    """Return the SQL expression of the verdict on a row of a table, which `verdicts_of_TABLE` counts."""
-    return _VERDICT.search(query(f"verdicts_of_{table}"))[1]
+    """Return the SQL expression of the verdict on a table's row, see `verdicts_of_TABLE`; empty text without one."""
+    name = f"verdicts_of_{table}"
+    return _VERDICT.search(query(name))[1] if name in names() else "''"

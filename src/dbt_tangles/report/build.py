@@ -1,7 +1,5 @@
 """Builds a report: collects the subjects of each kind, their answers of `tangles why`, and writes the folder."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 
@@ -36,9 +34,6 @@ def build(tables: Tables, out: Path, limits: Limits, tell: Tell = lambda *_: Non
     """Write a report; if that fails, an older report in its place stays complete.
 
     `tell` is called with the kind of the current drawing, the number of drawings written and their total.
-
-    Raises:
-        CommandError: The folder holds other files or cannot be written, or a table cannot be read.
     """
     with Folder(out) as folder:
         once = TablesOnce(tables)
@@ -49,12 +44,6 @@ def build(tables: Tables, out: Path, limits: Limits, tell: Tell = lambda *_: Non
     return folder
 
 
-def _kind(tables: TablesOnce, name: str, limits: Limits) -> Kind:
-    """Choose the subjects of a kind, and lay them out."""
-    rows = tables.rows(queries.query(f"{name}_subjects"), subjects=limits.subjects)
-    return Kind(rows[0]["total"] if rows else 0, [KINDS[name](tables, row, limits.nodes) for row in rows])
-
-
 def _write(folder: Folder, tables: Tables, once: TablesOnce, people: People, limits: Limits, tell: Tell) -> None:
     glance_data, files = glance.collect(once), FileNames(tables)
     glance_data["look_at"] = links.add_links(glance_data["look_at"], files, people)
@@ -62,13 +51,16 @@ def _write(folder: Folder, tables: Tables, once: TablesOnce, people: People, lim
     of_pages = {name: data for name, collect in PAGES.items() if (data := collect(tables))}
     for name, data in of_pages.items():
         folder.write(name, data)
-    kinds = {name: _kind(once, name, limits) for name in KINDS}
+    kinds = {}
+    for name, lay_out in KINDS.items():
+        rows = once.rows(queries.query(f"{name}_subjects"), subjects=limits.subjects)
+        kinds[name] = Kind(rows[0]["total"] if rows else 0, [lay_out(once, row, limits.nodes) for row in rows])
     people.name_all(kinds)
     for number, thread in enumerate(pages.collect_threads(tables, kinds["tangle"], limits.nodes, people)):
         folder.write(f"tangle-{number}-read", thread)
     answers = links.answers_of(tables, glance_data["look_at"], files)
     folder.write("places", {"drawn": links.places_of(kinds), "answers": answers})
-    tables.use_one_thread()
+    tables.rows("set threads = 1")  # One thread is faster for many small queries.
     asked = [query for kind in kinds.values() for part in kind.parts for query in part.queries.values()]
     told = {query: files.shorten_lines(lines) for query, lines in why_answers.answers_of(tables, asked).items()}
     drawn = [(name, number, part) for name, kind in kinds.items() for number, part in enumerate(kind.parts)]

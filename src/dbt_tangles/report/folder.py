@@ -4,8 +4,6 @@ A page that is opened as a file may not fetch, but may load scripts, so each sha
 `tangles.add`. Texts of a log are escaped: they cannot break out of their strings.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math
@@ -80,9 +78,6 @@ class Folder:
     """The folder of a report, a context manager: an older report stays complete until `publish` replaces it.
 
     `bytes` is the size of its data, and `shards` the number of its files of data.
-
-    Raises:
-        CommandError: The path has other files, or cannot be written.
     """
 
     def __init__(self, path: Path) -> None:
@@ -101,7 +96,7 @@ class Folder:
             (self._new / "assets").mkdir()
             _write_code(self._new)
 
-    def __enter__(self) -> Folder:
+    def __enter__(self) -> "Folder":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -13,13 +13,13 @@ from dbt_tangles.report.why_answers import answer_any
 
 def add_links(problems: list[dict], files: FileNames, people: People) -> list[dict]:
     """Give each problem its place in the report (`to`: a view and its parts), and its words the names of people."""
-    return [_named(people.name_ids(files.shorten(problem["words"])), **_link(problem)) for problem in problems]
-
-
-def _named(words: str, to: list[str], ask: str | None) -> dict:
-    """Add the beginning of the message's id to a problem that names none, so that problems differ."""
-    is_nameless = to[0] == "message" and label(to[1]) not in words
-    return {"words": f"{words}: {label(to[1])}" if is_nameless else words, "to": to, "ask": ask}
+    found = []
+    for problem in problems:
+        words, (to, ask) = people.name_ids(files.shorten(problem["words"])), _link(problem)
+        if to[0] == "message" and label(to[1]) not in words:  # Without its id, problems would not differ.
+            words = f"{words}: {label(to[1])}"
+        found.append({"words": words, "to": to, "ask": ask})
+    return found
 
 
 def places() -> list[str]:
@@ -27,10 +27,10 @@ def places() -> list[str]:
     return [file_name(word) for word in place_options(is_same_shell=False)]
 
 
-def _link(problem: dict) -> dict:
+def _link(problem: dict) -> tuple[list[str], str | None]:
     ask: Ask | None = problem["ask"]
     if ask is None:  # A problem of runs or tests.
-        return {"to": [problem["page"]] if problem["page"] else ["glance", "runs"], "ask": None}
+        return [problem["page"]] if problem["page"] else ["glance", "runs"], None
     if problem["page"] == "rejects" and ask.command == "why":
         file, _, line = ask.argument.rpartition(":")
         place = f"{file_name(file)}:{line}"
@@ -43,7 +43,7 @@ def _link(problem: dict) -> dict:
         to = ["feed", ask.argument]
     else:
         to = ["message", ask.argument]
-    return {"to": to, "ask": f"tangles {words_of(ask, places())}"}
+    return to, f"tangles {words_of(ask, places())}"
 
 
 def places_of(kinds: dict[str, Kind]) -> dict[str, list[list]]:

@@ -3,6 +3,7 @@
 import re
 
 from dbt_tangles.cli.graph import label
+from dbt_tangles.cli.page import Piece
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import query
 from dbt_tangles.report.parts import Kind, Part
@@ -99,10 +100,8 @@ class FileNames:
 
     def shorten_lines(self, lines: list[list]) -> list[list]:
         """Return the lines of an answer without the folders of log files."""
-        return [
-            [
-                indent,
-                *(self.shorten(each) if isinstance(each, str) else (self.shorten(each[0]), each[1]) for each in pieces),
-            ]
-            for indent, *pieces in lines
-        ]
+
+        def shorten(piece: Piece) -> Piece:
+            return self.shorten(piece) if isinstance(piece, str) else (self.shorten(piece[0]), piece[1])
+
+        return [[indent, *map(shorten, pieces)] for indent, *pieces in lines]

@@ -26,21 +26,13 @@ class WhyQuery(NamedTuple):
 
 @dataclass
 class Part:
-    """A subject: a tangle, feed, set, base, group or timeline.
+    """A subject: a tangle, feed, set, base, group or timeline."""
 
-    Attributes:
-        entry: Its entry in the list of subjects.
-        view: Its drawing.
-        queries: The arguments of `tangles why` for each node of the drawing, by the node's number.
-        root: The message whose first words and author name the subject, if there is one.
-        root_status: The status of the root of a tangle.
-    """
-
-    entry: dict
-    view: dict
-    queries: dict[int, WhyQuery]
-    root: str | None = None
-    root_status: str | None = None
+    entry: dict  # Its entry in the list of subjects
+    view: dict  # Its drawing
+    queries: dict[int, WhyQuery]  # The arguments of `tangles why` for nodes of the drawing, by their numbers
+    root: str | None = None  # The message whose first words and author name the subject, if there is one
+    root_status: str | None = None  # The status of the root of a tangle
 
 
 @dataclass

@@ -12,7 +12,7 @@ import numpy as np
 
 from dbt_tangles.cli.page import escape_unprintable
 from dbt_tangles.cli.tables import Tables, tables_of
-from dbt_tangles.cli.verdict_counts import verdict_of
+from dbt_tangles.queries import verdict_of
 from dbt_tangles.report.folder import Folder
 from dbt_tangles.report.glance import WELL
 from dbt_tangles.report.search_sources import EARLIEST, GROUPINGS, LATEST, SOURCES, Source

@@ -9,7 +9,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import islice
-from pathlib import Path
 
 from dbt_tangles.cli.tables import Tables, tables_of
 from dbt_tangles.cli.text import lines_of
@@ -33,7 +32,7 @@ class Slice(Tables):
         self._joined: set[str] = set()
         self.keep("asked", "select unnest($ids::varchar[]) as id", ids=ids)
         self.keep("within", "select unnest($within::varchar[]) as id", within=within)
-        self._queries = sections(Path(__file__).with_name(f"why_{kind}.sql"))
+        self._queries = sections(__file__, f"why_{kind}")
         for name, sql in self._queries.items():
             if name != _EXPECTED and self._has_all(sql):
                 self.keep(name, sql)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import sqlite3
 from heapq import heappop, heappush
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from dbt_tangles.algorithms.timeline.replica import Command
@@ -19,7 +18,7 @@ from dbt_tangles.queries import sections
 
 #: A block with more events is divided into blocks of half as many.
 BLOCK = 512
-_SQL = sections(Path(__file__).with_name("sqlite_store.sql"))
+_SQL = sections(__file__)
 _END = (1 << 62, "")  # A key behind all others
 
 #: The rank and the name of an event: the order is that of keys.

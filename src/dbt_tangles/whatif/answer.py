@@ -1,7 +1,5 @@
 """Replays a log and sums up, in the form of the JSON answers of `tangles whatif`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -32,14 +30,9 @@ class Rules(NamedTuple):
 def replay_log(
     kind: str, batches: Iterator[pa.RecordBatch], model: Model, replicas: int, rules: Rules
 ) -> dict[str, Any]:
-    """Replay the lines of a log; docs/reference/schemas/whatif.schema.json describes the answer.
+    """Replay the lines of a log, of `LINE_SCHEMA`; docs/reference/schemas/whatif.schema.json describes the answer.
 
-    Args:
-        kind: The kind of the log.
-        batches: The lines, of `LINE_SCHEMA`.
-        model: The delivery; `withheld` may be the beginning of an author.
-        replicas: The number of replicas of a delivery by chance.
-        rules: Those of this kind.
+    `withheld` may be the beginning of an author. Only deliveries by chance have as many replicas as `replicas` says.
 
     Raises:
         ValueError: The kind, rules, model and log do not fit together, or the log is too large.

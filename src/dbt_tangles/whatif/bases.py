@@ -1,17 +1,17 @@
 """Replays bases of Autobase: replicas receive the nodes, and order all that they can use so far."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 
 from dbt_tangles.algorithms.autobase.base_graphs import Graphs, index_graphs, with_clocks
 from dbt_tangles.algorithms.autobase.bases import NumberedBases, number_bases
 from dbt_tangles.algorithms.autobase.consensus import order_views
-from dbt_tangles.lint.findings import open_database
+from dbt_tangles.cli.tables import SETTINGS
 from dbt_tangles.lint.rules import check_lines
+from dbt_tangles.queries import sections
 from dbt_tangles.whatif.deliveries import Delivery, Items
 from dbt_tangles.whatif.logs import number_feeds
 from dbt_tangles.whatif.measures import Replay
@@ -22,38 +22,18 @@ MOST_UPDATES = 100
 #: The most bases, and the most nodes times indexers of all; their clocks take four bytes for each.
 BASE_LIMIT, ENTRY_LIMIT = 1_000, 2**28
 
-_NODES = """select
-    nodes.base_id, nodes.node_id, nodes.writer, nodes.length::int as length,
-    [id for id in walked.previous if id <> ''] as previous, nodes.batch::int as batch,
-    list_contains(bases.relayed, nodes.writer) and not list_contains(bases.indexers, nodes.writer) as is_relayed,
-    if(is_first, bases.indexers[:$most], null) as indexers, if(is_first, start_lengths.start, null) as start
-from (
-    select *, row_number() over (partition by graph_id order by node_id) = 1 as is_first
-    from walked where set_aside_reason is null and node_id <> ''
-) as walked
-inner join nodes on walked.graph_id = nodes.base_id and walked.node_id = nodes.node_id
-inner join bases on walked.graph_id = bases.base_id
-left join (
-    select base_id, list(struct_pack(writer := starts.writer, length := start_length::int)) as start
-    from starts inner join bases using (base_id) where list_contains(indexers[:$most], starts.writer) group by base_id
-) as start_lengths on walked.graph_id = start_lengths.base_id
-inner join (
-    select base_id, node_id, min(rowid) as place from lines where kind = 'node' and reject_reason is null group by all
-) as firsts on walked.graph_id = firsts.base_id and walked.node_id = firsts.node_id
-order by place"""
+_SQL = sections(__file__)
 
 
 def read_nodes(batches: Iterator[pa.RecordBatch], most_indexers: int | None) -> tuple[Items, NumberedBases | None]:
-    """Read the consistent nodes of an Autobase log, in the order of their lines, if it has any.
+    """Read the consistent nodes of the lines of an Autobase log, of `LINE_SCHEMA`, in their order, if it has any.
 
-    Args:
-        batches: The lines, of `LINE_SCHEMA`.
-        most_indexers: Only so many indexers of each base vote, those of the least keys.
+    Only the `most_indexers` indexers of each base with the least keys vote.
     """
-    with open_database() as database:
+    with duckdb.connect(":memory:", config=SETTINGS) as database:
         count = check_lines(database, "autobase", batches)
         most = {"most": most_indexers or 2**31}
-        table = database.sql(_NODES, params=most).to_arrow_table() if count else ()
+        table = database.sql(_SQL["nodes"], params=most).to_arrow_table() if count else ()
     if not len(table):
         return Items(np.empty(0, np.int32), []), None
     numbered = number_bases(table)
@@ -66,12 +46,9 @@ def read_nodes(batches: Iterator[pa.RecordBatch], most_indexers: int | None) -> 
 
 
 def replay(numbered: NumberedBases, delivery: Delivery, counts: np.ndarray) -> Replay:
-    """Follow a replica, which uses a node once it has all nodes before it.
+    """Follow a replica, which uses a node once it has all nodes before it; `numbered` has rows in the order of receipt.
 
-    Args:
-        numbered: The nodes; their rows are in the order of receipt.
-        delivery: Of the rows.
-        counts: int64[moments]; the numbers of arrivals after which the order is wanted.
+    `counts`, int64[moments], has the numbers of arrivals after which the order is wanted.
     """
     size = len(numbered.row)
     usable = usable_from(numbered, delivery.arrived)
@@ -112,9 +89,7 @@ def usable_from(numbered: NumberedBases, arrived: np.ndarray) -> np.ndarray:
 def order_nodes(graphs: Graphs, is_known: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
     """Order the known nodes of each base; return the nodes of each in order, and int64[bases], how many are settled.
 
-    Args:
-        graphs: All nodes.
-        is_known: bool[nodes]; all nodes before a known one are known.
+    All nodes before one of `is_known`, bool[nodes], are known.
     """
     kept = np.flatnonzero(is_known)
     start, previous = keep_events(graphs.start, graphs.previous, kept)

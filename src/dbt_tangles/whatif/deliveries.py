@@ -3,8 +3,6 @@
 Items are numbered as they were received; every delivery keeps this order within a feed.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from typing import NamedTuple
 

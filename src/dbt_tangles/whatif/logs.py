@@ -1,7 +1,5 @@
 """Reads the events of event logs, and the messages of SSB logs with their causes, in the order of receipt."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from math import inf
@@ -78,11 +76,7 @@ def causes_of(
 ) -> tuple[list[str], list[str]]:
     """List the causes of a message and their kinds, as `macros/timelines/define_log_arrivals.sql` does.
 
-    Args:
-        message_id: The message.
-        previous_id: The message before it in its feed.
-        claims: Its tangle claims.
-        max_previous: The most causes; the backlink comes first, then the least ids, then roots that others imply.
+    Of more than `max_previous` causes, the backlink comes first, then the least ids, then roots that others imply.
     """
     counted, implied = set(), set()
     for claim in claims:
@@ -102,11 +96,7 @@ def causes_of(
 
 
 def admit(found: list[Event], tie_break: str | None) -> tuple[Items, Timelines, np.ndarray]:
-    """Admit events as the kernel of builds does, and number them by timeline and tie-break.
-
-    Args:
-        found: The events, in the order of receipt.
-        tie_break: One of `TIE_BREAKS`; None for the protocol's.
+    """Admit events in the order of receipt as the kernel of builds does; number them by timeline and tie-break.
 
     Returns:
         The accepted events in the order of receipt; the timelines; int32[items], the number of each event.

@@ -1,7 +1,5 @@
 """Sums up replays: the changes of views, the time until items settle, and the disagreement of replicas meanwhile."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from typing import Any, NamedTuple
 

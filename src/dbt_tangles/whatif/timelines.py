@@ -1,7 +1,5 @@
 """Replays timelines: the edit scripts of a replica, and its order at some moments."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dbt_tangles.algorithms.graph.orders import positions
@@ -20,12 +18,7 @@ def rank_events(start: np.ndarray, cause_start: np.ndarray, cause: np.ndarray) -
 
 
 def keep_events(cause_start: np.ndarray, cause: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number some events anew, and leave out all other causes.
-
-    Args:
-        cause_start: int64[events + 1], into the causes.
-        cause: int32[...].
-        kept: int[kept], the events in the order of their new numbers; distinct.
+    """Number the distinct events `kept`, int[kept], anew in their order, and leave out all other causes.
 
     Returns:
         int64[kept + 1] and int32[...], the causes of the kept events.
@@ -48,13 +41,10 @@ def order_of(timelines: Timelines, present: np.ndarray) -> np.ndarray:
 
 
 def replay(timelines: Timelines, arrived: np.ndarray, counts: np.ndarray, batch: int) -> Replay:
-    """Follow a replica.
+    """Follow a replica to which events, numbered by timeline and tie-break, come in the order `arrived`, int32[events].
 
-    Args:
-        timelines: The events, numbered by timeline and tie-break.
-        arrived: int32[events], in order of arrival.
-        counts: int64[moments]; the numbers of arrivals after which the order is wanted.
-        batch: The number of arrivals that share a script.
+    `counts`, int64[moments], has the numbers of arrivals after which the order is wanted; `batch` arrivals share a
+    script.
 
     Raises:
         ValueError: The scripts take too many commands or steps.

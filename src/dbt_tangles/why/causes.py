@@ -8,12 +8,9 @@ from collections.abc import Iterable
 
 
 def shortest_paths(links: Iterable[tuple[str, str]], start: str, ends: Iterable[str]) -> dict[str, list[str]]:
-    """Find shortest paths from one node to each of several (breadth-first search).
+    """Find shortest paths along links, pairs of a node and a node that it follows (breadth-first search).
 
-    Args:
-        links: Pairs of a node and a node that it follows.
-        start: The first node of every path.
-        ends: The last nodes; the result has the paths to those that can be reached, both ends included.
+    The result has the path from `start` to each of `ends` that can be reached, both ends included.
     """
     follows: dict[str, list[str]] = {}
     for node, other in links:
@@ -37,15 +34,13 @@ def shortest_paths(links: Iterable[tuple[str, str]], start: str, ends: Iterable[
 
 
 def find_root_causes(
-    links: Iterable[tuple[str, str]], through: set[str], ends: set[str], start: str
+    links: Iterable[tuple[str, str]], reasons: dict[str, str], inherited: set[str], missing: set[str], start: str
 ) -> dict[str, list[str]]:
-    """Find the root causes of a node, and shortest paths to them.
+    """Find the root causes of a node that is set aside, and shortest paths to them, along links as in `shortest_paths`.
 
-    Args:
-        links: Pairs of a node and a node that it follows.
-        through: The nodes that are set aside because of a node that they follow.
-        ends: The nodes that are missing or bad by themselves; the search ends at them.
-        start: A node of `through`.
+    They are missing, or set aside for another of the `reasons` than those that nodes inherit from a node they follow.
     """
+    through = {id_ for id_, reason in reasons.items() if reason in inherited}
+    ends = missing | (reasons.keys() - through)
     within = ((node, other) for node, other in links if node in through and (other in through or other in ends))
     return shortest_paths(within, start, ends)

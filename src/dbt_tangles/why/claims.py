@@ -23,20 +23,14 @@ def claims_of(tables: Tables, ids: Iterable[str], kinds: Iterable[str] = tuple(_
     for kind in kinds:
         log, column = _CLAIMS[kind]
         # A rejected line may have the id that it claims; `why` then explains it as a message.
-        rows = tables.rows(
-            f"""select {column} as id, source_file, line, reason, message_id from {log}_rejects
+        rejects = f"""select {column} as id, source_file, line, reason, message_id from {log}_rejects
             where {column} in (select unnest($ids)) and {column} is distinct from message_id
             qualify row_number() over (partition by {column} order by source_file, line) <= {_MOST}
-            order by source_file, line""",
-            ids=wanted,
-        )
-        rows += tables.rows(
-            f"""select {column} as id, null as source_file, null as line, null as reason, message_id from {log}_messages
-            where {column} in (select unnest($ids)) and is_usable
-            qualify row_number() over (partition by {column} order by message_id) <= {_MOST} order by message_id""",
-            ids=wanted,
-        )
-        for row in rows:
+            order by source_file, line"""
+        others = f"""select {column} as id, null as source_file, null as line, null as reason, message_id
+            from {log}_messages where {column} in (select unnest($ids)) and is_usable
+            qualify row_number() over (partition by {column} order by message_id) <= {_MOST} order by message_id"""
+        for row in [*tables.rows(rejects, ids=wanted), *tables.rows(others, ids=wanted)]:
             row |= {"kind": kind, "meaning": row["reason"] and getattr(messages, log)(row["reason"])}
             found.setdefault(row.pop("id"), []).append({**row, "words": _words(row)})
     return found

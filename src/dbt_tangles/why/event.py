@@ -1,13 +1,11 @@
 """An event of the event log: its position in each timeline, and the lines that were rejected."""
 
-from pathlib import Path
-
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.pasted_ids import candidate_texts
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import sections
 
-_SQL = sections(Path(__file__).with_name("event.sql"))
+_SQL = sections(__file__)
 _MOST = 100
 
 

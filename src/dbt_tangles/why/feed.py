@@ -1,13 +1,11 @@
 """A feed: how far it is verified, why its chain ends there, and the place of a message in it."""
 
-from pathlib import Path
-
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.page import quantity
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import sections
 
-_SQL = sections(Path(__file__).with_name("message.sql"))
+_SQL = sections(__file__, "message")
 
 
 def explain(tables: Tables, author: str) -> dict:

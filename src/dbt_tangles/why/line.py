@@ -28,7 +28,8 @@ def explain(tables: Tables, given: str) -> dict:
             if source_file in found:
                 named.append({"log": name, "source_file": source_file, "lines": found[source_file]})
             if len(lines) < MOST:
-                lines += _explain_line(tables, name, source_file, line, found, rejects.get(source_file, []))
+                row = _explain_line(tables, name, source_file, line, source_file in found, rejects.get(source_file, []))
+                lines += [row] if row else []
     return {
         "kind": "line",
         "id": given,
@@ -41,13 +42,10 @@ def explain(tables: Tables, given: str) -> dict:
 
 def _rejects(tables: Tables, name: str, log: Log, file: str, line: int) -> dict[str, list[dict]]:
     """Read the rejects of a line number, by file."""
-    rows = tables.rows(
-        f"""select source_file, reason, detail, {log.reject_id} as id, {log.reject_within} as within, line_count
-        from {log.rejects} where line = $line order by all""",
-        line=line,
-    )
+    sql = f"""select source_file, reason, detail, {log.reject_id} as id, {log.reject_within} as within, line_count
+        from {log.rejects} where line = $line order by all"""
     found: dict[str, list[dict]] = {}
-    for row in rows:
+    for row in tables.rows(sql, line=line):
         source_file = row.pop("source_file")
         if log_places.is_named(source_file, file):
             row["meaning"] = getattr(messages, name)(row["reason"])
@@ -56,12 +54,12 @@ def _rejects(tables: Tables, name: str, log: Log, file: str, line: int) -> dict[
 
 
 def _explain_line(
-    tables: Tables, name: str, source_file: str, line: int, found: dict, rejects: list[dict]
-) -> list[dict]:
+    tables: Tables, name: str, source_file: str, line: int, is_read: bool, rejects: list[dict]
+) -> dict | None:
     log = LOGS[name]
-    gives = log_places.id_of_line(tables, log, source_file, line) if source_file in found else None
+    gives = log_places.id_of_line(tables, log, source_file, line) if is_read else None
     if gives is None and not rejects:
-        return []
+        return None
     if gives is None or gives["id"] is None:
         gives = {"id": rejects[0]["id"], "within": rejects[0]["within"]} if rejects else {"id": None, "within": None}
     why = _explain(tables, log, gives)
@@ -70,17 +68,8 @@ def _explain_line(
     if gives["id"] and not is_alone:
         total, places = log_places.lines_of_id(tables, log, gives)
     here = {"source_file": source_file, "line": line}
-    return [
-        {
-            "log": name,
-            **here,
-            **gives,
-            "rejects": rejects,
-            "line_count": total,
-            "also_at": [place for place in places if place != here],
-            "why": why,
-        }
-    ]
+    also_at = [place for place in places if place != here]
+    return {"log": name, **here, **gives, "rejects": rejects, "line_count": total, "also_at": also_at, "why": why}
 
 
 def _explain(tables: Tables, log: Log, gives: dict) -> dict | None:

@@ -1,7 +1,6 @@
 """An SSB message: its signature, its place in its feed, its tangles and its private group."""
 
 from datetime import datetime, timezone
-from pathlib import Path
 
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.tables import Tables
@@ -10,7 +9,7 @@ from dbt_tangles.why.claims import claims_of
 from dbt_tangles.why.feed import explain_place
 from dbt_tangles.why.tangle import awaiting, explain_tangles
 
-_SQL = sections(Path(__file__).with_name("message.sql"))
+_SQL = sections(__file__)
 
 
 def explain(tables: Tables, message_id: str, only: str | None = None) -> dict:

@@ -51,6 +51,12 @@ select root_status from tangles where tangle_name = $name and root_id = $root
 -- faults: The faults of a member's writer.
 select fault, message_ids from tangle_writer_faults
 where tangle_name = $name and root_id = $root and message_id = $id order by fault
+-- record: A member's part in a record: whether the record leaves it out, the fields that it sets, and those in conflict.
+select status, [each for each in left_out if each.message_id = $id][1] as left_out,
+    coalesce(list(field order by field) filter (where list_contains(set_by, $id)), []) as sets,
+    coalesce(list(field order by field) filter (where list_contains(set_by, $id) and is_conflict), []) as conflicts
+from records left join record_fields using (tangle_name, root_id)
+where tangle_name = $name and root_id = $root group by all
 -- next: What the next message of a tangle needs.
 select previous, depth from tangle_next where tangle_name = $name and root_id = $root
 -- missing: Those of some ids that a tangle misses.

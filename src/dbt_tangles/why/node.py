@@ -1,14 +1,12 @@
 """An Autobase node: its place in each base and view, or the reasons why it was rejected."""
 
-from pathlib import Path
-
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.pasted_ids import candidate_texts
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.queries import sections
 from dbt_tangles.why.causes import find_root_causes
 
-_SQL = sections(Path(__file__).with_name("node.sql"))
+_SQL = sections(__file__)
 _MOST = 100
 _INHERITED = {"hole", "unknown_writer", "missing_head", "previous_set_aside"}
 
@@ -49,14 +47,11 @@ def _explain_causes(tables: Tables, node_id: str, base_id: str) -> list[dict]:
     reasons = {row["node_id"]: row["reason"] for row in tables.rows(_SQL["reasons"], base=base_id)}
     links = tables.rows(_SQL["links_of"], base=base_id, ids=list(reasons))
     missing = {link["head_id"] for link in links if not link["is_known"] and not link["is_before_start"]}
-    through = {id_ for id_, reason in reasons.items() if reason in _INHERITED}
-    ends = missing | (reasons.keys() - through)
-    paths = find_root_causes(((link["node_id"], link["head_id"]) for link in links), through, ends, node_id)
-    return [
-        {"id": end, "trouble": reasons.get(end, "missing"), "words": _trouble(reasons.get(end)), "path": paths[end]}
-        for end in sorted(paths)
-    ]
-
-
-def _trouble(code: str | None) -> str:
-    return f"{code}: {messages.autobase(code)}" if code else "not in the log"
+    pairs = ((link["node_id"], link["head_id"]) for link in links)
+    paths = find_root_causes(pairs, reasons, _INHERITED, missing, node_id)
+    causes = []
+    for end in sorted(paths):
+        code = reasons.get(end)
+        words = f"{code}: {messages.autobase(code)}" if code else "not in the log"
+        causes.append({"id": end, "trouble": code or "missing", "words": words, "path": paths[end]})
+    return causes

@@ -1,7 +1,5 @@
 """A pzp message: its signature, its key and its sets."""
 
-from pathlib import Path
-
 from dbt_tangles.cli import messages
 from dbt_tangles.cli.pasted_ids import candidate_texts
 from dbt_tangles.cli.tables import Tables
@@ -9,7 +7,7 @@ from dbt_tangles.queries import sections
 from dbt_tangles.why.causes import find_root_causes
 from dbt_tangles.why.claims import claims_of
 
-_SQL = sections(Path(__file__).with_name("pzp.sql"))
+_SQL = sections(__file__)
 _MOST = 100
 #: Reasons that lie in the messages that a message follows or in its account, not in the message itself.
 _INHERITED = {"no_known_prev", *messages.UNDECIDED}
@@ -79,8 +77,7 @@ def _explain_causes(tables: Tables, row: dict) -> list[dict]:
     links += [(link["message_id"], link["other_id"]) for link in follows]
     named = list({other for _, other in links})
     known = {each["message_id"] for each in tables.rows(_SQL["known"], set=row["set_id"], ids=named)}
-    through = {id_ for id_, reason in bad.items() if reason in _INHERITED}
-    paths = find_root_causes(links, through, (set(named) - known) | (bad.keys() - through), row["message_id"])
+    paths = find_root_causes(links, bad, _INHERITED, set(named) - known, row["message_id"])
     in_log = tables.rows(_SQL["in_log"], ids=sorted(paths.keys() - bad.keys()))
     elsewhere = {each["message_id"]: each for each in in_log}
     return [{"id": end, "path": paths[end], **_trouble(bad.get(end), elsewhere.get(end))} for end in sorted(paths)]

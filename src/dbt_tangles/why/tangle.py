@@ -1,8 +1,6 @@
 """A message in each tangle that it claims: its place as a member, or the root causes that set it aside."""
 
-from pathlib import Path
-
-from dbt_tangles.cli import messages, record
+from dbt_tangles.cli import messages
 from dbt_tangles.cli.page import quantity
 from dbt_tangles.cli.pasted_ids import as_sigil, candidate_texts
 from dbt_tangles.cli.tables import Tables
@@ -10,7 +8,7 @@ from dbt_tangles.queries import sections
 from dbt_tangles.why.causes import shortest_paths
 from dbt_tangles.why.claims import claims_of
 
-_SQL = sections(Path(__file__).with_name("message.sql"))
+_SQL = sections(__file__, "message")
 _MOST = 100
 
 
@@ -48,7 +46,8 @@ def _explain(tables: Tables, message_id: str, row: dict) -> dict:
     answer["root_status"] = tangle and tangle["root_status"]
     if row["is_member"]:
         answer["faults"] = tables.rows(_SQL["faults"], id=message_id, **where)
-        answer["record"] = record.explain_member(tables, message_id=message_id, **where)
+        if tables.files("records"):
+            answer["record"] = tables.row(_SQL["record"], id=message_id, **where)
         return answer
     answer["causes"] = _explain_causes(tables, message_id, {**row, "root_status": answer["root_status"]}, where, links)
     answer["next"] = tables.row(_SQL["next"], **where)

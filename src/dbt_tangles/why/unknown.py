@@ -61,13 +61,10 @@ def _nearest(tables: Tables, given: str) -> list[dict]:
             continue
         table, column = places[0]
         only = "message_id is null and " if kind == "event" else ""
-        found = tables.row(
-            f"""select min({column}, {_NEAR}) filter (where {column} >= $id) as behind,
-                max({column}, {_NEAR}) filter (where {column} < $id) as before
-            from {table} where {only}true""",
-            id=given,
-        )
-        near += [{"kind": kind, "id": id_} for ids in (found or {}).values() for id_ in ids or []]
+        sql = f"""select min({column}, {_NEAR}) filter (where {column} >= $id) as behind,
+            max({column}, {_NEAR}) filter (where {column} < $id) as before from {table} where {only}true"""
+        found = tables.row(sql, id=given) or {}
+        near += [{"kind": kind, "id": id_} for ids in found.values() for id_ in ids or []]
     near = [dict(pair) for pair in {tuple(each.items()) for each in near}]
     near.sort(key=lambda each: (-_alike(each["id"], given), each["id"]))
     return [each for each in near if _alike(each["id"], given) > given.startswith("%")][:_NEAR]
