@@ -7,5 +7,5 @@ select
     message_count
 from group_findings
 where group_id = $group
-order by finding, epoch_id, feed_id
+order by finding, epoch_id, feed_id, message_ids
 limit 200
