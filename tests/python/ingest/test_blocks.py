@@ -14,7 +14,6 @@ from dbt_tangles.ingest.line_format import Reading
 
 
 def read(blocks, max_bytes=100) -> list[dict]:
-    """Read some blocks of files."""
     text, number = pa.string(), pa.int64()
     kinds = {"path": text, "start": number, "end": number, "fault": text, "first_line": number, "source_file": text}
     rows = [{"source_file": "f", **block._asdict()} for block in blocks]
@@ -23,7 +22,6 @@ def read(blocks, max_bytes=100) -> list[dict]:
 
 
 def divide(path, size, chunk, monkeypatch):
-    """Divide a whole file into blocks of a least size."""
     monkeypatch.setattr(file_blocks, "BLOCK_BYTES", size)
     monkeypatch.setattr(file_blocks, "CHUNK_BYTES", chunk)
     return file_blocks.divide(Tail(str(path), 0, path.stat().st_size, 0))

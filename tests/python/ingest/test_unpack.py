@@ -200,7 +200,6 @@ def test_bombs():
 
 
 def bomb(unit: bytes, count: int, suffix: str) -> bytes:
-    """Pack a text that repeats one unit."""
     block = unit * (2**20 // len(unit))
     if suffix == "zst":
         return pa.compress(block * count, "zstd", asbytes=True)

@@ -110,7 +110,6 @@ class Relay:
 
 
 def wait_for(is_so, seconds: float) -> None:
-    """Wait until a condition holds."""
     end = time.monotonic() + seconds
     while not is_so():
         assert time.monotonic() < end, f"not within {seconds} s"

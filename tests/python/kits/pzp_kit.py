@@ -45,12 +45,10 @@ ERRORS = [
 
 
 def cases(kind):
-    """Read the vectors of a kind."""
     return read_cases(f"sets/pzp_{kind}.jsonl.gz")
 
 
 def reason_of(error):
-    """Return our reason for a peer's error."""
     return next(reason for words, reason in ERRORS if words in error)
 
 
@@ -70,12 +68,10 @@ def check(lines, lengths=None, **options):
 
 
 def line_of(message, **envelope):
-    """Print a message as a line."""
     return json.dumps({**envelope, "msg": message} if envelope else message).encode()
 
 
 def id_of(metadata):
-    """The id of a message, from its metadata."""
     return author.hash_of(metadata)
 
 
@@ -91,7 +87,6 @@ def moot_of(account, domain=DOMAIN):
 
 
 def message_of(key, root, depth, prev, data, account, domain=DOMAIN, **metadata):
-    """Return a signed message."""
     device, _ = key
     tangles = metadata.pop("tangles", {root: {"depth": depth, "prev": prev}})
     return device.write(data, tangles, account, domain, **({"accountTips": [account]} | metadata))

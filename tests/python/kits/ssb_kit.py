@@ -61,7 +61,6 @@ def value_of_units(units, filler):
 
 
 def read_lines(name):
-    """Read a log of the test data; lines without their ends."""
     return log_files.read_lines(f"ssb/{name}")
 
 

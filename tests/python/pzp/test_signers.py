@@ -131,7 +131,6 @@ def accounts(draw):
 
 
 def questions():
-    """Generate random questions about an account."""
     tips = st.none() | st.lists(st.sampled_from([*NAMES, "?", "lost", None]), max_size=3)
     return st.lists(st.builds(question, st.sampled_from([*KEYS, None, "k9"]), tips), min_size=5, max_size=20)
 
@@ -169,7 +168,6 @@ def test_large_random_accounts_keep_the_rules(seed):
 
 
 def chain_of(count):
-    """Build an account with a chain of messages."""
     return [root(message="m0"), *(add(f"m{n}", "k1", ["k0"], [f"m{n - 1}"], n) for n in range(1, count))]
 
 

@@ -186,20 +186,8 @@ def test_deep_texts_are_parsed_like_shallow_ones():
     deep, close = b"[" * 20_000, b"]" * 20_000
     parse(deep + close)
     parse(deep + b'{"a":[1,"x",{"b":null},true,-0.5e3,"\\ud800",{},[]],"c":2}' + close)
-    for broken in [
-        deep,
-        deep + close[1:],
-        deep + close + b"]",
-        deep + b"1 2" + close,
-        deep + b"{" + close,
-        deep + b'{"a"}' + close,
-        deep + b"{a:1}" + close,
-        deep + b"[1,]" + close,
-        deep + b"1,}" + close,
-        deep + b"nul" + close,
-        deep + b'"\n"' + close,
-        deep + b"NaN" + close,
-    ]:
+    wrong = (b"1 2", b"{", b'{"a"}', b"{a:1}", b"[1,]", b"1,}", b"nul", b'"\n"', b"NaN")
+    for broken in (deep, deep + close[1:], deep + close + b"]", *(deep + inner + close for inner in wrong)):
         with pytest.raises(MalformedJsonError):
             parse(broken)
 

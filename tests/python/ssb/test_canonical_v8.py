@@ -60,18 +60,8 @@ class Writer:
     def key(self):
         """Return a key, often an array index or nearly one."""
         below = self.random.randrange
-        return self.random.choice(
-            [
-                self.string(),
-                '"a"',
-                '"b"',
-                '"__proto__"',
-                f'"{below(20)}"',
-                f'"{below(2**33)}"',
-                f'"0{below(9)}"',
-                '"\\u0031"',
-            ]
-        )
+        indexes = [f'"{below(20)}"', f'"{below(2**33)}"', f'"0{below(9)}"', '"\\u0031"']
+        return self.random.choice([self.string(), '"a"', '"b"', '"__proto__"', *indexes])
 
     def value(self, depth):
         """Return a random value of the given depth."""

@@ -17,17 +17,14 @@ B_SIGIL = f"%{'A' * 42}E=.sha256"
 
 
 def named(fields):
-    """The claims of a content with one tangle."""
     return tangle_claims({"type": "post", "tangles": {"thread": fields}})
 
 
 def legacy(**fields):
-    """The claims of a content with these fields."""
     return tangle_claims({"type": "post", **fields})
 
 
 def malformed(root=None, name="thread"):
-    """A claim with a defect."""
     return [(name, root, None, False, MALFORMED_TANGLE)]
 
 
@@ -38,24 +35,9 @@ def test_well_formed_claims(previous):
     assert named({"root": None, "previous": None}) == [("thread", None, None, True, None)]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "hello",
-        "",
-        "%",
-        "\0",
-        "\ud800",
-        f"@{'A' * 43}=.ed25519",
-        f"&{'A' * 43}=.sha256",
-        f"ssb:feed/ed25519/{'A' * 43}=",
-        f"https://viewer.example/{A}",
-        f" {A}",
-        f"%{'A' * 42}B=.sha256",
-    ],
-)
+@pytest.mark.parametrize("text", ["hello", "", f"@{'A' * 43}=.ed25519"])
 def test_references_that_can_be_no_message_are_malformed(text):
-    """Such a root is not the root of any tangle, and nobody can send such a previous."""
+    """Such a root is not the root of any tangle, and nobody can send such a previous; `test_ids` has all forms."""
     assert named({"root": text, "previous": [A]}) == malformed()
     assert named({"root": A, "previous": [B, text]}) == malformed(A)
     assert legacy(root=text, branch=A) == malformed(name=LEGACY_THREAD)
@@ -125,8 +107,15 @@ def test_tangles_that_are_not_an_object_are_malformed(tangles):
     assert tangle_claims({"type": "post", "tangles": tangles}) == malformed(name=None)
 
 
-@pytest.mark.parametrize("content", [{}, {"tangles": None}, {"tangles": {}}, {"type": "post", "text": "x"}])
-def test_content_without_tangles_claims_nothing(content):
+@pytest.mark.parametrize(
+    "content",
+    [
+        *({}, {"tangles": None}, {"tangles": {}}, {"type": "post", "text": "x"}),
+        *({"root": None}, {"branch": None}, {"root": None, "branch": None}),
+    ],
+)
+def test_contents_without_claims(content):
+    """Old posts that start a thread have a null root, or lack both `root` and `branch`."""
     assert tangle_claims(content) == []
 
 
@@ -145,12 +134,6 @@ def test_each_tangle_makes_its_claim_in_order():
 def test_legacy_candidate(branch):
     previous = branch if type(branch) is list else [branch]
     assert legacy(root=A, branch=branch) == [(LEGACY_THREAD, A, previous, False, None)]
-
-
-@pytest.mark.parametrize("fields", [{}, {"root": None}, {"branch": None}, {"root": None, "branch": None}])
-def test_neither_root_nor_branch_is_no_claim(fields):
-    """Old posts that start a thread have a null root, or lack both fields."""
-    assert legacy(**fields) == []
 
 
 @pytest.mark.parametrize(
@@ -224,13 +207,14 @@ def test_claims_are_those_of_the_peers(log):
     assert seen == sum(map(len, candidates.values()))
 
 
-@pytest.mark.parametrize("key", ["feed", "legacy_thread", "ssb", "Ssb:feed", "x:y", ""])
-def test_every_key_is_a_name(key):
-    assert tangle_claims({"tangles": {key: {"root": A, "previous": [B]}}}) == [(key, A, [B], False, None)]
-
-
-@pytest.mark.parametrize("key", ["ssb:feed", "ssb:legacy_thread", "ssb:ssb:feed", "ssb:"])
-def test_a_key_cannot_be_a_name_of_ours(key):
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        *((key, key) for key in ("feed", "legacy_thread", "ssb", "Ssb:feed", "x:y", "")),
+        *((key, f"ssb:{key}") for key in ("ssb:feed", "ssb:legacy_thread", "ssb:ssb:feed", "ssb:")),
+    ],
+)
+def test_every_key_is_a_name_but_none_of_ours(key, name):
     """A named tangle that calls itself ssb:legacy_thread would mix with `root` and `branch`."""
     content = {"tangles": {key: {"root": None, "previous": None}}, "root": A, "branch": B}
-    assert tangle_claims(content) == [(f"ssb:{key}", None, None, True, None), (LEGACY_THREAD, A, [B], False, None)]
+    assert tangle_claims(content) == [(name, None, None, True, None), (LEGACY_THREAD, A, [B], False, None)]

@@ -10,7 +10,6 @@ from dbt_tangles.formats.ssb.classic import (
     ORDER_AUTHOR_FIRST,
     Reason,
     check_form,
-    int32,
     is_encrypted,
 )
 from ssb_kit import ALICE, NOW, check_one, value_of, value_of_units
@@ -27,7 +26,6 @@ def reason_of(value):
 
 
 def reordered(value, *order):
-    """The same fields in another order, signed in that order."""
     unsigned = {name: value[name] for name in order if name != "signature"}
     return ALICE.sign(unsigned, NOW)["value"]
 
@@ -146,7 +144,6 @@ def test_sequence_of_32_bits(sequence):
 def test_infinite_sequence_is_bad_sequence():
     line = canonical_text(value_of()).replace('"sequence": 1', '"sequence": 1e400')
     assert check_one(line.encode())["check_error"] == "bad_sequence"
-    assert [int32(number) for number in (1, 1.0, True, "1", None, float("inf"), 0.5)] == [1, 1, *[None] * 5]
 
 
 @pytest.mark.parametrize("timestamp", [NOW, NOW + 0.001, 0, -1, 0.5, 1e21, 5e-324, 2**53, 12345678901234567890])

@@ -44,12 +44,6 @@ def read_doubting(line):
 
 
 @BOTH_MODES
-@given(line=st.binary(max_size=200))
-def test_any_bytes(verify_signatures, line):
-    check_soundly([line], verify_signatures)
-
-
-@BOTH_MODES
 @given(
     document=json_values
     | st.fixed_dictionaries(
@@ -140,7 +134,6 @@ def test_fast_way_equals_exact_way_on_real_messages():
 
 
 def deep(depth, inner="1"):
-    """Nest arrays to a depth."""
     return "[" * depth + inner + "]" * depth
 
 

@@ -57,6 +57,8 @@ def test_other_ids(reference, id_):
         "%",
         "anything",
         "tangle",
+        "\0",
+        f"&{SIGIL[1:]}",
         f"%{WITHOUT_END}B=.sha256",
         f"{SIGIL}\n",
         f"{SIGIL}#part",

@@ -163,14 +163,3 @@ def test_variants_of_the_peers():
         assert (row["check_error"], row["is_usable"]) == (reason, reason is None), said
         assert row["message_id"] == (said["id"] if reason is None else None), said
         assert (row["is_encrypted"], row["is_decrypted"]) == ("unboxed" in said["variant"],) * 2, said
-
-
-def test_pretty_printed_log():
-    """Records of several lines, separated by blank lines, as the command line client prints them."""
-    text = b"\n".join(read_lines("variants_pretty.txt"))
-    rows = check([record for record in text.split(b"\n\n") if record.strip()])
-    by_key = {row["message_id"]: row for row in check(read_lines("small.jsonl")) if row["is_usable"]}
-    assert len(rows) == 10
-    for row in rows:
-        assert row["is_usable"]
-        assert {**row, "line": 0} == {**by_key[row["message_id"]], "line": 0}
