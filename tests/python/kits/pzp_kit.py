@@ -10,12 +10,10 @@ from dbt_tangles.algorithms.set.validity import validity
 from dbt_tangles.formats.json.framing import Framing
 from dbt_tangles.formats.pzp.rules import Reason
 from dbt_tangles.formats.pzp.verify_lines import OUTPUT_SCHEMA, VerifyOptions, verify_batches
-from fixtures.pzp import author
 from log_files import read_cases
 from log_lines import verified
 
 RANKS = {reason.value: reason.rank for reason in (*Framing, *Reason)}
-DOMAIN = "set_v1__follows"
 # The peer's words, and our reason with the same meaning.
 ERRORS = [
     ("contains duplicates", "prev_duplicate"),
@@ -69,27 +67,6 @@ def check(lines, lengths=None, **options):
 
 def line_of(message, **envelope):
     return json.dumps({**envelope, "msg": message} if envelope else message).encode()
-
-
-def id_of(metadata):
-    return author.hash_of(metadata)
-
-
-def keypair(name):
-    """Return a key made from a name, and its public half as in messages."""
-    device = author.Device.from_name(name)
-    return device, device.key
-
-
-def moot_of(account, domain=DOMAIN):
-    """Return a feed's root, whose signature is not checked."""
-    return author.moot_of(account, domain, author.Device.from_name("nobody")) | {"sig": "x"}
-
-
-def message_of(key, root, depth, prev, data, account, domain=DOMAIN, **metadata):
-    device, _ = key
-    tangles = metadata.pop("tangles", {root: {"depth": depth, "prev": prev}})
-    return device.write(data, tangles, account, domain, **({"accountTips": [account]} | metadata))
 
 
 def candidates(rows, authorised=None):
