@@ -78,19 +78,10 @@ def test_at_most_max_keys_are_tried():
 @pytest.mark.parametrize(
     ("content", "author", "previous"),
     [
-        ({"type": "post"}, feed_id(FEED), None),
-        (None, feed_id(FEED), None),
-        ("", feed_id(FEED), None),
-        (".box2", feed_id(FEED), None),
-        ("A" * 84 + ".box2", feed_id(FEED), None),
-        ("é" * 200 + ".box2", feed_id(FEED), None),
-        (box(bytes(200)), feed_id(FEED), None),
-        (VECTOR + ".box2", None, None),
-        (VECTOR + ".box2", "ssb:feed/bendybutt-v1/x", None),
-        (VECTOR + ".box2", feed_id(FEED) + "\n", None),
-        (VECTOR + ".box2", feed_id(FEED), 7),
-        (VECTOR + ".box2", feed_id(FEED), {"x": []}),
-        (VECTOR + ".box2", feed_id(FEED), "%x.sha256"),
+        *((content, feed_id(FEED), None) for content in ({"type": "post"}, None, "", ".box2", box(bytes(200)))),
+        *((text + ".box2", feed_id(FEED), None) for text in ("A" * 84, "é" * 200)),
+        *((VECTOR + ".box2", author, None) for author in (None, "ssb:feed/bendybutt-v1/x", feed_id(FEED) + "\n")),
+        *((VECTOR + ".box2", feed_id(FEED), previous) for previous in (7, {"x": []}, "%x.sha256")),
     ],
 )
 def test_other_contents_are_never_opened(content, author, previous):

@@ -43,11 +43,7 @@ def test_envelopes(document, claimed, received):
     [
         {"sync": True},
         {"key": KEY},
-        {"key": KEY, "value": None},
-        {"key": KEY, "value": KEY},
-        {"key": KEY, "value": [VALUE]},
-        {"key": KEY, "value": {}},
-        {"key": KEY, "value": {"sync": True}},
+        *({"key": KEY, "value": value} for value in (None, KEY, [VALUE], {}, {"sync": True})),
         {"seq": 7, "value": {"key": KEY, "value": 7}},
         {"id": KEY, "msg": {"data": None, "metadata": {}, "sigkey": "x", "sig": "x"}},
         {"timeline": "a", "event": "b", "after": [], "author": "x", "arrival": 1},
@@ -117,11 +113,7 @@ def test_forged_decryption_of_another_message_does_not_verify():
 @pytest.mark.parametrize(
     "extra",
     [
-        {"meta": None},
-        {"meta": 7},
-        {"meta": {}},
-        {"meta": {"original": 7}},
-        {"meta": {"original": {}}},
+        *({"meta": meta} for meta in (None, 7, {}, {"original": 7}, {"original": {}})),
         {"cyphertext": 7, "private": True},
         {"cyphertext": BOXED},
         {"private": True},

@@ -105,11 +105,8 @@ def test_hmac_key_does_not_change_the_id():
         ALICE.feed_id.replace(".ed25519", ".sha256"),
         ALICE.feed_id + "\n",
         ALICE.feed_id[:44] + "A" + ALICE.feed_id[45:],
-        "@" + "A" * 42 + "B=.ed25519",
-        "@" + "A" * 42 + "==.ed25519",
-        "@" + "A" * 41 + "\n" + "A=.ed25519",
-        "@" + "-" * 42 + "A=.ed25519",
-        "@" + "é" * 42 + "A=.ed25519",
+        *(f"@{'A' * 41}{end}=.ed25519" for end in ("AB", "A=", "\nA")),
+        *(f"@{odd * 42}A=.ed25519" for odd in "-é"),
         "x" * 100_000,
     ],
 )
