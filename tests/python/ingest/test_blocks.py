@@ -13,12 +13,12 @@ from dbt_tangles.ingest.file_blocks import Block
 from dbt_tangles.ingest.line_format import Reading
 
 
-def read(blocks, max_bytes=100) -> list[dict]:
+def read(blocks) -> list[dict]:
     text, number = pa.string(), pa.int64()
     kinds = {"path": text, "start": number, "end": number, "fault": text, "first_line": number, "source_file": text}
     rows = [{"source_file": "f", **block._asdict()} for block in blocks]
     batch = pa.RecordBatch.from_pylist(rows, pa.schema(list(kinds.items())))
-    return [row for part in unpack.read_files(iter([batch]), Reading(max_bytes)) for row in part.to_pylist()]
+    return [row for part in unpack.read_files(iter([batch]), Reading(100)) for row in part.to_pylist()]
 
 
 def divide(path, size, chunk, monkeypatch):

@@ -64,9 +64,9 @@ def test_streams(suffix):
     assert lines_and_fault(f"LOG.JSONL.{suffix.upper()}", whole) == (LINES, None)
 
 
-def prefix_of(lines, whole=LINES):
-    """Whether `lines` are the first lines of `whole`, the last one perhaps cut."""
-    return lines[:-1] == whole[: len(lines) - 1] and whole[len(lines) - 1].startswith(lines[-1]) if lines else True
+def are_first(lines):
+    """Whether `lines` are the first of `LINES`, the last one perhaps cut."""
+    return lines[:-1] == LINES[: len(lines) - 1] and LINES[len(lines) - 1].startswith(lines[-1]) if lines else True
 
 
 @EVERY_KIND
@@ -76,7 +76,7 @@ def test_files_that_end_early(suffix):
     for size in sorted({*range(1, 12), *range(100, len(whole), 9973), *range(len(whole) - 12, len(whole))}):
         lines, fault = lines_and_fault(f"log.{suffix}", whole[:size])
         assert fault == FileFault.TRUNCATED_FILE, size
-        assert prefix_of(lines)
+        assert are_first(lines)
         assert len(lines) >= least
         least = len(lines)
     assert least > (0 if suffix == "bz2" else 4000)

@@ -88,12 +88,12 @@ def test_other_contents_are_never_opened(content, author, previous):
     assert opening_key(content, author, previous, [raw(GROUP_KEY)]) is None
 
 
-def sealed_with(content, key, sign=None, shown=None):
+def sealed_with(content, key, sign=None):
     """Return the `sealed_with` of a content that was published in an envelope."""
     alice = Author.from_seed("envelope")
     message = alice.publish(sign or seal(b"{}", key, OTHER, alice.feed_id, None), 1, 2)
     meta = {"private": True, "originalContent": message["value"]["content"], "encryptionFormat": "box2"}
-    row = check_one({**message, "value": message["value"] | {"content": shown or content}, "meta": meta})
+    row = check_one({**message, "value": message["value"] | {"content": content}, "meta": meta})
     assert row["is_usable"]
     return row["group_claim"] and row["group_claim"]["sealed_with"]
 

@@ -56,12 +56,12 @@ def test_documents_without_a_message_are_not_a_message(document):
     assert (row["check_error"], row["message_id"], row["is_usable"]) == ("not_a_message", None, False)
 
 
+SHOWN, OLD_META = {**SEALED, "content": SECRET}, {"cyphertext": BOXED, "private": True}
+META = {"private": True, "originalContent": BOXED, "encryptionFormat": "box"}
 SSB_DB = {
-    **SEALED,
-    "content": SECRET,
+    **SHOWN,
     "meta": {"private": True, "original": {"content": BOXED}, "unbox": "key"},
-    "cyphertext": BOXED,
-    "private": True,
+    **OLD_META,
     "unbox": "key",
 }
 
@@ -72,17 +72,9 @@ SSB_DB = {
         {"key": KEY, "value": SSB_DB, "timestamp": NOW},
         SSB_DB,
         {"key": KEY, "value": {name: SSB_DB[name] for name in (*SEALED, "meta")}, "timestamp": NOW},
-        {"key": KEY, "value": {**SEALED, "content": SECRET, "cyphertext": BOXED, "private": True}, "timestamp": NOW},
-        {
-            "key": KEY,
-            "value": {**SEALED, "content": SECRET},
-            "timestamp": NOW,
-            "meta": {"private": True, "originalContent": BOXED, "encryptionFormat": "box"},
-        },
-        {
-            "seq": 1,
-            "value": {"key": KEY, "value": {**SEALED, "content": SECRET}, "meta": {"originalContent": BOXED}},
-        },
+        {"key": KEY, "value": {**SHOWN, **OLD_META}, "timestamp": NOW},
+        {"key": KEY, "value": SHOWN, "timestamp": NOW, "meta": META},
+        {"seq": 1, "value": {"key": KEY, "value": SHOWN, "meta": {"originalContent": BOXED}}},
     ],
     ids=["ssb_db", "ssb_db_bare", "ssb_db_meta_only", "ssb_db_old", "ssb_db2", "ssb_db2_raw_log"],
 )
