@@ -112,10 +112,6 @@ def to_line(key, content, author="@writer", sequence=1, value=None, **envelope):
     return json.dumps({"key": key, "value": value, "timestamp": 1} | envelope).encode()
 
 
-# The group and the epoch of an invalid message.
-INVALID = (None, None)
-
-
 class GroupLog:
     """Lines, with their expected results.
 
@@ -130,8 +126,8 @@ class GroupLog:
     def __init__(self):
         self.lines, self.expected, self.others, self.names, self.findings = [], {}, set(), {}, {}
 
-    def say(self, name, content, kind, reason=None, at=INVALID, *, key=None, **envelope):
-        """Add a message with an expected row; `at` names its group and epoch."""
+    def say(self, name, content, kind, reason=None, at=(None, None), *, key=None, **envelope):
+        """Add a message with an expected row; `at` names its group and epoch, of which an invalid message has none."""
         self.names[message_id(name)] = name
         self.expected[message_id(name)] = (kind, reason, *(one and message_id(one) for one in at))
         self.lines.append(to_line(key or uri(name), content, **envelope))
@@ -141,10 +137,6 @@ class GroupLog:
         self.names[message_id(name)] = name
         self.others.add(message_id(name))
         self.lines.append(to_line(uri(name), content, **envelope))
-
-    def raw(self, *lines):
-        """Add lines without a usable message."""
-        self.lines += lines
 
 
 class Story:
