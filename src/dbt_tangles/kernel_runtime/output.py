@@ -76,10 +76,12 @@ def length_of(columns: Mapping[str, Any], schema: pa.Schema, rows: int | None = 
 
 def cuts(columns: Mapping[str, Any], begin: int, end: int) -> Iterator[tuple[int, int]]:
     """Cut a range of rows into ranges of batches."""
-    places = np.arange(begin, end + 1)
-    levels = [level for column in columns.values() for level in _levels(column, places)]
-    ends = places + sum(column.start[before] for column, before in levels if isinstance(column, Nested))
-    longest = max((column.texts.longest for column, _ in levels if isinstance(column, Taken)), default=1)
+    ends, longest = np.arange(begin, end + 1), 1
+    for column, before in _levels(columns, ends):
+        if isinstance(column, Nested):
+            ends = ends + column.start[before]
+        elif isinstance(column, Taken):
+            longest = max(longest, column.texts.longest)
     room = max(min(ROWS_PER_BATCH, MAX_BYTES // longest), 1)
     at = 0
     while at < end - begin:
