@@ -58,13 +58,6 @@ def ask(messages, *questions):
     return [answer for answer, _ in verdicts_of([*messages, *questions])[len(messages) :]]
 
 
-def awaited(messages, *questions):
-    """Return the awaited ids of each question about some messages; a question with awaited ids has no answer."""
-    verdicts = verdicts_of([*messages, *questions])[len(messages) :]
-    assert all(answer is None for answer, ids in verdicts if ids is not None)
-    return [ids for _, ids in verdicts]
-
-
 def expected_of(rows):
     return [(None, None) if row["message_id"] is not None else answer(rows, row) for row in rows]
 

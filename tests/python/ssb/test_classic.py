@@ -5,13 +5,7 @@ import base64
 import pytest
 
 from dbt_tangles.formats.json.printing import canonical_text
-from dbt_tangles.formats.ssb.classic import (
-    ORDER,
-    ORDER_AUTHOR_FIRST,
-    Reason,
-    check_form,
-    is_encrypted,
-)
+from dbt_tangles.formats.ssb.classic import ORDER, ORDER_AUTHOR_FIRST, Reason, check_form, is_encrypted
 from ssb_kit import ALICE, NOW, check_one, value_of, value_of_units
 
 
