@@ -70,13 +70,9 @@ class Build:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
 
-    def wait(self) -> int:
-        """Wait for the end; return the exit code."""
-        return self.process.wait()
-
     def end(self) -> Build:
         """Wait for a successful end, and say the seconds since the start."""
-        if code := self.wait():
+        if code := self.process.wait():
             raise self.failed(code)
         say(f"{self.name}: {self.seconds:.0f} s")
         return self

@@ -9,8 +9,8 @@ import re
 import signal
 import time
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from tests.cluster.application import Application, find_executor, is_stopped
 from tests.cluster.servers import free_port
@@ -22,15 +22,11 @@ ROWS = "rows"
 SHOWN = 0.5
 
 
-@dataclass(frozen=True)
-class Caught:
+class Caught(NamedTuple):
     """A task, by its model and its process; of rounds, by its executor."""
 
     model: str
     pid: int
-
-    def __str__(self) -> str:
-        return self.model
 
 
 class Catching:

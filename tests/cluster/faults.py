@@ -113,7 +113,7 @@ def strike(fault: Fault, scene: Scene, models: Sequence[str]) -> None:
             has_retried = scene.catching.application.has_retried()
         time.sleep(POLL)
     scene.catching.wait_for([])
-    told = ", ".join(map(str, struck))
+    told = ", ".join(caught.model for caught in struck)
     say(f"{fault.name}: {build.seconds:.0f} s, exit code {build.process.returncode}, struck {told}")
     if left := set(models) - {caught.model for caught in struck}:
         raise Missed(f"the fault did not happen in {', '.join(sorted(left))}: see {build.output}")

@@ -5,7 +5,6 @@ MOTO_SERVER the program of the server.
 """
 
 import gzip
-import json
 import os
 import re
 import subprocess
@@ -16,11 +15,12 @@ from pathlib import Path
 import pytest
 
 import leaks
+from bench.command import dbt_command
 from conftest import DATA, ROOT
 from object_store import ObjectStore
 from tests.same_tables import compare
 
-SAIL, SPARK = ROOT / ".venv" / "bin" / "python", os.environ["FORMATS_PYTHON"]
+SPARK = os.environ["FORMATS_PYTHON"]
 #: The tables that are compared, and the model during which the connection is lost.
 MODELS, LOST_DURING = ["feed_messages", "ssb_messages"], "int_feed_links"
 SECRET = b64encode(b"a key of thirty bytes for test").decode()
@@ -92,10 +92,10 @@ def runs(tmp_path_factory):
 @pytest.fixture(scope="module")
 def on_sail(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("sail")
-    command = [SAIL, "-m", "dbt.cli.main", "run", "--select", *(f"+{model}" for model in MODELS)]
-    command += ["--vars", json.dumps({"ssb_log": str(DATA / "ssb" / "small.jsonl")}), "--target", "sail"]
-    command += ["--project-dir", ROOT, "--profiles-dir", ROOT, "--target-path", folder, "--log-path", folder]
+    words = ["run", "--select", *(f"+{model}" for model in MODELS)]
+    variables = {"ssb_log": str(DATA / "ssb" / "small.jsonl")}
     environment = {**os.environ, "TANGLES_WAREHOUSE": str(folder / "warehouse"), "TANGLES_TARGET": "sail"}
+    command = dbt_command(words, "sail", folder, folder, variables)
     subprocess.run(command, env=environment, cwd=folder, check=True, stdout=subprocess.PIPE)
     return folder / "warehouse" / "tangles.db"
 

@@ -27,7 +27,7 @@ from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from importlib.abc import Traversable
@@ -37,34 +37,6 @@ MAX_AGE_S = 7 * 24 * 3600
 
 _PACKAGE = __package__.partition(".")[0]
 _LOCK = "lock"
-
-
-class Locator:
-    """Tells numba where the machine code of a function is cached (NUMBA_CACHE_LOCATOR_CLASSES)."""
-
-    def __init__(self, module: str) -> None:
-        self._module = module
-
-    @classmethod
-    def from_function(cls, function: Callable, _file: str = "") -> Locator | None:
-        """Return the locator of a function of this package, if its code can be cached."""
-        module = function.__module__
-        return cls(module) if module.startswith(f"{_PACKAGE}.") and cache_folder() else None
-
-    def ensure_cache_path(self) -> None:
-        """Do nothing: `cache_folder` made the folder."""
-
-    def get_cache_path(self) -> str:
-        """Return the folder."""
-        return str(cache_folder())
-
-    def get_source_stamp(self) -> str:
-        """Return the digest of the sources."""
-        return source_digest()
-
-    def get_disambiguator(self) -> str:
-        """Return the module, because two modules may have functions of one name."""
-        return self._module
 
 
 @cache
@@ -106,6 +78,30 @@ def cache_folder() -> Path | None:
     return None
 
 
+class Locator(NamedTuple):
+    """Tells numba where the machine code of a function is cached (NUMBA_CACHE_LOCATOR_CLASSES)."""
+
+    module: str
+    get_source_stamp = staticmethod(source_digest)
+
+    @classmethod
+    def from_function(cls, function: Callable, _file: str = "") -> Locator | None:
+        """Return the locator of a function of this package, if its code can be cached."""
+        module = function.__module__
+        return cls(module) if module.startswith(f"{_PACKAGE}.") and cache_folder() else None
+
+    def ensure_cache_path(self) -> None:
+        """Do nothing: `cache_folder` made the folder."""
+
+    def get_cache_path(self) -> str:
+        """Return the folder."""
+        return str(cache_folder())
+
+    def get_disambiguator(self) -> str:
+        """Return the module, because two modules may have functions of one name."""
+        return self.module
+
+
 def _parents() -> Iterator[tuple[Path, int]]:
     """List the candidates for the parent folder in order of preference, with their modes."""
     own = f"{_PACKAGE}-{os.geteuid()}"
@@ -120,11 +116,7 @@ def _parents() -> Iterator[tuple[Path, int]]:
 
 
 def is_private(place: Path) -> bool:
-    """Whether a folder belongs to this user alone, and other users cannot replace it.
-
-    Args:
-        place: Its path, without symbolic links.
-    """
+    """Whether a folder, named without symbolic links, belongs to this user alone and no other user can replace it."""
     found = place.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid() or found.st_mode & 0o077:
         return False
@@ -138,9 +130,9 @@ def is_private(place: Path) -> bool:
 
 @contextmanager
 def compiling(name: str) -> Iterator[None]:
-    """Hold the lock of the cache while a kernel is compiled or loaded, so that other processes wait for its code.
+    """Hold the lock of the cache, if possible, while a kernel is compiled or loaded: other processes wait for its code.
 
-    If locking fails, the process goes on without the lock. The lock ends with the process.
+    The lock ends with the process.
     """
     with ExitStack() as held:
         if place := cache_folder():
@@ -153,13 +145,9 @@ def compiling(name: str) -> Iterator[None]:
 
 
 def compiling_line(since: float) -> str | None:
-    """Report how many kernels were compiled since a time, and the one that any process is compiling now.
+    """Report how many kernels were compiled since a time, and the one that any process is compiling now, if any.
 
-    Args:
-        since: Seconds since 1970.
-
-    Returns:
-        The text, if a kernel is being compiled. A process that died may have left the file, unlocked.
+    A process that died may have left the file, unlocked.
     """
     if place := cache_folder():
         try:

@@ -15,7 +15,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, update_wrapper
 from types import CellType, FunctionType
 from typing import Any
 
@@ -46,7 +46,7 @@ class Kernel:
             self.dispatcher = numba.njit(nogil=True, cache=Locator.from_function(function) is not None)(function)
         finally:
             numba.config.CACHE_LOCATOR_CLASSES = before
-        self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
+        update_wrapper(self, function)
         self.spent_s = 0.0  # CPU seconds of interpreted calls so far
 
     def __call__(self, *arguments: Any) -> Any:
@@ -102,12 +102,9 @@ def _type_of_kernel(kernel: Kernel, context: Any) -> numba.types.Type:
     return typeof_impl(kernel.dispatcher, context)
 
 
-def compiled(function: Callable) -> Kernel:
-    """Make a kernel of a function on numpy arrays, named tuples of them and scalars.
-
-    Its machine code is made at the first large call, and cached on disk.
-    """
-    return Kernel(function)
+#: Makes a kernel of a function on numpy arrays, named tuples of them and scalars. Its machine code is made at the first
+#: large call, and cached on disk.
+compiled = Kernel
 
 
 def inner(function: Callable) -> Callable:
@@ -119,13 +116,7 @@ def interpreted_as(python: Callable) -> Callable[[Callable], Callable]:
     """Name the function that stands in for an inner function of kernels while they are interpreted.
 
     A loop over bytes takes a microsecond per step on numpy scalars, and unsigned numbers overflow; Python computes the
-    same on bytes or on integers of any size.
-
-    Args:
-        python: A function with the same arguments and result.
-
-    Returns:
-        A decorator, which marks the inner function.
+    same on bytes or on integers of any size. The function must have the same arguments and result.
     """
 
     def mark(function: Callable) -> Callable:

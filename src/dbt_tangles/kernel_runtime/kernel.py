@@ -19,8 +19,6 @@ from dbt_tangles.kernel_runtime.rows_on_disk import NO_LIMIT, hold_rows
 ROWS_AT_ONCE = 1_000
 
 Rows = pa.Table | Iterable[pa.RecordBatch]
-#: A function of the rows of groups above the limit: columns of their results. Other columns are null.
-TooLarge = Callable[[pa.RecordBatch], Mapping[str, Any]]
 
 
 def kernel(
@@ -29,7 +27,7 @@ def kernel(
     writes: type,
     order: Sequence[str] | None = None,
     appends: bool = False,
-    too_large: TooLarge | None = None,
+    too_large: Callable[[pa.RecordBatch], Mapping[str, Any]] | None = None,
     context: str | None = None,
 ) -> Callable[[Callable], Callable]:
     """Make a kernel from a function of a table, or of the rows of a group.
@@ -49,7 +47,8 @@ def kernel(
         order: The columns by which the rows of a group are sorted. The keys are the first fields of `reads` then.
         appends: Whether the result is each input row, with all its columns, and the columns of `writes`. Columns of
             `writes` that the function leaves out are those of the input.
-        too_large: For groups above the limit, which the function does not get; by default they have no result.
+        too_large: Makes columns of the results of rows of groups above the limit, which the function does not get;
+            other columns are null. By default, these groups have no result.
         context: A column. Rows where it is true, or has a value of another type, belong to their group, but do not
             count for the limit, and the result leaves them out.
     """

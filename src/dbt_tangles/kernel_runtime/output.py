@@ -64,16 +64,7 @@ def batches_of(columns: Mapping[str, Any], schema: pa.Schema) -> Iterator[pa.Rec
 
 
 def length_of(columns: Mapping[str, Any], schema: pa.Schema, rows: int | None = None) -> int:
-    """Return the number of rows of columns.
-
-    Args:
-        columns: As for `batches_of`.
-        schema: The columns of the result.
-        rows: The required number.
-
-    Raises:
-        ValueError: A column is not in the schema, or columns differ in length.
-    """
+    """Return the number of rows of columns, which is `rows` if given; raise an error as `batches_of` does."""
     if unknown := columns.keys() - {*schema.names}:
         raise ValueError(f"{', '.join(sorted(unknown))}: no such column of the result, of {', '.join(schema.names)}")
     lengths = {name: length for name, column in columns.items() if (length := _length(column)) is not None}
@@ -85,9 +76,13 @@ def length_of(columns: Mapping[str, Any], schema: pa.Schema, rows: int | None = 
 
 def cuts(columns: Mapping[str, Any], begin: int, end: int) -> Iterator[tuple[int, int]]:
     """Cut a range of rows into ranges of batches."""
-    places = np.arange(begin, end + 1)
-    ends = places + sum(_entries(column, places) for column in columns.values())
-    room = max(min(ROWS_PER_BATCH, MAX_BYTES // max(map(_longest, columns.values()), default=1)), 1)
+    ends, longest = np.arange(begin, end + 1), 1
+    for column, before in _levels(columns, ends):
+        if isinstance(column, Nested):
+            ends = ends + column.start[before]
+        elif isinstance(column, Taken):
+            longest = max(longest, column.texts.longest)
+    room = max(min(ROWS_PER_BATCH, MAX_BYTES // longest), 1)
     at = 0
     while at < end - begin:
         stop = max(int(np.searchsorted(ends, ends[at] + room, side="right")) - 1, at + 1)
@@ -107,23 +102,14 @@ def _length(column: Any) -> int | None:
     return len(column) if isinstance(column, np.ndarray | pa.Array | pa.ChunkedArray) else None
 
 
-def _parts(column: Any) -> list:
-    """List the columns within a struct."""
-    return list(column.values()) if isinstance(column, Mapping) else [column]
-
-
-def _entries(column: Any, ends: np.ndarray) -> np.ndarray | int:
-    """Count the list entries before each of some places, lists within lists included: int64[places]."""
+def _levels(column: Any, places: np.ndarray) -> Iterator[tuple[Any, np.ndarray]]:
+    """List a column and those within it, each with the number of its values before some places: int64[places]."""
+    yield column, places
     if isinstance(column, Nested):
-        inner = column.start[ends]
-        return inner + sum(_entries(part, inner) for part in _parts(column.entries))
-    return 0
-
-
-def _longest(column: Any) -> int:
-    if isinstance(column, Nested):
-        return max(map(_longest, _parts(column.entries)))
-    return column.texts.longest if isinstance(column, Taken) else 1
+        yield from _levels(column.entries, column.start[places])
+    elif isinstance(column, Mapping):
+        for part in column.values():
+            yield from _levels(part, places)
 
 
 def _array(column: Any, kind: pa.DataType, begin: int, end: int) -> pa.Array:

@@ -12,18 +12,10 @@ import pyarrow as pa
 NO_LIMIT = 2**63 - 1
 
 
-def hold_rows(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows_in_memory: int = NO_LIMIT) -> pa.Table:
+def hold_rows(batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows_in_memory: int) -> pa.Table:
     """Collect rows as a table. Above a limit they go to a file that is mapped into memory: columns are read when used.
 
     The file is unnamed, so it vanishes when the process ends, even by a crash.
-
-    Args:
-        batches: Rows of the schema.
-        schema: The columns.
-        rows_in_memory: Maximum number of rows in memory.
-
-    Returns:
-        The rows, in their order.
     """
     batches, held, count = iter(batches), [], 0
     for batch in batches:

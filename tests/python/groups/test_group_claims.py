@@ -267,27 +267,21 @@ def test_the_first_of_several_reasons_counts(kind):
         assert group_claim(content).invalid_reason is first, (first, second)
 
 
-PLACE = "ssb:message/classic/" + "A" * 43 + "="
+URI, SIGIL = "ssb:message/classic/" + "A" * 43 + "=", "%" + "A" * 43 + "=.sha256"
 
 
 @pytest.mark.parametrize(
     "spelling",
     [
-        PLACE.replace("ssb:", "ssb://"),
-        PLACE.replace("classic", "sha256"),
-        PLACE.replace("classic", "bendybutt-v1"),
-        PLACE.rstrip("="),
-        PLACE + "\n",
-        " " + PLACE,
-        PLACE[:-2] + "B=",
-        "%" + "A" * 43 + "=.sha256",
+        *(URI.replace("classic", kind) for kind in ("sha256", "bendybutt-v1")),
+        *(URI.replace("ssb:", "ssb://"), URI.rstrip("="), URI[:-2] + "B=", URI + "\n", " " + URI, SIGIL),
     ],
 )
 def test_other_spellings_of_an_id(spelling):
     content = content_of(EXCLUDE)
     content["tangles"]["members"]["root"] = spelling
     assert group_claim(content).invalid_reason is GroupReason.BAD_MEMBERS_TANGLE
-    content["tangles"]["members"]["root"] = PLACE
+    content["tangles"]["members"]["root"] = URI
     assert group_claim(content).invalid_reason is None
 
 
@@ -302,9 +296,8 @@ def test_other_spellings_of_a_key(kind, spelling):
     assert group_claim(content).invalid_reason is GroupReason.BAD_SECRET
 
 
-def test_every_reason_is_given_and_described():
+def test_every_reason_is_given():
     assert set().union(*map(broken, SCHEMAS)) == set(GroupReason)
-    assert all(reason.description.endswith(".") for reason in GroupReason)
 
 
 def test_converted_strings_stay_apart_from_codes():
@@ -316,8 +309,7 @@ def test_converted_strings_stay_apart_from_codes():
     assert converted == message._replace(group_uri="x", group_root="x", epoch_id="x", feeds=("x",))
 
 
-SIGIL, OTHER = "%" + "A" * 43 + "=.sha256", "%" + "B" * 42 + "A=.sha256"
-URI_OF_SIGIL = "ssb:message/classic/" + "A" * 43 + "="
+OTHER = "%" + "B" * 42 + "A=.sha256"
 NULL_TANGLE = {"root": None, "previous": None}
 FOLLOWS = {"root": SIGIL, "previous": [OTHER]}
 OF_DOCUMENT = {
@@ -356,7 +348,7 @@ def test_forms_of_a_feed_in_the_document_are_one_feed():
         (ADD, {"tangles": {"group": FOLLOWS}}),
         (ADD, {"tangles": {"group": FOLLOWS, "members": {"root": SIGIL, "previous": []}}}),
         (EXCLUDE, {"tangles": {"group": FOLLOWS, "members": {"root": SIGIL, "previous": [OTHER, 7]}}}),
-        (EXCLUDE, {"tangles": {"group": FOLLOWS, "members": {"root": URI_OF_SIGIL, "previous": [OTHER]}}}),
+        (EXCLUDE, {"tangles": {"group": FOLLOWS, "members": {"root": URI, "previous": [OTHER]}}}),
         (EPOCH_INIT, {"tangles": {"group": FOLLOWS, "epoch": NULL_TANGLE, "members": NULL_TANGLE}}),
     ],
 )

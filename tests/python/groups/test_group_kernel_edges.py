@@ -111,8 +111,6 @@ def test_groups_beyond_a_limit_keep_columns_without_ancestors(limit, value):
 
 
 def elsewhere(rows: list[dict]) -> list[dict]:
-    """Copy rows into a group h."""
-
     def renamed(name: str) -> str:
         return "h" if name == "g" else f"h{name}"
 

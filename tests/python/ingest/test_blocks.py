@@ -13,17 +13,15 @@ from dbt_tangles.ingest.file_blocks import Block
 from dbt_tangles.ingest.line_format import Reading
 
 
-def read(blocks, max_bytes=100) -> list[dict]:
-    """Read some blocks of files."""
+def read(blocks) -> list[dict]:
     text, number = pa.string(), pa.int64()
     kinds = {"path": text, "start": number, "end": number, "fault": text, "first_line": number, "source_file": text}
     rows = [{"source_file": "f", **block._asdict()} for block in blocks]
     batch = pa.RecordBatch.from_pylist(rows, pa.schema(list(kinds.items())))
-    return [row for part in unpack.read_files(iter([batch]), Reading(max_bytes)) for row in part.to_pylist()]
+    return [row for part in unpack.read_files(iter([batch]), Reading(100)) for row in part.to_pylist()]
 
 
 def divide(path, size, chunk, monkeypatch):
-    """Divide a whole file into blocks of a least size."""
     monkeypatch.setattr(file_blocks, "BLOCK_BYTES", size)
     monkeypatch.setattr(file_blocks, "CHUNK_BYTES", chunk)
     return file_blocks.divide(Tail(str(path), 0, path.stat().st_size, 0))
@@ -57,22 +55,16 @@ def test_faults_and_packed_files(tmp_path):
     path = tmp_path / "log.gz"
     path.write_bytes(gzip.compress(b"1\n2\n") + b"x")
     rows = read([Block(str(path)), Block("/nowhere", fault="dangling_link")])
-    assert [(row["raw"], row["fault"]) for row in rows] == [
-        (b"1", None),
-        (b"2", None),
-        (None, "trailing_garbage"),
-        (None, "dangling_link"),
-    ]
+    faults = [(None, "trailing_garbage"), (None, "dangling_link")]
+    assert [(row["raw"], row["fault"]) for row in rows] == [(b"1", None), (b"2", None), *faults]
 
 
 def test_a_line_too_long_near_the_end(tmp_path):
     path = tmp_path / "log"
-    path.write_bytes(b"x" * (2 * decompress.CHUNK_BYTES + 5) + b"\n12\n")
+    length = 2 * decompress.CHUNK_BYTES + 5
+    path.write_bytes(b"x" * length + b"\n12\n")
     rows = read([Block(str(path), 0, path.stat().st_size)])
-    assert [(row["raw"], row["raw_length"]) for row in rows] == [
-        (b"x" * 100, 2 * decompress.CHUNK_BYTES + 5),
-        (b"12", 2),
-    ]
+    assert [(row["raw"], row["raw_length"]) for row in rows] == [(b"x" * 100, length), (b"12", 2)]
 
 
 def test_a_file_that_is_gone():

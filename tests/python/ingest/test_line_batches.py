@@ -123,14 +123,12 @@ class Format(NamedTuple):
 
 
 def event(number=0, **fields):
-    """Print an event."""
     usual = {"timeline": "t", "event": f"e{number}", "after": ["x"] * (number % 5), "author": "x", "arrival": number}
     return json.dumps(usual | fields).encode()
 
 
 @pytest.fixture(params=["autobase", "events"])
 def log(request):
-    """Return each format."""
     if request.param == "autobase":
         lines = random_nodes(random.Random(1), 700)
         lines[100] = to_line(BASE)

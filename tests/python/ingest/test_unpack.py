@@ -64,9 +64,9 @@ def test_streams(suffix):
     assert lines_and_fault(f"LOG.JSONL.{suffix.upper()}", whole) == (LINES, None)
 
 
-def prefix_of(lines, whole=LINES):
-    """Whether `lines` are the first lines of `whole`, the last one perhaps cut."""
-    return lines[:-1] == whole[: len(lines) - 1] and whole[len(lines) - 1].startswith(lines[-1]) if lines else True
+def are_first(lines):
+    """Whether `lines` are the first of `LINES`, the last one perhaps cut."""
+    return lines[:-1] == LINES[: len(lines) - 1] and LINES[len(lines) - 1].startswith(lines[-1]) if lines else True
 
 
 @EVERY_KIND
@@ -76,7 +76,7 @@ def test_files_that_end_early(suffix):
     for size in sorted({*range(1, 12), *range(100, len(whole), 9973), *range(len(whole) - 12, len(whole))}):
         lines, fault = lines_and_fault(f"log.{suffix}", whole[:size])
         assert fault == FileFault.TRUNCATED_FILE, size
-        assert prefix_of(lines)
+        assert are_first(lines)
         assert len(lines) >= least
         least = len(lines)
     assert least > (0 if suffix == "bz2" else 4000)
@@ -85,10 +85,8 @@ def test_files_that_end_early(suffix):
 @pytest.mark.parametrize("suffix", ["gz", "deflate", "zst"])
 def test_data_before_an_early_end_are_read(suffix):
     assert lines_and_fault(f"log.{suffix}", WHOLE[suffix][:-1]) == (LINES, FileFault.TRUNCATED_FILE)
-    assert lines_and_fault(f"log.{suffix}", WHOLE[suffix] * 2 + WHOLE[suffix][:1]) == (
-        LINES * 2,
-        FileFault.TRUNCATED_FILE,
-    )
+    more = WHOLE[suffix] * 2 + WHOLE[suffix][:1]
+    assert lines_and_fault(f"log.{suffix}", more) == (LINES * 2, FileFault.TRUNCATED_FILE)
 
 
 def test_wrong_checksums():
@@ -146,10 +144,8 @@ def test_zstandard_unpacks_in_small_pieces(monkeypatch):
     """Four bytes of Zstandard unpack to 128 KiB; the text of a piece is given in parts."""
     block = (2**17 << 3 | 1 << 1).to_bytes(3, "little") + b"z"
     packed = b"\x28\xb5\x2f\xfd\x00\x38" + block * 4_000 + b"\x01\x00\x00"
-    largest = max(
-        map(len, decompress.read_chunks("a.zst", pa.BufferReader(packed), Reading(MAX_BYTES, unpack_ratio=10**6)))
-    )
-    assert largest <= 2**23
+    chunks = decompress.read_chunks("a.zst", pa.BufferReader(packed), Reading(MAX_BYTES, unpack_ratio=10**6))
+    assert max(map(len, chunks)) <= 2**23
 
 
 @pytest.mark.parametrize("suffix", ["gz", "bz2", "deflate", "zst"])
@@ -176,13 +172,8 @@ def test_lines_before_damage_are_read():
 def test_lines_do_not_depend_on_how_they_are_read(chunk, separator, monkeypatch):
     monkeypatch.setattr(decompress, "CHUNK_BYTES", chunk)
     monkeypatch.setattr(decompress, "PIECE_BYTES", min(chunk, 50))
-    text = (
-        b"\xef\xbb\xbf\n\n\n a \n\n\n\nb\r\n\r\nc\r\n\rd\r\re\r\n\xef\xbb\xbf\n\n\n"
-        + b"x" * 99
-        + b"\n\n"
-        + b"y" * 103
-        + b"\n\n\n\nz"
-    )
+    text = b"\xef\xbb\xbf\n\n\n a \n\n\n\nb\r\n\r\nc\r\n\rd\r\re\r\n\xef\xbb\xbf\n\n\n"
+    text += b"x" * 99 + b"\n\n" + b"y" * 103 + b"\n\n\n\nz"
     lines = text[3:] if separator == "\n" else re.sub(rb"\r\n?", b"\n", text[3:])
     expected = [line for line in lines.split(separator.encode()) if separator == "\n" or line.strip()]
     rows = read("a.gz", gzip.compress(text), separator, 100)
@@ -200,7 +191,6 @@ def test_bombs():
 
 
 def bomb(unit: bytes, count: int, suffix: str) -> bytes:
-    """Pack a text that repeats one unit."""
     block = unit * (2**20 // len(unit))
     if suffix == "zst":
         return pa.compress(block * count, "zstd", asbytes=True)
@@ -225,16 +215,15 @@ def test_unpacked_size_is_bounded(suffix, unit):
     assert {row["raw_length"] for row in rows} == ({length - 1} if unit == b"\0" else {len(unit) - 1})
 
 
-def test_files_up_to_the_limit_are_read_whole(monkeypatch):
+@EVERY_KIND
+def test_files_up_to_the_limit_are_read_whole(suffix, monkeypatch):
     monkeypatch.setattr(line_format, "FREE_BYTES", 0)
-    for content in (GZ, BZ2, DEFLATE, ZST):
-        suffix = next(name for name, whole in WHOLE.items() if whole is content)
-        cost = len(TEXT) + LINE_COST * len(LINES)
-        least = -(-cost // len(content))
-        assert lines_and_fault(f"log.{suffix}", content, unpack_ratio=least) == (LINES, None)
-        lines, fault = lines_and_fault(f"log.{suffix}", content, unpack_ratio=least - 1)
-        assert fault == FileFault.OVER_UNPACK_LIMIT
-        assert lines == LINES[: len(lines)] and len(lines) > len(LINES) // 2
+    cost = len(TEXT) + LINE_COST * len(LINES)
+    least = -(-cost // len(WHOLE[suffix]))
+    assert lines_and_fault(f"log.{suffix}", WHOLE[suffix], unpack_ratio=least) == (LINES, None)
+    lines, fault = lines_and_fault(f"log.{suffix}", WHOLE[suffix], unpack_ratio=least - 1)
+    assert fault == FileFault.OVER_UNPACK_LIMIT
+    assert lines == LINES[: len(lines)] and len(lines) > len(LINES) // 2
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r", b"\r\r\n"])

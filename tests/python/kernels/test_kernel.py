@@ -63,7 +63,6 @@ def totals(table: pa.Table, factor: int = 1):
 
 
 def total(sales: list[Sale], factor: int = 1) -> Total:
-    """Sum up the sales of a shop."""
     prices = [sale.price or 0 for sale in sales]
     parts = None if sum(prices) < 0 else [price if price != 3 else None for price in prices]
     return Total(sales[0].shop, factor * sum(prices), None, parts)

@@ -17,7 +17,6 @@ SMALL_BYTES = 40_000
 #: After this many CPU seconds of interpreted calls, a kernel runs only compiled.
 BUDGET_S = 1.0
 
-compared: Counter[str] = Counter()  # Compared calls by kernel.
 _spent: Counter[str] = Counter()
 _as_users_run = Kernel.__call__
 
@@ -51,7 +50,6 @@ def _call(kernel: Kernel, *arguments: Any) -> Any:
         return expected
     finally:
         _spent[name] += time.process_time() - begin
-    compared[name] += 1
     problem = difference(found, expected) or difference(copies, arguments)
     assert problem is None, f"{name}, interpreted and compiled: {problem}"
     return expected

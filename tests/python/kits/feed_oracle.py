@@ -8,7 +8,6 @@ from collections import defaultdict
 
 
 def chain_of(messages: list[dict]) -> list[str]:
-    """Return the ids of the chain."""
     at = defaultdict(list)
     for message in messages:
         at[message["sequence"]].append(message)

@@ -13,7 +13,6 @@ NULL = {"root": None, "previous": None}
 
 
 def digest(name):
-    """Return the 32 bytes of a name."""
     return sha256(name.encode()).digest()
 
 
@@ -22,7 +21,6 @@ def _coded(name):
 
 
 def uri(name):
-    """Return the URI of a message."""
     return f"ssb:message/classic/{_coded(name)}"
 
 
@@ -32,17 +30,14 @@ def message_id(name):
 
 
 def feed(name):
-    """Return the URI of a feed."""
     return f"ssb:feed/bendybutt-v1/{_coded(name)}"
 
 
 def group(name):
-    """Return the URI of a group."""
     return f"ssb:identity/group/{_coded(name)}"
 
 
 def key_of(name):
-    """Return a secret."""
     return b64encode(digest(f"secret of {name}")).decode()
 
 
@@ -57,7 +52,6 @@ def place(root, *previous):
 
 
 def root_init(key, **changes):
-    """Build the content that starts a group."""
     tangles = {"group": NULL, "epoch": NULL, "members": NULL}
     return {"type": "group/init", "version": "v2", "secret": key, "tangles": tangles} | changes
 
@@ -84,7 +78,6 @@ def add(key, in_group, members, feeds, **changes):
 
 
 def exclude(in_group, members, feeds, **changes):
-    """Build the content that excludes feeds, given by URI."""
     tangles = {"group": in_group, "members": members}
     return {
         "type": "group/exclude-member",
@@ -115,13 +108,8 @@ def places(value, path=()):
 
 
 def to_line(key, content, author="@writer", sequence=1, value=None, **envelope):
-    """Print an unsigned message."""
     value = {"author": author, "sequence": sequence, "content": content} | (value or {})
     return json.dumps({"key": key, "value": value, "timestamp": 1} | envelope).encode()
-
-
-# The group and the epoch of an invalid message.
-INVALID = (None, None)
 
 
 class GroupLog:
@@ -138,8 +126,8 @@ class GroupLog:
     def __init__(self):
         self.lines, self.expected, self.others, self.names, self.findings = [], {}, set(), {}, {}
 
-    def say(self, name, content, kind, reason=None, at=INVALID, *, key=None, **envelope):
-        """Add a message with an expected row; `at` names its group and epoch."""
+    def say(self, name, content, kind, reason=None, at=(None, None), *, key=None, **envelope):
+        """Add a message with an expected row; `at` names its group and epoch, of which an invalid message has none."""
         self.names[message_id(name)] = name
         self.expected[message_id(name)] = (kind, reason, *(one and message_id(one) for one in at))
         self.lines.append(to_line(key or uri(name), content, **envelope))
@@ -149,10 +137,6 @@ class GroupLog:
         self.names[message_id(name)] = name
         self.others.add(message_id(name))
         self.lines.append(to_line(uri(name), content, **envelope))
-
-    def raw(self, *lines):
-        """Add lines without a usable message."""
-        self.lines += lines
 
 
 class Story:

@@ -2,7 +2,7 @@
 
 
 def oracle(rows: list[dict]) -> tuple[dict, dict, dict]:
-    """Compute the results of `reduce_groups` by group, sorted as by `group_tables.sorted_out`."""
+    """Compute the results of `reduce_groups` by group, sorted as by `group_tables.reduced`."""
     epochs, members, dropped = {}, {}, {}
     for group_id in {row["group_id"] for row in rows} - {None}:
         group = Group(group_id, [row for row in rows if row["group_id"] == group_id])

@@ -65,11 +65,7 @@ def tell_of_graphs(log):
     story.exclude("from the ring", "ring 1", "a", reason="unknown_epoch")
     # An entry that is not a string or not a reference is never present; the schema checks only the first entry.
     for number, junk in enumerate((7, None, {}, [], "", "\ud800", "x" * 100_000, "%", True)):
-        tangles = {
-            "group": root,
-            "epoch": {"root": uri("graph/R"), "previous": [uri("graph/R"), junk]},
-            "members": NULL,
-        }
+        tangles = {"group": root, "epoch": place(uri("graph/R"), uri("graph/R"), junk), "members": NULL}
         story.epoch(f"junk {number}", reason="unconnected_epoch", tangles=tangles)
 
 
@@ -127,7 +123,7 @@ def tell_of_lists(log, story, root, at):
     assert MAX_LINE_BYTES * 3 // 4 < len(log.lines[-1]) < MAX_LINE_BYTES
     log.say("forms/many times", exclude(root, root, [feed("once")] * MANY), "exclude", None, at)
     too_many = exclude(root, root, [feed(f"too many {number}") for number in range(31_000)])
-    log.raw(to_line(uri("forms/too long"), too_many))
+    log.lines.append(to_line(uri("forms/too long"), too_many))
     lists = [place(uri("forms/R"), *(uri(f"unknown {number}") for number in range(5_000))) for _ in "ab"]
     log.say("forms/wide", add(key_of("forms"), *lists, [feed("in the air")]), "add", None, at)
     story.finds("unconnected_add", "R", "in the air", "wide")
@@ -139,7 +135,7 @@ def tell_of_odd_values(log, story, root, at):
     listed = [feed("a"), *odd, 7, None, True, 1.5, {}, [], [[feed("b")]], {"a": feed("b")}, 10**30]
     log.say("forms/odd feeds", exclude(root, root, listed), "exclude", None, at)
     story.finds("unchecked_entry", "R", None, "odd feeds")
-    previous = {"root": uri("forms/R"), "previous": [uri("forms/R"), *odd, 7, None, {}]}
+    previous = place(uri("forms/R"), uri("forms/R"), *odd, 7, None, {})
     content = add(key_of("forms"), previous, previous, [feed("odd")], oldSecrets=[key_of("k"), *odd, 7])
     log.say("forms/odd previous", content, "add", None, at)
     story.finds("unchecked_entry", "R", None, "odd previous")
@@ -163,10 +159,11 @@ def tell_of_other_types(log, root):
     log.other("forms/no type", {"tangles": {"group": NULL, "epoch": NULL, "members": NULL}})
 
     # A line that is not a message is absent from the table, with every content.
-    whole = to_line(uri("forms/cut"), exclude(root, root, [feed("a")]))
-    log.raw(whole[:-20], whole + b"}", b"[" + whole + b"]", json.dumps(exclude(root, root, [feed("a")])).encode())
-    log.raw(to_line(uri("forms/author"), exclude(root, root, [feed("a")]), author=7))
-    log.raw(to_line(uri("forms/sequence"), exclude(root, root, [feed("a")]), sequence="1"))
+    content = exclude(root, root, [feed("a")])
+    whole = to_line(uri("forms/cut"), content)
+    log.lines += [whole[:-20], whole + b"}", b"[" + whole + b"]", json.dumps(content).encode()]
+    log.lines.append(to_line(uri("forms/author"), content, author=7))
+    log.lines.append(to_line(uri("forms/sequence"), content, sequence="1"))
 
 
 OPAQUE = 7

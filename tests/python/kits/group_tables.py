@@ -32,10 +32,11 @@ def exclude(message_id: str, epoch_id: str | None, feeds: list | None, group_id:
     return add(message_id, epoch_id, feeds, group_id, kind="exclude", **values)
 
 
-def sorted_out(batches) -> tuple[dict, dict, dict]:
-    """Sort rows into epochs by group and id, and members and dropped feeds by group, epoch and feed."""
+def reduced(rows: list[dict], batch_rows: int = 50_000, **limits) -> tuple[dict, dict, dict]:
+    """Reduce rows in batches: return epochs by group and id, and members and dropped feeds by group, epoch and feed."""
     out = {"epoch": {}, "member": {}, "dropped": {}}
-    for batch in batches:
+    batches = pa.Table.from_pylist(rows, INPUT_SCHEMA).to_batches(batch_rows)
+    for batch in reduce_groups(iter(batches), LIMITS._replace(**limits)):
         batch.validate(full=True)
         assert batch.schema == OUTPUT_SCHEMA
         for row in batch.to_pylist():
@@ -46,9 +47,3 @@ def sorted_out(batches) -> tuple[dict, dict, dict]:
             assert key not in out[kind]
             out[kind][key] = row
     return tuple(out.values())
-
-
-def reduced(rows: list[dict], batch_rows: int = 50_000, **limits) -> tuple[dict, dict, dict]:
-    """Return the sorted results of `reduce_groups` for rows in batches of some size."""
-    batches = pa.Table.from_pylist(rows, INPUT_SCHEMA).to_batches(batch_rows)
-    return sorted_out(reduce_groups(iter(batches), LIMITS._replace(**limits)))

@@ -122,7 +122,6 @@ def broken(log: Log) -> None:
 
 
 def random_bytes(log: Log) -> None:
-    """Add files of random bytes."""
     log.bad(ANY, *random.Random(1).randbytes(100_000).split(b"\n"), file="garbage.bin")
     log.bad(ANY, *gzip.compress(b"not named .gz").split(b"\n"), file="compressed.jsonl")
     log.bad(ANY, *'{"key": 1}\n{}'.encode("utf-16").split(b"\n"), file="utf16.jsonl")

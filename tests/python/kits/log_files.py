@@ -52,7 +52,6 @@ def scatter(folder: Path, lines: list[bytes], files: int = 5) -> None:
 
 
 def without_places(row: dict, *left_out: str) -> tuple:
-    """Return a row without its place in a file."""
     return tuple((name, value) for name, value in row.items() if name not in {"source_file", "line", *left_out})
 
 

@@ -13,7 +13,6 @@ World = list[bytes]
 
 
 def worlds_of(kind: str) -> list[World]:
-    """Return the real logs of a kind."""
     return {"ssb": ssb_worlds, "pzp": _pzp_worlds, "autobase": _autobase_worlds, "event": _event_worlds}[kind]()
 
 

@@ -27,7 +27,10 @@ class ObjectStore:
         self._port = free_port()
         command = [program, "-H", "127.0.0.1", "-p", str(self._port)]
         self._process = subprocess.Popen(command, stdout=said.open("w"), stderr=subprocess.STDOUT)
-        wait_for(lambda: is_open(self._port), 30)
+        end = time.monotonic() + 30
+        while not is_open(self._port):
+            assert time.monotonic() < end, "the server does not start within 30 s"
+            time.sleep(0.05)
         self._relay = Relay(self._port)
         for bucket in buckets:
             self.put(bucket, b"")
@@ -107,11 +110,3 @@ class Relay:
         for each in source, target:
             with contextlib.suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
-
-
-def wait_for(is_so, seconds: float) -> None:
-    """Wait until a condition holds."""
-    end = time.monotonic() + seconds
-    while not is_so():
-        assert time.monotonic() < end, f"not within {seconds} s"
-        time.sleep(0.05)

@@ -143,7 +143,6 @@ def write_mistakes(folder: Path, log: str) -> None:
 
 
 def build(project, folder: Path) -> OddFiles:
-    """Build all files."""
     folders = {log: folder / f"{log} damaged [logs]" for log in LOGS}
     expected = {}
     for log, place in folders.items():

@@ -10,12 +10,10 @@ from dbt_tangles.algorithms.set.validity import validity
 from dbt_tangles.formats.json.framing import Framing
 from dbt_tangles.formats.pzp.rules import Reason
 from dbt_tangles.formats.pzp.verify_lines import OUTPUT_SCHEMA, VerifyOptions, verify_batches
-from fixtures.pzp import author
 from log_files import read_cases
 from log_lines import verified
 
 RANKS = {reason.value: reason.rank for reason in (*Framing, *Reason)}
-DOMAIN = "set_v1__follows"
 # The peer's words, and our reason with the same meaning.
 ERRORS = [
     ("contains duplicates", "prev_duplicate"),
@@ -45,12 +43,10 @@ ERRORS = [
 
 
 def cases(kind):
-    """Read the vectors of a kind."""
     return read_cases(f"sets/pzp_{kind}.jsonl.gz")
 
 
 def reason_of(error):
-    """Return our reason for a peer's error."""
     return next(reason for words, reason in ERRORS if words in error)
 
 
@@ -70,31 +66,7 @@ def check(lines, lengths=None, **options):
 
 
 def line_of(message, **envelope):
-    """Print a message as a line."""
     return json.dumps({**envelope, "msg": message} if envelope else message).encode()
-
-
-def id_of(metadata):
-    """The id of a message, from its metadata."""
-    return author.hash_of(metadata)
-
-
-def keypair(name):
-    """Return a key made from a name, and its public half as in messages."""
-    device = author.Device.from_name(name)
-    return device, device.key
-
-
-def moot_of(account, domain=DOMAIN):
-    """Return a feed's root, whose signature is not checked."""
-    return author.moot_of(account, domain, author.Device.from_name("nobody")) | {"sig": "x"}
-
-
-def message_of(key, root, depth, prev, data, account, domain=DOMAIN, **metadata):
-    """Return a signed message."""
-    device, _ = key
-    tangles = metadata.pop("tangles", {root: {"depth": depth, "prev": prev}})
-    return device.write(data, tangles, account, domain, **({"accountTips": [account]} | metadata))
 
 
 def candidates(rows, authorised=None):

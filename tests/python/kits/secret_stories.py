@@ -198,7 +198,6 @@ def tell_of_networks(log):
 
 
 def secret_log():
-    """Write the lines."""
     log = SecretLog()
     tell_of_places(log)
     tell_of_fields(log)

@@ -29,7 +29,6 @@ def delete(message, key, signers, prev=("A",), depth=1, account="A", **fields):
 
 
 def question(sigkey, tips, account="A"):
-    """Build the question whether a key signs at some tips."""
     return BLANK | {"account_id": account, "sigkey": sigkey, "account_tips": tips}
 
 
@@ -59,20 +58,11 @@ def ask(messages, *questions):
     return [answer for answer, _ in verdicts_of([*messages, *questions])[len(messages) :]]
 
 
-def awaited(messages, *questions):
-    """Return the awaited ids of each question about some messages; a question with awaited ids has no answer."""
-    verdicts = verdicts_of([*messages, *questions])[len(messages) :]
-    assert all(answer is None for answer, ids in verdicts if ids is not None)
-    return [ids for _, ids in verdicts]
-
-
 def expected_of(rows):
-    """Return the expected result of each row."""
     return [(None, None) if row["message_id"] is not None else answer(rows, row) for row in rows]
 
 
 def answer(rows, asked):
-    """Return the expected answer to one question."""
     mine = [row for row in rows if row["account_id"] == asked["account_id"] and row["message_id"] is not None]
     mine.sort(key=place)
     if not any(row["is_root"] for row in mine):

@@ -14,7 +14,6 @@ LONE, OTHER_LONE = "\ud800", "\udfff"
 
 
 def post(text: str = "", **fields: Any) -> dict[str, Any]:
-    """Make a content."""
     return {"type": "post", "text": text, **fields}
 
 
@@ -129,13 +128,11 @@ COLON_NAMES = ["".join(parts) for parts in product(("", "%", ":", "25", "3A"), r
 
 
 def line(key: Any, content: Any, author: str = "@a", sequence: Any = 1, **fields: Any) -> bytes:
-    """Print an unsigned message."""
     value = {"author": author, "sequence": sequence, "content": content, **fields}
     return json.dumps({"key": key, "value": value, "timestamp": 1}).encode()
 
 
 def reply(root: str, *previous: str, name: str = "thread") -> dict[str, Any]:
-    """Make a content that claims a place in a tangle."""
     return post(tangles={name: {"root": root, "previous": list(previous)}})
 
 

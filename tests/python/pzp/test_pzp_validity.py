@@ -1,6 +1,7 @@
 """Validity of unsigned graphs: the kernel compared with the rules in plain Python."""
 
 import random
+from functools import cache
 
 import pyarrow as pa
 import pytest
@@ -33,24 +34,24 @@ def answers_of(rows):
 
 
 def expected_of(rows):
-    """Judge a tangle without cycles by recursion: find all reasons and return the first."""
+    """Judge tangles without cycles by recursion: find all reasons and return the first."""
     answers = {}
     for root in {row["set_id"] for row in rows}:
         members = {row["message_id"]: row for row in rows if row["set_id"] == root}
-        moot = members.get(root)
-        if moot is None or not moot["is_moot"] or moot["reject_reason"]:
-            moot = None
-        memo = {}
-
-        def judge(name, members=members, moot=moot, memo=memo, root=root):
-            if name not in memo:
-                memo[name] = None
-                memo[name] = decide(members[name], members, moot, judge, root)
-            return memo[name]
-
-        for name in members:
-            answers[root, name] = judge(name)
+        answers |= {(root, name): answer for name, answer in expected_in(root, members).items()}
     return answers
+
+
+def expected_in(root, members):
+    moot = members.get(root)
+    if moot is None or not moot["is_moot"] or moot["reject_reason"]:
+        moot = None
+
+    @cache
+    def judge(name):
+        return decide(members[name], members, moot, judge, root)
+
+    return {name: judge(name) for name in members}
 
 
 def decide(row, members, moot, judge, root):

@@ -206,14 +206,9 @@ def test_trusted_other_rules_do_not_apply(value):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"author": 7}, "bad_author"),
-        ({"author": None}, "bad_author"),
-        ({"sequence": 2**31}, "bad_sequence"),
-        ({"sequence": 1.5}, "bad_sequence"),
-        ({"sequence": "1"}, "bad_sequence"),
-        ({"sequence": True}, "bad_sequence"),
-        ({"content": None}, "bad_content"),
-        ({"content": []}, "bad_content"),
+        *(({"author": author}, "bad_author") for author in (7, None)),
+        *(({"sequence": sequence}, "bad_sequence") for sequence in (2**31, 1.5, "1", True)),
+        *(({"content": content}, "bad_content") for content in (None, [])),
     ],
 )
 def test_trusted_author_sequence_and_content_are_asked_for(change, reason):

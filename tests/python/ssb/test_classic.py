@@ -5,14 +5,7 @@ import base64
 import pytest
 
 from dbt_tangles.formats.json.printing import canonical_text
-from dbt_tangles.formats.ssb.classic import (
-    ORDER,
-    ORDER_AUTHOR_FIRST,
-    Reason,
-    check_form,
-    int32,
-    is_encrypted,
-)
+from dbt_tangles.formats.ssb.classic import ORDER, ORDER_AUTHOR_FIRST, Reason, check_form, is_encrypted
 from ssb_kit import ALICE, NOW, check_one, value_of, value_of_units
 
 
@@ -26,17 +19,12 @@ def reason_of(value):
     return reason
 
 
-def reordered(value, *order):
-    """The same fields in another order, signed in that order."""
-    unsigned = {name: value[name] for name in order if name != "signature"}
-    return ALICE.sign(unsigned, NOW)["value"]
-
-
 @pytest.mark.parametrize("place", range(5))
 def test_other_orders_are_bad_order(place):
     order = list(ORDER)
     order[place : place + 2] = reversed(order[place : place + 2])
-    value = reordered(value_of(), *order)
+    usual = value_of()
+    value = ALICE.sign({name: usual[name] for name in order if name != "signature"}, NOW)["value"]
     assert reason_of(value) == (None if tuple(order) == ORDER_AUTHOR_FIRST else Reason.BAD_ORDER)
     assert check_one(value)["message_id"] is not None
 
@@ -146,7 +134,6 @@ def test_sequence_of_32_bits(sequence):
 def test_infinite_sequence_is_bad_sequence():
     line = canonical_text(value_of()).replace('"sequence": 1', '"sequence": 1e400')
     assert check_one(line.encode())["check_error"] == "bad_sequence"
-    assert [int32(number) for number in (1, 1.0, True, "1", None, float("inf"), 0.5)] == [1, 1, *[None] * 5]
 
 
 @pytest.mark.parametrize("timestamp", [NOW, NOW + 0.001, 0, -1, 0.5, 1e21, 5e-324, 2**53, 12345678901234567890])

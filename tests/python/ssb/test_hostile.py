@@ -43,25 +43,11 @@ def read_doubting(line):
         assert _Verifier(VerifyOptions()).read(line, len(line)) == fast
 
 
-@BOTH_MODES
-@given(line=st.binary(max_size=200))
-def test_any_bytes(verify_signatures, line):
-    check_soundly([line], verify_signatures)
+ENVELOPE = {"key": json_values, "value": json_values | json_objects, "timestamp": json_values, "meta": json_objects}
 
 
 @BOTH_MODES
-@given(
-    document=json_values
-    | st.fixed_dictionaries(
-        {},
-        optional={
-            "key": json_values,
-            "value": json_values | json_objects,
-            "timestamp": json_values,
-            "meta": json_objects,
-        },
-    )
-)
+@given(document=json_values | st.fixed_dictionaries({}, optional=ENVELOPE))
 def test_any_json(verify_signatures, document):
     line = json.dumps(document).encode()
     check_soundly([line], verify_signatures)
@@ -94,25 +80,13 @@ def test_any_fields(verify_signatures, value, order, received):
     read_doubting(line)
 
 
-tangle_parts = st.none() | st.text(max_size=3) | st.lists(st.text(max_size=3) | st.none(), max_size=3) | json_values
+TANGLE_PART = st.none() | st.text(max_size=3) | st.lists(st.text(max_size=3) | st.none(), max_size=3) | json_values
+TANGLE = st.fixed_dictionaries({}, optional={"root": TANGLE_PART, "previous": TANGLE_PART}) | json_values
+CLAIMS = {"tangles": st.dictionaries(names, TANGLE) | json_values, "root": TANGLE_PART, "branch": TANGLE_PART}
+CLAIMS |= {"secret": json_values, "oldSecrets": json_values}
 
 
-@given(
-    content=st.fixed_dictionaries(
-        {"type": st.just("post")},
-        optional={
-            "tangles": st.dictionaries(
-                names,
-                st.fixed_dictionaries({}, optional={"root": tangle_parts, "previous": tangle_parts}) | json_values,
-            )
-            | json_values,
-            "root": tangle_parts,
-            "branch": tangle_parts,
-            "secret": json_values,
-            "oldSecrets": json_values,
-        },
-    )
-)
+@given(content=st.fixed_dictionaries({"type": st.just("post")}, optional=CLAIMS))
 def test_any_claims(content):
     line = json.dumps({"key": "%x", "value": value_of(content)}).encode()
     check_soundly([line], True)
@@ -140,7 +114,6 @@ def test_fast_way_equals_exact_way_on_real_messages():
 
 
 def deep(depth, inner="1"):
-    """Nest arrays to a depth."""
     return "[" * depth + inner + "]" * depth
 
 

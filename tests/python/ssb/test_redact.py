@@ -27,12 +27,10 @@ PRINTED = [json.dumps(content) for content in (ROOT_INIT, EPOCH_INIT, ADD, EXCLU
 
 
 def redact(content):
-    """Return a content without its secrets."""
     return Redaction(content).value(content)
 
 
 def forms(raw):
-    """List the spellings of 32 bytes."""
     plain, url = base64.b64encode(raw).decode(), base64.urlsafe_b64encode(raw).decode()
     digits = raw.hex()
     mixed = "".join(digit.upper() if place % 3 else digit for place, digit in enumerate(digits))
@@ -202,17 +200,7 @@ def test_only_group_contents_hold_secrets():
     """A post may use the word `secret` for another purpose."""
     for content in [{"type": "group/init"}, [[], ["x", [{"type": "group/"}]]]]:
         assert has_secrets(content)
-    for content in [
-        {"type": "post"},
-        {"type": "group"},
-        {"type": 7},
-        {"type": None},
-        {},
-        "group/",
-        ["group/"],
-        [{}],
-        None,
-    ]:
+    for content in (*({"type": kind} for kind in ("post", "group", 7, None)), {}, "group/", ["group/"], [{}], None):
         assert not has_secrets(content)
     content = {"type": "post", "secret": SECRET, "key": SECRET}
     assert json.loads(check_one(value_of(content))["content"]) == content
@@ -268,14 +256,12 @@ def leaky_contents(draw):
 
 
 def at(content, path):
-    """Return the part of a content at a path."""
     for key in path:
         content = content[key]
     return content
 
 
 def is_secret(text):
-    """Whether a string makes its bytes a secret."""
     return len(text) == 44 and "=" in text
 
 

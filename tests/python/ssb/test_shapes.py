@@ -43,11 +43,7 @@ def test_envelopes(document, claimed, received):
     [
         {"sync": True},
         {"key": KEY},
-        {"key": KEY, "value": None},
-        {"key": KEY, "value": KEY},
-        {"key": KEY, "value": [VALUE]},
-        {"key": KEY, "value": {}},
-        {"key": KEY, "value": {"sync": True}},
+        *({"key": KEY, "value": value} for value in (None, KEY, [VALUE], {}, {"sync": True})),
         {"seq": 7, "value": {"key": KEY, "value": 7}},
         {"id": KEY, "msg": {"data": None, "metadata": {}, "sigkey": "x", "sig": "x"}},
         {"timeline": "a", "event": "b", "after": [], "author": "x", "arrival": 1},
@@ -60,12 +56,12 @@ def test_documents_without_a_message_are_not_a_message(document):
     assert (row["check_error"], row["message_id"], row["is_usable"]) == ("not_a_message", None, False)
 
 
+SHOWN, OLD_META = {**SEALED, "content": SECRET}, {"cyphertext": BOXED, "private": True}
+META = {"private": True, "originalContent": BOXED, "encryptionFormat": "box"}
 SSB_DB = {
-    **SEALED,
-    "content": SECRET,
+    **SHOWN,
     "meta": {"private": True, "original": {"content": BOXED}, "unbox": "key"},
-    "cyphertext": BOXED,
-    "private": True,
+    **OLD_META,
     "unbox": "key",
 }
 
@@ -76,17 +72,9 @@ SSB_DB = {
         {"key": KEY, "value": SSB_DB, "timestamp": NOW},
         SSB_DB,
         {"key": KEY, "value": {name: SSB_DB[name] for name in (*SEALED, "meta")}, "timestamp": NOW},
-        {"key": KEY, "value": {**SEALED, "content": SECRET, "cyphertext": BOXED, "private": True}, "timestamp": NOW},
-        {
-            "key": KEY,
-            "value": {**SEALED, "content": SECRET},
-            "timestamp": NOW,
-            "meta": {"private": True, "originalContent": BOXED, "encryptionFormat": "box"},
-        },
-        {
-            "seq": 1,
-            "value": {"key": KEY, "value": {**SEALED, "content": SECRET}, "meta": {"originalContent": BOXED}},
-        },
+        {"key": KEY, "value": {**SHOWN, **OLD_META}, "timestamp": NOW},
+        {"key": KEY, "value": SHOWN, "timestamp": NOW, "meta": META},
+        {"seq": 1, "value": {"key": KEY, "value": SHOWN, "meta": {"originalContent": BOXED}}},
     ],
     ids=["ssb_db", "ssb_db_bare", "ssb_db_meta_only", "ssb_db_old", "ssb_db2", "ssb_db2_raw_log"],
 )
@@ -117,11 +105,7 @@ def test_forged_decryption_of_another_message_does_not_verify():
 @pytest.mark.parametrize(
     "extra",
     [
-        {"meta": None},
-        {"meta": 7},
-        {"meta": {}},
-        {"meta": {"original": 7}},
-        {"meta": {"original": {}}},
+        *({"meta": meta} for meta in (None, 7, {}, {"original": 7}, {"original": {}})),
         {"cyphertext": 7, "private": True},
         {"cyphertext": BOXED},
         {"private": True},
@@ -163,14 +147,3 @@ def test_variants_of_the_peers():
         assert (row["check_error"], row["is_usable"]) == (reason, reason is None), said
         assert row["message_id"] == (said["id"] if reason is None else None), said
         assert (row["is_encrypted"], row["is_decrypted"]) == ("unboxed" in said["variant"],) * 2, said
-
-
-def test_pretty_printed_log():
-    """Records of several lines, separated by blank lines, as the command line client prints them."""
-    text = b"\n".join(read_lines("variants_pretty.txt"))
-    rows = check([record for record in text.split(b"\n\n") if record.strip()])
-    by_key = {row["message_id"]: row for row in check(read_lines("small.jsonl")) if row["is_usable"]}
-    assert len(rows) == 10
-    for row in rows:
-        assert row["is_usable"]
-        assert {**row, "line": 0} == {**by_key[row["message_id"]], "line": 0}

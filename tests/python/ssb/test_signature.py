@@ -14,12 +14,10 @@ FIELD = 2**255 - 19
 
 
 def feed_id(key):
-    """Write a public key as a feed id."""
     return f"@{base64.b64encode(key).decode()}.ed25519"
 
 
 def signature_text(signature):
-    """Write 64 bytes as a signature."""
     return base64.b64encode(signature).decode() + ".sig.ed25519"
 
 
@@ -107,11 +105,8 @@ def test_hmac_key_does_not_change_the_id():
         ALICE.feed_id.replace(".ed25519", ".sha256"),
         ALICE.feed_id + "\n",
         ALICE.feed_id[:44] + "A" + ALICE.feed_id[45:],
-        "@" + "A" * 42 + "B=.ed25519",
-        "@" + "A" * 42 + "==.ed25519",
-        "@" + "A" * 41 + "\n" + "A=.ed25519",
-        "@" + "-" * 42 + "A=.ed25519",
-        "@" + "é" * 42 + "A=.ed25519",
+        *(f"@{'A' * 41}{end}=.ed25519" for end in ("AB", "A=", "\nA")),
+        *(f"@{odd * 42}A=.ed25519" for odd in "-é"),
         "x" * 100_000,
     ],
 )
@@ -133,27 +128,12 @@ def test_signature_is_decoded():
 @pytest.mark.parametrize(
     "signature",
     [
-        None,
-        7,
-        ["A" * 86 + "==.sig.ed25519"],
-        "",
+        *(None, 7, "", ["A" * 86 + "==.sig.ed25519"]),
+        *("A" * 86 + f"=={end}" for end in (".sig.ed25519\n", ".sig.ed25519 ", "xsig.ed25519", ".sigxed25519")),
+        *(text + "==.sig.ed25519" for text in ("A" * 82, "A" * 90, "A" * 85 + "B", "=" * 86)),
         "A" * 88 + ".sig.ed25519",
-        "A" * 85 + "B==.sig.ed25519",
-        "A" * 86 + "==.sig.ed25519\n",
-        "A" * 86 + "==.sig.ed25519 ",
-        "A" * 86 + "==xsig.ed25519",
-        "A" * 86 + "==.sigxed25519",
-        "A" * 82 + "==.sig.ed25519",
-        "A" * 90 + "==.sig.ed25519",
-        "A" * 20 + "-" + "A" * 65 + "==.sig.ed25519",
-        "A" * 20 + "=" + "A" * 65 + "==.sig.ed25519",
-        "A" * 20 + "==" + "A" * 64 + "==.sig.ed25519",
-        "A" * 20 + "====" + "A" * 62 + "==.sig.ed25519",
-        "=" * 86 + "==.sig.ed25519",
-        "A" * 20 + "\n" + "A" * 65 + "==.sig.ed25519",
-        "A" * 20 + "é" + "A" * 65 + "==.sig.ed25519",
-        "A" * 20 + "\ud800" + "A" * 65 + "==.sig.ed25519",
-        "A" * 20 + "\0" + "A" * 65 + "==.sig.ed25519",
+        *(("A" * 20 + odd).ljust(86, "A") + "==.sig.ed25519" for odd in ("-", "=", "==", "====")),
+        *(("A" * 20 + odd).ljust(86, "A") + "==.sig.ed25519" for odd in ("\n", "é", "\ud800", "\0")),
     ],
 )
 def test_malformed_signatures_are_not_decoded(signature):

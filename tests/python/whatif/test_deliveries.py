@@ -1,5 +1,7 @@
 """Deliveries: each by a worked example, and what all of them promise."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -24,20 +26,10 @@ FEED = np.array([0, 1, 0, 2, 1, 0], np.int32)
 TIME = np.arange(1.0, 7)
 
 
-class Chances:
-    """Stands in for a random generator."""
-
-    def __init__(self, *chances: float) -> None:
-        self.chances = chances
-
-    def random(self, count: int) -> np.ndarray:
-        """Return the first chances."""
-        return np.array(self.chances[:count])
-
-
 def test_each_round_takes_a_feed_that_still_has_an_item():
     """The feeds are (0 2 5), (1 4) and (3); the third is empty after the first round, then the second one."""
-    found = shuffled(FEED, Chances(0.9, 0.5, 0.5, 0.9, 0.0, 0.0))
+    chances = np.array([0.9, 0.5, 0.5, 0.9, 0.0, 0.0])
+    found = shuffled(FEED, SimpleNamespace(random=lambda count: chances[:count]))
     assert found.arrived.tolist() == [3, 1, 4, 0, 2, 5] and found.time.tolist() == TIME.tolist()
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from base_tables import drawing, rows_of, table_of
 from dbt_tangles.algorithms.autobase.bases import number_bases
 from dbt_tangles.algorithms.timeline.edits import edit_stream
 from dbt_tangles.algorithms.timeline.replica import Replica, follow
@@ -18,19 +19,14 @@ from dbt_tangles.whatif.measures import MOMENTS, Replay, compare, disagreement, 
 GARDEN = [("plan", [], "a"), ("harvest", ["seeds", "water"], "b"), ("seeds", ["plan"], "a"), ("water", ["plan"], "c")]
 
 
-def lines(*documents: dict) -> list[pa.RecordBatch]:
-    raws = [json.dumps(document).encode() for document in documents]
-    columns = {"source_file": ["log"] * len(raws), "line": range(1, len(raws) + 1), "raw": raws}
-    columns |= {"raw_length": list(map(len, raws)), "fault": [None] * len(raws), "fault_detail": [None] * len(raws)}
-    return [pa.RecordBatch.from_pydict(columns, LINE_SCHEMA)]
-
-
 def read(events, max_previous=None, tie_break=None):
-    documents = [
-        {"timeline": "garden", "event": event, "after": after, "author": author, "arrival": number}
-        for number, (event, after, author) in enumerate(events)
-    ]
-    return logs.admit(logs.read_events(iter(lines(*documents)), max_previous), tie_break)
+    rows = []
+    for number, (event, after, author) in enumerate(events):
+        document = {"timeline": "garden", "event": event, "after": after, "author": author, "arrival": number}
+        raw = json.dumps(document).encode()
+        rows.append({"source_file": "log", "line": number + 1, "raw": raw, "raw_length": len(raw)})
+    lines = pa.RecordBatch.from_pylist(rows, LINE_SCHEMA)
+    return logs.admit(logs.read_events(iter([lines]), max_previous), tie_break)
 
 
 def order(events, **rules) -> list[str]:
@@ -147,28 +143,9 @@ def test_kinds_of_causes():
 # ---------------------------------------------------------------------------------------------------------------------
 # Bases
 
-A, B, C = ("a" * 64, "b" * 64, "c" * 64)
-LISTS = {"previous": pa.list_(pa.string()), "indexers": pa.list_(pa.string())}
-LISTS["start"] = pa.list_(pa.struct({"writer": pa.string(), "length": pa.int32()}))
 
-
-def base(*nodes, indexers=(A, B)):
-    rows = [
-        {
-            "base_id": "base",
-            "node_id": f"{writer}:{length}",
-            "writer": writer,
-            "length": length,
-            "previous": [f"{each}:{n}" for each, n in previous],
-            "batch": 1,
-            "is_relayed": False,
-            "indexers": None if number else indexers,
-            "start": None,
-        }
-        for number, (writer, length, previous) in enumerate(nodes)
-    ]
-    columns = {name: pa.array([row[name] for row in rows], LISTS.get(name)) for name in rows[0]}
-    return number_bases(pa.table(columns))
+def base(indexers: str, words: str):
+    return number_bases(table_of(rows_of("base", drawing(indexers, words))))
 
 
 def arrive(*order) -> Delivery:
@@ -176,8 +153,8 @@ def arrive(*order) -> Delivery:
 
 
 def test_an_earlier_writer_undoes_a_later_one():
-    """Both roots are unsettled, and the one of a comes first: b:1 is undone when a:1 arrives after it."""
-    numbered = base((A, 1, []), (B, 1, []))
+    """Both roots are unsettled, and the one of A comes first: B1 is undone when A1 arrives after it."""
+    numbered = base("AB", "A1 B1")
     late = bases.replay(numbered, arrive(1, 0), np.array([1, 2]))
     assert late.changes.tolist() == [0, 1] and late.facts == {"rebases": 1} and late.settled.tolist() == [0, 0]
     assert [each.tolist() for each in late.orders] == [[1], [0, 1]]
@@ -185,24 +162,24 @@ def test_an_earlier_writer_undoes_a_later_one():
 
 
 def test_a_node_is_used_once_all_before_it_are_there():
-    numbered = base((A, 1, []), (C, 1, [(A, 1)]), (A, 2, [(A, 1), (C, 1)]), indexers=(A,))
+    numbered = base("A", "A1 C1:A1 A2:C1")
     assert numbered.row.tolist() == [0, 2, 1]  # by writer and length
     assert bases.usable_from(numbered, np.array([2, 1, 0])).tolist() == [3, 3, 3]
     replay = bases.replay(numbered, arrive(1, 0, 2), np.array([1, 2, 3]))
     assert [len(each) for each in replay.orders] == [0, 2, 3] and replay.changes.sum() == 0
-    # The only indexer settles its own nodes at once, and the node of c with the one that follows it.
+    # The only indexer settles its own nodes at once, and the node of C with the one that follows it.
     assert replay.settled.tolist() == [3, 2, 3]
 
 
 def random_base(count: int, seed: int):
     """Let three indexers and a further writer append in turn, each after its own node and those that it knows."""
-    rng, tips, nodes = np.random.default_rng(seed), {}, []
+    rng, tips, words = np.random.default_rng(seed), {}, []
     for _ in range(count):
-        writer = (A, B, C, "d" * 64)[rng.integers(4)]
-        known = [tip for tip in tips.items() if tip[0] == writer or rng.random() < 0.6]
-        nodes.append((writer, tips.get(writer, 0) + 1, known))
+        writer = "ABCD"[rng.integers(4)]
+        heads = [f"{other}{length}" for other, length in tips.items() if other != writer and rng.random() < 0.6]
         tips[writer] = tips.get(writer, 0) + 1
-    return base(*nodes, indexers=(A, B, C)), logs.number_feeds([writer for writer, *_ in nodes])
+        words.append(f"{writer}{tips[writer]}:{','.join(heads)}")
+    return base("ABC", " ".join(words)), logs.number_feeds([word[0] for word in words])
 
 
 @pytest.mark.parametrize("delivery", [SHUFFLED, DELAYS])
