@@ -26,6 +26,7 @@ def node_id(i: Id) -> str:
 
 
 def rows_of(base_id: str, base: Base, start: dict[bytes, int] | None = None) -> list[dict]:
+    indexers = sorted(key.hex() for key in base.indexers)
     return [
         {
             "base_id": base_id,
@@ -35,7 +36,7 @@ def rows_of(base_id: str, base: Base, start: dict[bytes, int] | None = None) -> 
             "previous": sorted(map(node_id, base.previous(i))),
             "batch": node.batch,
             "is_relayed": node.is_relayed,
-            "indexers": sorted(key.hex() for key in base.indexers),
+            "indexers": indexers,
             "start": start and [{"writer": key.hex(), "length": length} for key, length in sorted(start.items())],
         }
         for i, node in base.nodes.items()
@@ -56,33 +57,3 @@ def named_bases(draw) -> dict[str, Base]:
         if base.nodes:
             found[f"base {at}"] = base
     return found
-
-
-def chain_table(
-    base_id: str, writers: int, nodes: int, indexers: int | None = None, rng: random.Random | None = None
-) -> pa.Table:
-    """Build a chain that writers extend by turns or at random: each node follows the node before."""
-    keys = [f"{at:064x}" for at in range(writers)]
-    turns = [rng.randrange(writers) if rng else turn % writers for turn in range(nodes)]
-    length, own = [0] * writers, [-1] * writers
-    ids, lengths, previous = [], [], []
-    for turn, writer in enumerate(turns):
-        length[writer] += 1
-        lengths.append(length[writer])
-        previous.append(sorted({ids[p] for p in (turn - 1, own[writer]) if p >= 0}))
-        own[writer] = turn
-        ids.append(f"{keys[writer]}:{length[writer]}")
-    return pa.table(
-        {
-            "base_id": pa.repeat(base_id, nodes),
-            "node_id": ids,
-            "writer": [keys[writer] for writer in turns],
-            "length": pa.array(lengths, pa.int32()),
-            "previous": pa.array(previous, pa.list_(pa.string())),
-            "batch": pa.repeat(pa.scalar(1, pa.int32()), nodes),
-            "is_relayed": pa.repeat(False, nodes),
-            "indexers": pa.array([keys[:indexers]] * nodes, pa.list_(pa.string())),
-            "start": pa.nulls(nodes, results_of_bases.reads.field("start").type),
-        },
-        schema=results_of_bases.reads,
-    )
