@@ -12,12 +12,11 @@ import pytest
 
 from base_arrays import arrays_of, ordered
 from base_results import COLUMNS, NO_LIMIT, results
-from base_tables import rows_of, table_of
+from base_tables import rows_of, simulate, table_of
 from dbt_tangles.algorithms.autobase.base_graphs import Graphs, first_followers, index_graphs, with_clocks
 from dbt_tangles.algorithms.autobase.quorums import quorums
 from dbt_tangles.algorithms.autobase.results import results_of_bases
 from large_bases import Turns, in_rounds, in_turns, large_base, large_table
-from rule_search import simulate
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from autobase_oracle import Base, Id, Node
 from dbt_tangles.algorithms.autobase.results import results_of_bases
-from rule_search import simulate
 
 
 def drawing(indexers: str, words: str, relayed: str = "") -> Base:
@@ -47,13 +46,42 @@ def table_of(rows: list[dict]) -> pa.Table:
     return pa.Table.from_pylist(rows, results_of_bases.reads)
 
 
+def simulate(
+    rng: random.Random,
+    indexers: int,
+    others: int = 0,
+    relayed: int = 0,
+    steps: int = 12,
+    batches: float = 0.0,
+) -> Base:
+    """Let writers write on top of the nodes they know, and learn the nodes of another writer or the past of one."""
+    keys = [letter.encode() for letter in "abcdefghijklm"[: indexers + others + relayed]]
+    rng.shuffle(keys)
+    base = Base(tuple(sorted(keys[:indexers])), {})
+    past: dict[Id, frozenset[Id]] = {}
+    knows: dict[bytes, frozenset[Id]] = {key: frozenset() for key in keys}
+    for _ in range(steps if keys else 0):
+        key, other = rng.choice(keys), rng.choice(keys)
+        heard = sorted(i for i in knows[other] if base.nodes[i].batch == 1)
+        if heard:
+            knows[key] |= past[rng.choice(heard)] if rng.random() < 0.3 else knows[other]
+        if rng.random() < 0.3:
+            continue
+        for left in range(rng.randint(2, 3) if rng.random() < batches else 1, 0, -1):
+            heads = [i for i in sorted(knows[key]) if not any(i in past[j] for j in knows[key] if j != i)]
+            i = Id(key, sum(j.writer == key for j in knows[key]) + 1)
+            base.nodes[i] = Node(i, tuple(heads), left, key in keys[indexers + others :])
+            past[i] = knows[key] | {i}
+            knows[key] = past[i]
+    return base
+
+
 @st.composite
-def named_bases(draw) -> dict[str, Base]:
+def bases(draw) -> Base:
+    """Draw a base, from whose end the last nodes of a batch may be absent."""
     rng = random.Random(draw(st.integers(0, 2**64)))
-    found = {}
-    for at in range(draw(st.integers(0, 4))):
-        sizes = draw(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 1), st.integers(0, 30)))
-        base = simulate(rng, *sizes, batches=draw(st.sampled_from([0.0, 0.3])))
-        if base.nodes:
-            found[f"base {at}"] = base
-    return found
+    sizes = draw(st.tuples(st.integers(0, 5), st.integers(0, 2), st.integers(0, 1), st.integers(0, 40)))
+    base = simulate(rng, *sizes, batches=draw(st.sampled_from([0.0, 0.3])))
+    followed = {p for i in base.nodes for p in base.previous(i)}
+    ends = {i for i in sorted(base.nodes.keys() - followed) if rng.random() < 0.3}
+    return base.cut(base.nodes.keys() - ends)
