@@ -133,15 +133,14 @@ def test_any_order_of_rows(some, random):
     assert reduced_rows(rows) == first
     assert [row["root_id"] for row in first] == [f"root {number}" for number in range(len(some))]
     for row, members in zip(first, some, strict=True):
-        record = reduce_record(members, STRATEGIES)
-        assert (row["status"], row["tips"], len(row["left_out"])) == (
-            record.status,
-            record.tips,
-            len(record.left_out),
-        )
-        assert [(f["field"], f["value"], f["set_by"]) for f in row["fields"]] == [
-            (f.field, f.value, f.set_by) for f in record.fields
-        ]
+        assert plain(row)[2:] == plain(reduce_record(members, STRATEGIES))
+
+
+def plain(value):
+    """Convert rows and tuples to lists of their values."""
+    if isinstance(value, dict | list | tuple):
+        return [plain(part) for part in (value.values() if isinstance(value, dict) else value)]
+    return value
 
 
 ODD_KEYS = st.sampled_from(
