@@ -1,14 +1,11 @@
 """The committed fixtures state what the design document says and what real peers answered."""
 
-import gzip
-import json
 from functools import partial
 
 import fixture_seeds
-from conftest import DATA
+from log_files import read_cases
 
 expected = partial(fixture_seeds.expected, "autobase")
-
 
 # The names of the document's examples in the vectors.
 VECTORS = {
@@ -21,11 +18,6 @@ VECTORS = {
 }
 
 
-def vectors():
-    with gzip.open(DATA / "autobase" / "design.jsonl.gz", "rt") as file:
-        return {case["id"]: case for case in map(json.loads, file)}
-
-
 def order_of(statement, example, observer):
     """Return an observer's nodes in order, with their columns."""
     rows = expected(statement, example=example, observer=observer)
@@ -34,7 +26,7 @@ def order_of(statement, example, observer):
 
 
 def test_every_statement_of_the_document_is_expected():
-    docs = {VECTORS[case_id]: case["doc"] for case_id, case in vectors().items()}
+    docs = {VECTORS[case["id"]]: case["doc"] for case in read_cases("autobase/design.jsonl.gz")}
 
     def design(example, observer="all"):
         return [node for node, _ in order_of("autobase_views_design", example, observer)]

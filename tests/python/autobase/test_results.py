@@ -1,7 +1,6 @@
-"""All results of bases, compared with the oracles on sets, in any order of rows and any chunks; limits; large bases."""
+"""All results of bases, compared with the oracles on sets, in any order of rows and any chunks; limits."""
 
 import random
-import time
 
 import pyarrow as pa
 import pytest
@@ -11,18 +10,19 @@ from hypothesis import strategies as st
 import autobase_oracle as oracle
 from autobase_oracle import Base
 from base_results import NO_LIMIT, plain_results, results, views
-from base_tables import chain_table, drawing, named_bases, rows_of, table_of
-from dbt_tangles.algorithms.autobase import design, quorums, unsettled
+from base_tables import bases, drawing, rows_of, simulate, table_of
+from dbt_tangles.algorithms.autobase import design, quorums, unsettled, view_changes
 from dbt_tangles.algorithms.autobase import results as kernel
 from dbt_tangles.algorithms.autobase.results import results_of_bases
 from dbt_tangles.kernel_runtime import output
-from rule_search import simulate
+from large_bases import in_rounds, in_turns, large_table
 
 RULES = ("autobase", "design")
 
 
-@given(named_bases(), st.randoms(use_true_random=True), st.integers(1, 5), st.sampled_from(RULES))
-def test_results_agree_with_the_oracles_in_any_order_of_rows(named, rng, degree, rule):
+@given(st.lists(bases(), max_size=4), st.randoms(use_true_random=True), st.integers(1, 5), st.sampled_from(RULES))
+def test_results_agree_with_the_oracles_in_any_order_of_rows(drawn, rng, degree, rule):
+    named = {f"base {at}": base for at, base in enumerate(drawn) if base.nodes}
     rows = [row for base_id, base in named.items() for row in rows_of(base_id, base)]
     rng.shuffle(rows)
     table = table_of(rows)
@@ -83,7 +83,7 @@ def test_limits_of_the_documents_rule_and_of_clocks(monkeypatch):
     monkeypatch.setattr(design, "DESIGN_LIMIT", 15)
     monkeypatch.setattr(kernel, "DESIGN_FOLLOW_LIMIT", 9)
     sizes = {"small": 9, "medium": 15, "large": 16}
-    table = pa.concat_tables([chain_table(name, 3, size) for name, size in sizes.items()])
+    table = pa.concat_tables([large_table(name, 3, in_turns(3, size)) for name, size in sizes.items()])
     found = results(table, rule="design")
     assert {row[0] for row in found["view"]} == {row[0] for row in found["unsettled"]} == {"small", "medium"}
     assert {row[0] for row in found["change"] if row[-1]} == {"medium", "large"}
@@ -93,6 +93,22 @@ def test_limits_of_the_documents_rule_and_of_clocks(monkeypatch):
     for kind in ("view", "quorum", "unsettled"):
         assert {row[0] for row in found[kind]} == {"small", "medium"}
     assert {row[0] for row in found["head"]} == sizes.keys()
+
+
+def test_an_observer_beyond_the_step_limit_is_left_out(monkeypatch):
+    table = large_table("b", 5, in_rounds(5, 30))
+    whole = {row[2]: row for row in results(table)["change"]}
+    monkeypatch.setattr(view_changes, "STEPS_PER_NODE", 0)
+    monkeypatch.setattr(view_changes, "MORE_STEPS", 5 * 300)
+    found = results(table)["change"]
+    cut = {row[1]: row for row in found if row[-1]}
+    assert len(cut) == 5
+    first_cut = {observer: int(row[2].split(":")[1]) for observer, row in cut.items()}
+    for observer, row in cut.items():
+        assert row[3:] == (None, None, None, None, [], 30 - first_cut[observer] + 1)
+        assert 1 < first_cut[observer] < 30
+    before = {row[2]: row for row in found if not row[-1]}
+    assert before == {at: row for at, row in whole.items() if int(at.split(":")[1]) < first_cut[row[1]]}
 
 
 def test_inconsistent_tables_are_refused():
@@ -116,44 +132,3 @@ def test_inconsistent_tables_are_refused():
     loop = [{**row, "indexers": [], "previous": [other["node_id"]]} for row, other in ((rows[0], rows[1]), rows[1::-1])]
     with pytest.raises(ValueError, match="cycle"):
         results(table_of(loop))
-
-
-def counted(table: pa.Table, row_limit: int = NO_LIMIT) -> tuple[dict[str, int], float]:
-    """Return the number of rows of each kind, and the CPU seconds."""
-    results(table_of(rows_of("b", simulate(random.Random(8), 3))))
-    begin = time.process_time()
-    found: dict[str, int] = {}
-    for batch in results_of_bases(table, row_limit, 3):
-        kind = batch["row_kind"][0].as_py()
-        found[kind] = found.get(kind, 0) + batch.num_rows
-        if kind == "view":
-            found["confirmed"] = found.get("confirmed", 0) + batch["is_confirmed"].true_count
-    return found, time.process_time() - begin
-
-
-@pytest.mark.long
-def test_a_chain_of_200_000():
-    found, seconds = counted(chain_table("b", 9, 200_000), 100_000)
-    assert (found["view"], found["confirmed"]) == (200_000, 200_000 - 8)
-    assert found["quorum"] == sum(200_000 - 4 * degree for degree in (1, 2, 3))
-    assert seconds < 20
-
-
-@pytest.mark.long
-def test_10_000_bases():
-    rng = random.Random(9)
-    drawn = [rows_of("", simulate(rng, 3, 1, 0, 27)) for _ in range(100)]
-    table = table_of([{**row, "base_id": f"base {at}"} for at in range(10_000) for row in drawn[at % 100]])
-    assert len(table) > 150_000
-    found, seconds = counted(table, 10_000)
-    assert 0 < found["confirmed"] < found["view"]
-    assert seconds < 240
-
-
-@pytest.mark.long
-def test_200_writers_in_a_random_chain():
-    """Each of 201 observers sees nearly all nodes; each confirmation is a question about 200 indexers."""
-    found, seconds = counted(chain_table("b", 200, 4_000, rng=random.Random(1)))
-    assert (found["view"], found["confirmed"]) == (762_956, 704_240)
-    assert found["change"] > 3_000
-    assert seconds < 240

@@ -8,15 +8,15 @@ import pytest
 
 from dbt_tangles.algorithms.graph.concurrency import Concurrency, concurrency
 from dbt_tangles.algorithms.graph.orders import Dag
-from graph_oracle import arrays_of
 
 
 def dag_of(links: list[list[int]], sizes: list[int], seed: int = 0) -> Dag:
     """Number the members as given; their ids have a random order."""
-    graph_start, start, previous = arrays_of(links, sizes)
+    graph_start, start = np.cumsum([0, *sizes]), np.cumsum([0, *map(len, links)])
     ends = itertools.pairwise(graph_start)
-    nodes = [random.Random(seed).sample(range(first, end), end - first) for first, end in ends]
-    return Dag(graph_start, np.array([node for graph in nodes for node in graph], np.int32), start, previous)
+    nodes = [node for first, end in ends for node in random.Random(seed).sample(range(first, end), end - first)]
+    previous = [p for listed in links for p in listed]
+    return Dag(graph_start, np.array(nodes, np.int32), start, np.array(previous, np.int32))
 
 
 def listed(found: Concurrency) -> list[list[int]]:
@@ -79,7 +79,7 @@ def test_a_graph_above_the_limit_has_no_results():
     """The limit leaves out the whole graph, no other graph, and no chain."""
     star, chain = [[], *([0] for _ in range(4))], [[], *([304 + m] for m in range(1, 600))]
     large = [[5 + p for p in previous] for previous in history(random.Random(3), [300])]
-    links, sizes = star + large + [[p for p in previous] for previous in chain], [5, 300, 600]
+    links, sizes = star + large + chain, [5, 300, 600]
     author, sequence = np.zeros(905, np.int32), np.arange(905, dtype=np.int32)
     dag = dag_of(links, sizes)
     found = concurrency(dag, redundant(links), author, sequence, most_steps=100)

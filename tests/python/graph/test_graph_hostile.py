@@ -37,6 +37,24 @@ def test_cycle_of_a_hundred_thousand():
     assert order(answers, "position") == ["root"]
 
 
+def test_only_the_first_causes_are_kept():
+    links = {"root": None} | {f"{number:03}": [] for number in range(300)}
+    links |= {"merge": [f"{number:03}" for number in range(299, 49, -1)], "next": ["merge", "007"]}
+    answers = answers_of(thread(links))
+    assert answers["merge"]["blocked_by"] == [f"{number:03}" for number in range(50, 150)]
+    assert answers["next"]["blocked_by"] == ["007", *answers["merge"]["blocked_by"][:99]]
+
+
+def test_a_long_chain_behind_a_missing_node():
+    names = [f"{number:06}" for number in range(200_000)]
+    links = {"root": None} | {name: [before] for before, name in zip(["gone", *names], names, strict=False)}
+    found = walked(table_of(thread(links)))
+    reasons = [answer["set_aside_reason"] for answer in found[1:]]
+    assert reasons == ["missing_previous", *["previous_set_aside"] * (len(names) - 1)]
+    assert {tuple(answer["blocked_by"]) for answer in found[1:]} == {("gone",)}
+    assert [answer["missing_previous"] for answer in found] == [None, ["gone"], *([[]] * (len(names) - 1))]
+
+
 def test_ten_thousand_previous():
     """A fan merged by one node, which lists each reply twice, and the root."""
     n = 10_000
@@ -87,11 +105,8 @@ def test_colliding_hashes_change_nothing(monkeypatch):
     for module in ("dense_ids", "links"):
         name = f"dbt_tangles.columns.{module}.hash_strings"
         monkeypatch.setattr(name, lambda column, keys: real(column, keys) % np.uint64(4))
-    rows = [
-        DEFAULTS | row | {"graph_id": f"{i % 7}"} for i, row in enumerate(thread({f"{i}": ["0"] for i in range(70)}))
-    ]
-    for row in rows[:7]:
-        row["is_root"] = True
+    rows = thread({f"{i}": ["0"] for i in range(70)})
+    rows = [DEFAULTS | row | {"graph_id": f"{i % 7}", "is_root": i < 7} for i, row in enumerate(rows)]
     assert walked(table_of(rows)) == naive_walk(rows)
 
 

@@ -10,22 +10,19 @@ from hypothesis import strategies as st
 
 from dbt_tangles.algorithms.graph.ancestors import ancestor_pairs
 from dbt_tangles.algorithms.graph.clocks import author_clocks
-from dbt_tangles.algorithms.graph.walk import walk
-from graph_logs import known_rows, logs
+from graph_logs import graph_of, known_rows, logs
 from graph_oracle import DEFAULTS, listed, members_of, naive_clocks, naive_pairs, naive_walk, table_of, walked
 
 
 def in_pieces(rows: list[dict], seed: int) -> pa.Table:
-    """Make a table whose columns have chunks of different sizes, some of them slices of longer arrays."""
+    """Make a table whose columns have chunks of different sizes, which are slices of longer arrays."""
     table = table_of(rows)
     random_ = random.Random(seed)
     columns = []
     for column in table.columns:
         cuts = sorted(random_.randrange(len(rows) + 1) for _ in range(2))
-        ends = zip([0, *cuts], [*cuts, len(rows)], strict=True)
-        parts = [column.slice(at, end - at).combine_chunks() for at, end in ends]
         whole = column.combine_chunks()
-        parts = [whole.slice(0, len(parts[0])), *parts[1:]]
+        parts = [whole.slice(at, end - at) for at, end in itertools.pairwise([0, *cuts, len(rows)])]
         columns.append(pa.chunked_array(parts, type=column.type))
     return pa.table(columns, names=table.column_names)
 
@@ -43,7 +40,7 @@ def test_given_depths_are_checked(rows, strict, data):
     members = known_rows(rows, answers)
     graphs = data.draw(st.sets(st.sampled_from([graph_of(row) for row in members] or [()])))
     known = [row for row in members if graph_of(row) in graphs]
-    assert walked(mixed(rows, known), strict) == answers
+    assert walked(table_of(rows + known), strict) == answers
     others = [row | {"known_depth": -1} for row, answer in zip(rows, answers, strict=True) if answer["depth"] is None]
     others = [row for row in others if graph_of(row) in {graph_of(other) for other in known}]
     others.append({"graph_kind": "t", "graph_id": "A", "node_id": "nobody at all", "known_depth": -1})
@@ -54,16 +51,7 @@ def test_given_depths_are_checked(rows, strict, data):
     else:
         known[known.index(at)] = at | {"known_depth": wrong}
     with pytest.raises(ValueError, match="given depth"):
-        walked(mixed(rows, known), strict)
-
-
-def graph_of(row: dict) -> tuple:
-    return row["graph_kind"], row["graph_id"]
-
-
-def mixed(rows: list[dict], known: list[dict]) -> pa.Table:
-    """Make a table of candidates, and of the depths of members."""
-    return pa.Table.from_pylist([DEFAULTS | row for row in rows] + known, walk.reads)
+        walked(table_of(rows + known), strict)
 
 
 @given(logs(), st.booleans(), st.integers(0, 9), st.sampled_from([1, 2, 7, 10**6]), st.sampled_from([1, 5, 10**6]))

@@ -1,19 +1,17 @@
 """Graphs too large for memory, or for a task: the same rows from disk, and a reason instead of a crash."""
 
-import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dbt_tangles.algorithms.graph.members import GRAPH
 from dbt_tangles.algorithms.graph.walk import walk
-from graph_logs import known_rows, logs
-from graph_oracle import DEFAULTS, naive_walk, thread
+from graph_logs import graph_of, known_rows, logs
+from graph_oracle import naive_walk, table_of, thread
 
 
 def walked(rows: list[dict], piece: int, **limits: int) -> list[dict]:
     """Walk rows as a worker does, in batches."""
-    table = pa.Table.from_pylist([DEFAULTS | row for row in rows], walk.reads)
-    rows = [row for batch in walk(iter(table.to_batches(piece)), **limits) for row in batch.to_pylist()]
+    batches = walk(iter(table_of(rows).to_batches(piece)), **limits)
+    rows = [row for batch in batches for row in batch.to_pylist()]
     return [row | {"own_left_out": row["own_left_out"] and sorted(row["own_left_out"])} for row in rows]
 
 
@@ -34,10 +32,6 @@ def test_large_graphs_are_set_aside(rows, piece, limit, in_memory, data):
             place = dict.fromkeys(place) | {"set_aside_reason": row["claim_error"] or "tangle_too_large"}
         wanted.append(row | {"known_depth": None} | place)
     assert in_any_order(walked(mixed, piece, group_limit=limit, rows_in_memory=in_memory)) == in_any_order(wanted)
-
-
-def graph_of(row: dict) -> tuple:
-    return tuple(row[name] for name in GRAPH)
 
 
 def test_a_graph_of_exactly_the_limit_is_walked():

@@ -1,7 +1,6 @@
 """Prints lines of Autobase logs, and returns the rows that the kernel makes of them."""
 
 import json
-from functools import partial
 
 from dbt_tangles.formats.autobase.verify_lines import OUTPUT_SCHEMA, Reason, verify_batches
 from dbt_tangles.formats.json.framing import Framing
@@ -19,9 +18,9 @@ OF_NODE = ("heads", "batch", "value", "is_ack")
 MAX = 2**31 - 1
 
 
-def check(lines, lengths=None, **options):
+def check(lines):
     """Verify lines with the kernel, and check the guarantees of the columns."""
-    rows = verified(partial(verify_batches, **options), OUTPUT_SCHEMA, lines, lengths)
+    rows = verified(verify_batches, OUTPUT_SCHEMA, lines)
     for row in rows:
         keep_promises(row)
     return rows
@@ -56,11 +55,11 @@ def to_line(document, **fields):
     return json.dumps({name: value for name, value in (document | fields).items() if value is not ...}).encode()
 
 
-def row_of(line, **options):
+def row_of(line):
     """Return the row of a line; it does not depend on the other lines."""
-    [row] = check([line], **options)
+    [row] = check([line])
     for other in (NODE, BASE):
-        among_others = check([to_line(other, base="x"), line, to_line(other, base="y")], **options)[1]
+        among_others = check([to_line(other, base="x"), line, to_line(other, base="y")])[1]
         assert among_others | {"line": 1} == row
     return {name: row[name] for name in RESULT}
 

@@ -1,5 +1,7 @@
 """Bases of the oracle as kernel arguments."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from autobase_oracle import Base, Id
@@ -53,3 +55,9 @@ def answers(bases: list[Base], rule: str = "autobase") -> list[Answer]:
     first = np.repeat(graphs.base_start[:-1], np.diff(view_start))
     found = [ids[x] for x in first + order]
     return [(found[a:b], int(n)) for a, b, n in zip(view_start[:-1], view_start[1:], confirmed, strict=True)]
+
+
+def contradict(found: Iterable[Answer]) -> bool:
+    """Say whether one settled order is not the beginning of another one."""
+    settled = sorted((order[:confirmed] for order, confirmed in found), key=len)
+    return any(one != settled[-1][: len(one)] for one in settled)

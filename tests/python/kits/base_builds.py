@@ -8,9 +8,8 @@ import autobase_oracle as oracle
 import base_results
 from autobase_lines import to_line
 from autobase_oracle import Base, Id, Node
-from base_tables import node_id
+from base_tables import node_id, simulate
 from hostile_lines import Log
-from rule_search import simulate
 
 ONLY = ("--select", "stg_autobase__lines+")
 DEGREES = 3

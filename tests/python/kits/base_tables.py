@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from autobase_oracle import Base, Id, Node
 from dbt_tangles.algorithms.autobase.results import results_of_bases
-from rule_search import simulate
 
 
 def drawing(indexers: str, words: str, relayed: str = "") -> Base:
@@ -26,6 +25,7 @@ def node_id(i: Id) -> str:
 
 
 def rows_of(base_id: str, base: Base, start: dict[bytes, int] | None = None) -> list[dict]:
+    indexers = sorted(key.hex() for key in base.indexers)
     return [
         {
             "base_id": base_id,
@@ -35,7 +35,7 @@ def rows_of(base_id: str, base: Base, start: dict[bytes, int] | None = None) -> 
             "previous": sorted(map(node_id, base.previous(i))),
             "batch": node.batch,
             "is_relayed": node.is_relayed,
-            "indexers": sorted(key.hex() for key in base.indexers),
+            "indexers": indexers,
             "start": start and [{"writer": key.hex(), "length": length} for key, length in sorted(start.items())],
         }
         for i, node in base.nodes.items()
@@ -46,43 +46,42 @@ def table_of(rows: list[dict]) -> pa.Table:
     return pa.Table.from_pylist(rows, results_of_bases.reads)
 
 
+def simulate(
+    rng: random.Random,
+    indexers: int,
+    others: int = 0,
+    relayed: int = 0,
+    steps: int = 12,
+    batches: float = 0.0,
+) -> Base:
+    """Let writers write on top of the nodes they know, and learn the nodes of another writer or the past of one."""
+    keys = [letter.encode() for letter in "abcdefghijklm"[: indexers + others + relayed]]
+    rng.shuffle(keys)
+    base = Base(tuple(sorted(keys[:indexers])), {})
+    past: dict[Id, frozenset[Id]] = {}
+    knows: dict[bytes, frozenset[Id]] = {key: frozenset() for key in keys}
+    for _ in range(steps if keys else 0):
+        key, other = rng.choice(keys), rng.choice(keys)
+        heard = sorted(i for i in knows[other] if base.nodes[i].batch == 1)
+        if heard:
+            knows[key] |= past[rng.choice(heard)] if rng.random() < 0.3 else knows[other]
+        if rng.random() < 0.3:
+            continue
+        for left in range(rng.randint(2, 3) if rng.random() < batches else 1, 0, -1):
+            heads = [i for i in sorted(knows[key]) if not any(i in past[j] for j in knows[key] if j != i)]
+            i = Id(key, sum(j.writer == key for j in knows[key]) + 1)
+            base.nodes[i] = Node(i, tuple(heads), left, key in keys[indexers + others :])
+            past[i] = knows[key] | {i}
+            knows[key] = past[i]
+    return base
+
+
 @st.composite
-def named_bases(draw) -> dict[str, Base]:
+def bases(draw) -> Base:
+    """Draw a base, from whose end the last nodes of a batch may be absent."""
     rng = random.Random(draw(st.integers(0, 2**64)))
-    found = {}
-    for at in range(draw(st.integers(0, 4))):
-        sizes = draw(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(0, 1), st.integers(0, 30)))
-        base = simulate(rng, *sizes, batches=draw(st.sampled_from([0.0, 0.3])))
-        if base.nodes:
-            found[f"base {at}"] = base
-    return found
-
-
-def chain_table(
-    base_id: str, writers: int, nodes: int, indexers: int | None = None, rng: random.Random | None = None
-) -> pa.Table:
-    """Build a chain that writers extend by turns or at random: each node follows the node before."""
-    keys = [f"{at:064x}" for at in range(writers)]
-    turns = [rng.randrange(writers) if rng else turn % writers for turn in range(nodes)]
-    length, own = [0] * writers, [-1] * writers
-    ids, lengths, previous = [], [], []
-    for turn, writer in enumerate(turns):
-        length[writer] += 1
-        lengths.append(length[writer])
-        previous.append(sorted({ids[p] for p in (turn - 1, own[writer]) if p >= 0}))
-        own[writer] = turn
-        ids.append(f"{keys[writer]}:{length[writer]}")
-    return pa.table(
-        {
-            "base_id": pa.repeat(base_id, nodes),
-            "node_id": ids,
-            "writer": [keys[writer] for writer in turns],
-            "length": pa.array(lengths, pa.int32()),
-            "previous": pa.array(previous, pa.list_(pa.string())),
-            "batch": pa.repeat(pa.scalar(1, pa.int32()), nodes),
-            "is_relayed": pa.repeat(False, nodes),
-            "indexers": pa.array([keys[:indexers]] * nodes, pa.list_(pa.string())),
-            "start": pa.nulls(nodes, results_of_bases.reads.field("start").type),
-        },
-        schema=results_of_bases.reads,
-    )
+    sizes = draw(st.tuples(st.integers(0, 5), st.integers(0, 2), st.integers(0, 1), st.integers(0, 40)))
+    base = simulate(rng, *sizes, batches=draw(st.sampled_from([0.0, 0.3])))
+    followed = {p for i in base.nodes for p in base.previous(i)}
+    ends = {i for i in sorted(base.nodes.keys() - followed) if rng.random() < 0.3}
+    return base.cut(base.nodes.keys() - ends)

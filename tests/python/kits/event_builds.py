@@ -42,27 +42,8 @@ def admit(arrivals, refused):
 
 def rows_of(known, arrivals):
     """Return the expected rows of `timeline_events` for a timeline, from its accepted arrivals."""
-    rank, latest, tips, ties = (
-        oracle.ranks(known),
-        oracle.latest_ranks(known),
-        set(oracle.tips(known)),
-        set(oracle.broken_ties(known)),
-    )
-    accepted = {a.event: a for a in arrivals}
-    return [
-        {
-            "event_id": event,
-            "rank": rank[event],
-            "latest_rank": latest[event],
-            "position": position,
-            "is_tip": event in tips,
-            "is_tie_broken": event in ties,
-            "missing_causes": sorted(known[event] - known.keys()),
-            "arrival": accepted[event].arrival,
-            "author": accepted[event].author,
-        }
-        for position, event in enumerate(oracle.converged(known))
-    ]
+    said = {a.event: {"arrival": a.arrival, "author": a.author} for a in arrivals}
+    return [{"event_id": event} | place | said[event] for event, place in oracle.places(known).items()]
 
 
 class Built:

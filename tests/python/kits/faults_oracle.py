@@ -28,12 +28,6 @@ class NaiveFaults:
         deepest = max((self.messages[y]["depth"] for y in touching), default=None)
         return [y for y in touching if self.messages[y]["depth"] == deepest]
 
-    def faults(self) -> list[tuple[int, str, str, list[int]]]:
-        """Return message, rule, item and omitted messages, in order."""
-        return [
-            fault for x in range(len(self.messages)) for fault in [*self.must(x), *self.should(x), *self.standing(x)]
-        ]
-
     def must(self, x: int) -> list[tuple[int, str, str, list[int]]]:
         """Return the faults of a message by the first rule."""
         heads = {item: self.heads(x, item) for item in self.touched(x)}
@@ -89,11 +83,9 @@ class NaiveFaults:
         return [(x, "supersedes_later_message", None, left)] if left else []
 
     def all_faults(self) -> list[tuple]:
-        """Return the faults of `faults`, missing backlinks, and superseded later messages, in order."""
-        rows = self.faults()
-        for rule in (self.backlinks, self.later):
-            rows += [fault for x in range(len(self.messages)) for fault in rule(x)]
-        return sorted(rows, key=lambda row: row[0])
+        """Return message, rule, item and omitted messages of all faults, in order of the messages."""
+        rules = (self.must, self.should, self.standing, self.backlinks, self.later)
+        return [fault for x in range(len(self.messages)) for rule in rules for fault in rule(x)]
 
 
 def backlink_depth(depth: int) -> int | None:

@@ -45,10 +45,15 @@ def logs(draw):
     return draw(st.permutations(rows))
 
 
+def graph_of(row: dict) -> tuple:
+    return row["graph_kind"], row["graph_id"]
+
+
 def known_rows(rows: list[dict], answers: list[dict]) -> list[dict]:
     """Return rows with the depths of the members."""
     return [
-        {name: row[name] for name in ("graph_kind", "graph_id", "node_id")} | {"known_depth": answer["depth"]}
+        {name: row[name] for name in ("graph_kind", "graph_id", "node_id")}
+        | {"is_root": None, "known_depth": answer["depth"]}
         for row, answer in zip(rows, answers, strict=True)
         if answer["depth"] is not None
     ]

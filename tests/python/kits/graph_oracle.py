@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pyarrow as pa
 
 from dbt_tangles.algorithms.graph.ancestors import ancestor_pairs
@@ -29,17 +28,6 @@ def thread(links: dict[str, list[str] | None], **columns: dict) -> list[dict]:
         }
         for id_, previous in links.items()
     ]
-
-
-def arrays_of(links: list[list[int]], sizes: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Make `graph_start`, `start` and `previous` of graphs of these sizes, from the previous of each member."""
-    start = np.cumsum([0, *map(len, links)])
-    graph_start = np.cumsum([0, *sizes])
-    return (
-        graph_start.astype(np.int64),
-        start.astype(np.int64),
-        np.array([p for previous in links for p in previous], np.int32),
-    )
 
 
 def answers_of(rows: list[dict], missing_previous_excludes: bool = True) -> dict[str, dict]:
@@ -264,8 +252,3 @@ def listed(batches) -> list[tuple]:
 def pairs_of(rows: list[dict]) -> set[tuple]:
     """List (message, ancestor, distance) of the members of one tangle with the kernels."""
     return {row[2:] for row in listed(ancestor_pairs(members_of(rows, list(answers_of(rows).values()))))}
-
-
-def clocks_of(rows: list[dict]) -> set[tuple]:
-    """List (message, author, sequence) of the members of one tangle with the kernels."""
-    return {row[2:] for row in listed(author_clocks(members_of(rows, list(answers_of(rows).values())), 0))}

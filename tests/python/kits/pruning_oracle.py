@@ -6,30 +6,28 @@ A set is a list of messages in reduction order, the root first, that name each o
 
 from collections.abc import Iterator
 from itertools import product
+from typing import NamedTuple
 
-from faults_oracle import backlink_depth
+from faults_oracle import NaiveFaults, backlink_depth
 
 KEEP, ERASE, DELETE = "keep", "erase", "delete"
 FRESH = "an item of nobody"
 
 
-class Next:
+class Next(NamedTuple):
     """A next message, which sorts behind `place` messages of the set and adds or deletes one item."""
 
-    __slots__ = ("adds", "item", "place", "prev")
-
-    def __init__(self, place: int, prev: set[int], item: str, adds: bool):
-        self.place, self.prev, self.item, self.adds = place, prev, item, adds
+    place: int
+    prev: set[int]
+    item: str
+    adds: bool
 
 
 class SmallSet:
     """A set of a few messages."""
 
     def __init__(self, messages: list[dict]):
-        self.messages = messages
-        self.known: list[set[int]] = []
-        for message in messages:
-            self.known.append({y for p in message["prev"] for y in {p} | self.known[p]})
+        self.messages, self.known = messages, NaiveFaults(messages).known
 
     def items(self, actions: list[str], more: Next | None = None) -> frozenset[str]:
         """Return the items after pruning and the arrival of a message, refused if its previous ones are unknown."""

@@ -159,12 +159,7 @@ class NaiveSet:
     def summary(self) -> dict:
         """Return the row of the set."""
         needed = self.min_required_depth()
-        moot = self.rows.get(self.moot, {})
         return {
-            "set_id": next(iter(self.rows.values()))["set_id"],
-            "account": moot.get("account"),
-            "domain": moot.get("domain"),
-            "message_count": len(self.rows),
             "max_depth": self.max_depth(),
             "items": list(self.items()),
             "item_roots": self.item_roots(),
@@ -181,13 +176,11 @@ class NaiveSet:
         place = {message: k for k, message in enumerate(self.order)}
         return {
             message: {
-                "set_id": row["set_id"],
-                "message_id": message,
                 "position": place.get(message),
                 "is_item_root": message in roots,
                 "is_item_root_by_document": message in by_document,
                 "purpose": purposes[message],
                 "is_tip": message in tips,
             }
-            for message, row in self.rows.items()
+            for message in self.rows
         }

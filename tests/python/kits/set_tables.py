@@ -66,19 +66,14 @@ def reduced(rows: list[dict], ghost_span: int = 32) -> dict[str, tuple[dict, dic
 def _answer(messages: list[dict], ghost_span: int) -> tuple[dict, dict, dict]:
     """Gather the rows of one set, as the tables `sets` and `set_items` do."""
     depth = {m["message_id"]: 0 if m["is_moot"] else m["depth"] for m in messages}
-    root = next((m for m in messages if m["is_moot"]), {})
     ordered = sorted((m for m in messages if m["position"] is not None), key=lambda m: m["position"])
     placed = sorted((i["item_position"], i["item"], m["message_id"]) for m in ordered for i in m["items"])
     assert [place for place, _, _ in placed] == list(range(len(placed)))
     roots = [m["message_id"] for m in ordered if m["is_item_root"]]
-    needed = min((depth[m] for m in roots), default=None) if root else 0
+    needed = min((depth[m] for m in roots), default=None) if any(m["is_moot"] for m in messages) else 0
     oldest = [depth[m["message_id"]] for m in messages if m["is_oldest_standing"]]
     assert len(oldest) <= 1
     summary = {
-        "set_id": messages[0]["set_id"],
-        "account": root.get("account"),
-        "domain": root.get("domain"),
-        "message_count": len(messages),
         "max_depth": max(depth.values()),
         "items": [item for _, item, _ in placed],
         "item_roots": roots,
@@ -87,7 +82,7 @@ def _answer(messages: list[dict], ghost_span: int) -> tuple[dict, dict, dict]:
         "squeeze_potential": max(depth.values()) - oldest[0] if oldest else None,
         "tips": sorted(m["message_id"] for m in messages if m["is_tip"]),
     }
-    names = ("set_id", "message_id", "position", "is_item_root", "is_item_root_by_document", "purpose", "is_tip")
+    names = ("position", "is_item_root", "is_item_root_by_document", "purpose", "is_tip")
     by_id = {m["message_id"]: {name: m[name] for name in names} for m in messages}
     return summary, by_id, {item: message for _, item, message in placed}
 

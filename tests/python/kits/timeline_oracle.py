@@ -11,11 +11,7 @@ Arrival = tuple[str, list[str]]
 
 def closes_cycle(known: dict[str, set[str]], name: str, causes: set[str]) -> bool:
     """Return whether a new event would close a cycle: an event that it lists already follows it."""
-    followers, frontier = set(), {name}
-    while frontier:
-        frontier = {other for other, listed in known.items() if listed & frontier} - followers
-        followers |= frontier
-    return bool(followers & causes)
+    return any(name in leads_to(known, cause) for cause in causes)
 
 
 def conflicts(contents: list[tuple]) -> list[str | None]:
@@ -102,6 +98,22 @@ def broken_ties(known: dict[str, set[str]]) -> list[str]:
     """List the events that do not follow the event before them in the converged order over any path of known events."""
     links = {name: causes & known.keys() for name, causes in known.items()}
     return [name for before, name in itertools.pairwise(converged(known)) if before not in leads_to(links, name)]
+
+
+def places(known: dict[str, set[str]]) -> dict[str, dict]:
+    """Return the columns of each event's place, in the converged order."""
+    rank, latest, ends, ties = ranks(known), latest_ranks(known), {*tips(known)}, {*broken_ties(known)}
+    return {
+        name: {
+            "rank": rank[name],
+            "latest_rank": latest[name],
+            "position": position,
+            "is_tip": name in ends,
+            "is_tie_broken": name in ties,
+            "missing_causes": sorted(known[name] - known.keys()),
+        }
+        for position, name in enumerate(converged(known))
+    }
 
 
 def without_cycles(links: dict[str, set[str]], weak: dict[str, set[str]]) -> dict[str, set[str]]:

@@ -1,13 +1,13 @@
 """Random records agree with the rules word for word, in any order of their rows; hostile records are bounded."""
 
 import json
-import time
 
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cpu_time import within
 from dbt_tangles.algorithms.record import reduction
 from dbt_tangles.algorithms.record.reduction import (
     MALFORMED_ROOT,
@@ -133,15 +133,14 @@ def test_any_order_of_rows(some, random):
     assert reduced_rows(rows) == first
     assert [row["root_id"] for row in first] == [f"root {number}" for number in range(len(some))]
     for row, members in zip(first, some, strict=True):
-        record = reduce_record(members, STRATEGIES)
-        assert (row["status"], row["tips"], len(row["left_out"])) == (
-            record.status,
-            record.tips,
-            len(record.left_out),
-        )
-        assert [(f["field"], f["value"], f["set_by"]) for f in row["fields"]] == [
-            (f.field, f.value, f.set_by) for f in record.fields
-        ]
+        assert plain(row)[2:] == plain(reduce_record(members, STRATEGIES))
+
+
+def plain(value):
+    """Convert rows and tuples to lists of their values."""
+    if isinstance(value, dict | list | tuple):
+        return [plain(part) for part in (value.values() if isinstance(value, dict) else value)]
+    return value
 
 
 ODD_KEYS = st.sampled_from(
@@ -187,11 +186,10 @@ def test_huge_fields_in_time():
         "tags": {str(number): 1 for number in range(100_000)},
         "authors": {"ann": {str(number): (-1) ** number for number in range(100_000)}},
     }
-    begin = time.process_time()
-    found = reduce_record([Member("A", [], content), Member("B", ["A"], content)], STRATEGIES)
+    with within(5):
+        found = reduce_record([Member("A", [], content), Member("B", ["A"], content)], STRATEGIES)
     values = {field.field: json.loads(field.value) for field in found.fields}
     assert (len(values["tags"]), len(values["authors"]["ann"])) == (100_000, 50_000)
-    assert time.process_time() - begin < 5
 
 
 def test_the_nearest_setter_decides_as_for_peers():
@@ -283,13 +281,13 @@ def test_a_wide_record_in_time():
     """5,000 tips with values of their own, merged one by one, and listed up to the limit."""
     tips = [Member(f"t{number:05}", ["A"], {"title": {"set": number}}) for number in range(5000)]
     members = [Member("A", [], {}), *tips]
-    begin = time.process_time()
-    (field,) = reduce_record(members, TITLE).fields
+    merge = Member("~", [tip.message_id for tip in tips], {})
+    with within(5):
+        (field,) = reduce_record(members, TITLE).fields
+        merged = reduce_record([*members, merge], TITLE)
     assert field.is_conflict and len(field.conflicting_values) == reduction.MOST_VALUES
     assert len(field.set_by) == 5000
-    merge = Member("~", [tip.message_id for tip in tips], {})
-    assert ids_left_out(reduce_record([*members, merge], TITLE), UNRESOLVED_MERGE) == ["~"]
-    assert time.process_time() - begin < 5
+    assert ids_left_out(merged, UNRESOLVED_MERGE) == ["~"]
 
 
 def test_a_deep_record_in_time():
@@ -297,10 +295,9 @@ def test_a_deep_record_in_time():
     for number in range(1, 10_000):
         previous = [members[-1].message_id, members[max(0, number - 2)].message_id]
         members.append(Member(f"{number:05}", previous, {"title": {"set": number}} if number % 7 == 0 else {}))
-    begin = time.process_time()
-    found = reduce_record(members, TITLE)
+    with within(5):
+        found = reduce_record(members, TITLE)
     assert found.status == REDUCED and found.fields[0].value == "9996"
-    assert time.process_time() - begin < 5
 
 
 def test_too_large_records_are_reported(monkeypatch):

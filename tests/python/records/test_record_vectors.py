@@ -1,15 +1,13 @@
 """Recorded answers of the library @tangle/reduce with the strategies overwrite, simple-set and complex-set."""
 
-import gzip
 import json
 from collections import Counter
 from collections.abc import Iterator
-from itertools import chain
 
 import pytest
 
-from conftest import DATA
 from dbt_tangles.algorithms.record.reduction import MALFORMED_ROOT, REDUCED, Member, Record, reduce_record
+from log_files import read_cases
 from record_oracle import ids_left_out
 
 MALFORMED_FIELD, UNRESOLVED_MERGE = "malformed_field", "unresolved_merge"
@@ -22,10 +20,9 @@ STRATEGIES = {
 
 def cases(name: str) -> Iterator[tuple[dict, Record]]:
     """Read the cases of a file, each with the record that we reduce."""
-    with gzip.open(DATA / "records" / f"{name}.jsonl.gz", "rt") as lines:
-        for case in map(json.loads, lines):
-            members = [Member(node["key"], node["previous"] or [], node["data"]) for node in case["nodes"]]
-            yield case, reduce_record(members, STRATEGIES[name])
+    for case in read_cases(f"records/{name}.jsonl.gz"):
+        members = [Member(node["key"], node["previous"] or [], node["data"]) for node in case["nodes"]]
+        yield case, reduce_record(members, STRATEGIES[name])
 
 
 #: The counts of both files.
@@ -84,23 +81,3 @@ def check_values(answer: dict, found: Record, counts: Counter) -> None:
         theirs = answer["merged"] if others or tip not in answer["states"] else answer["states"][tip]
         assert json.loads(field.value) == theirs[field.field]
         counts["states" if theirs is not answer["merged"] else "merged"] += 1
-
-
-def test_every_shape_of_complex_sets_is_compared():
-    """The numbers of merges that count, open and closed intervals, and conflicts in the cases of each shape."""
-    counts: dict[str, Counter] = {}
-    for case, record in cases("complex_sets"):
-        found = counts.setdefault(case["shape"], Counter())
-        counted = {*case["answer"]["left"]} if case["answer"] else set()
-        found["merges"] += sum(len(node["previous"] or ()) > 1 and node["key"] in counted for node in case["nodes"])
-        for field in record.fields:
-            found["conflicts"] += field.is_conflict
-            if field.strategy == "complex_set":
-                intervals = chain.from_iterable(json.loads(field.value).values())
-                found.update("closed" if each["end"] is not None else "open" for each in intervals)
-    assert counts == {
-        "linear": {"merges": 0, "open": 284, "closed": 109, "conflicts": 0},
-        "forked": {"merges": 0, "open": 227, "closed": 89, "conflicts": 0},
-        "merged": {"merges": 33, "open": 261, "closed": 187, "conflicts": 0},
-        "conflicting": {"merges": 44, "open": 324, "closed": 169, "conflicts": 22},
-    }

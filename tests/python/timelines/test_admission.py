@@ -7,22 +7,16 @@ import numpy as np
 import pytest
 
 import timeline_oracle as oracle
-from dbt_tangles.algorithms.timeline.admission import Graph, break_cycles, ranks
+from dbt_tangles.algorithms.timeline.admission import Graph, break_cycles
+from edit_streams import log_of
 
 
 def admitted(timelines: list[list[oracle.Arrival]]) -> list[bool]:
     """Admit the arrivals of timelines, whose names are distinct."""
-    timeline_start, start, cause, arrived = [0], [0], [], []
-    for arrivals in timelines:
-        number = {name: timeline_start[-1] + place for place, name in enumerate(sorted(name for name, _ in arrivals))}
-        for name, listed in sorted(arrivals):
-            cause += sorted({number[other] for other in listed if other in number and other != name})
-            start.append(len(cause))
-        arrived += [number[name] for name, _ in arrivals]
-        timeline_start.append(len(arrived))
-    no_node, arrived = np.zeros(len(arrived), np.bool_), np.array(arrived, np.int32)
-    graph = Graph(np.array(timeline_start), ~no_node, np.array(start, np.int64), np.array(cause, np.int32))
-    rank, is_cyclic = break_cycles(graph, ranks(graph), arrived, no_node, np.zeros(len(cause), np.bool_))
+    (start, cause_start, cause, rank), arrived = log_of(timelines)
+    no_node = np.zeros(len(arrived), np.bool_)
+    graph = Graph(start, ~no_node, cause_start, cause)
+    rank, is_cyclic = break_cycles(graph, rank, arrived, no_node, np.zeros(len(cause), np.bool_))
     assert not is_cyclic.any()
     return (rank[arrived] >= 0).tolist()
 
@@ -66,11 +60,11 @@ def random_arrivals(seed: int, events: int, causes: float, local: bool) -> list[
     chance = random.Random(seed)
     arrivals = []
     for name in range(events):
-        count = int(causes) + (chance.random() < causes % 1)
-        near = [
-            max(0, name - chance.randint(1, 40)) if local and chance.random() > 0.002 else None for _ in range(count)
-        ]
-        arrivals.append((str(name), [str(chance.randrange(events) if other is None else other) for other in near]))
+        listed = []
+        for _ in range(int(causes) + (chance.random() < causes % 1)):
+            is_near = local and chance.random() > 0.002
+            listed.append(max(0, name - chance.randint(1, 40)) if is_near else chance.randrange(events))
+        arrivals.append((str(name), list(map(str, listed))))
     chance.shuffle(arrivals)
     return arrivals
 

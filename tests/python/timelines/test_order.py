@@ -17,6 +17,7 @@ from dbt_tangles.algorithms.timeline.schemas import PUBLISHED, Arrival
 from dbt_tangles.kernel_runtime.rows_on_disk import NO_LIMIT
 
 NAMES = "abcdefgh"
+PLACE = ("rank", "latest_rank", "position", "is_tip", "is_tie_broken", "missing_causes")
 OF_RUNS = ("previous_publication", "update_step", "update_from_position", "update_to_position")
 arrivals = st.lists(st.tuples(st.sampled_from(NAMES), st.lists(st.sampled_from(NAMES + "yz"), max_size=3)), max_size=10)
 logs = st.lists(arrivals.filter(len), min_size=1, max_size=4)
@@ -46,16 +47,10 @@ def table_of(rows: list[dict], published: list[dict] = ()) -> pa.Table:
     return pa.concat_tables([pa.Table.from_pylist(part, order_timelines.reads) for part in parts])
 
 
-def commands(rows: list[dict], batch: int) -> list[tuple]:
-    """Return the commands of a batch as the oracle takes them; their steps must count from 1."""
-    found = sorted(
-        (edit["step"], row["event_id"], edit["from_position"], edit["to_position"])
-        for row in rows
-        for edit in row["edits"] or []
-        if edit["batch"] == batch
-    )
-    assert [step for step, *_ in found] == list(range(1, len(found) + 1))
-    return [("ins" if taken is None else "mov", name, taken, put) for _, name, taken, put in found]
+def script_of(steps: list[tuple]) -> list[tuple]:
+    """Return commands, given as (step, event, from, to), as the oracle takes them; their steps must count from 1."""
+    assert sorted(step for step, *_ in steps) == list(range(1, len(steps) + 1))
+    return [("ins" if taken is None else "mov", name, taken, put) for _, name, taken, put in sorted(steps)]
 
 
 def in_order(rows: list[dict]) -> list[str]:
@@ -76,39 +71,37 @@ def check(log: list[oracle.Arrival], rows: list[dict], batch_size: int) -> None:
         if row["reason"] is None:
             assert row["cyclic_causes"] == ([row["event_id"]] if row["event_id"] in row["causes"] else [])
         else:
-            assert row["rank"] is row["position"] is row["is_tip"] is row["missing_causes"] is row["edits"] is None
-            assert row["is_tie_broken"] is row["latest_rank"] is None
+            assert all(row[name] is None for name in (*PLACE, "edits"))
     ends = range(batch_size, len(log) + batch_size, batch_size) if batch_size else ()
     check_scripts(rows, [oracle.converged(oracle.admit(log[:end], conflicts[:end])[0]) for end in ends])
 
 
 def check_places(rows: list[dict], graph: dict[str, set[str]]) -> None:
     """Compare the places of admitted events with those of a graph."""
-    assert in_order(rows) == oracle.converged(graph)
-    rank, latest, tips, ties = (f(graph) for f in (oracle.ranks, oracle.latest_ranks, oracle.tips, oracle.broken_ties))
-    for name, row in ((row["event_id"], row) for row in rows if row["reason"] is None):
-        assert (row["rank"], row["latest_rank"], row["is_tip"]) == (rank[name], latest[name], name in tips)
-        assert row["is_tie_broken"] == (name in ties)
-        assert row["missing_causes"] == sorted(graph[name] - graph.keys())
+    placed = sorted((row for row in rows if row["reason"] is None), key=lambda row: row["position"])
+    found = [(row["event_id"], {name: row[name] for name in PLACE}) for row in placed]
+    assert found == list(oracle.places(graph).items())
 
 
 def check_scripts(rows: list[dict], orders: list[list[str]]) -> None:
     """Replay the scripts of all batches: each is the shortest that leads to the order behind its batch."""
+    edits = [(row["event_id"], edit) for row in rows for edit in row["edits"] or []]
     replica: list[str] = []
-    scripts = [commands(rows, batch) for batch in range(1, len(orders) + 1)]
-    for script, wanted in zip(scripts, orders, strict=True):
+    for batch, wanted in enumerate(orders, 1):
+        steps = [(e["step"], name, e["from_position"], e["to_position"]) for name, e in edits if e["batch"] == batch]
+        script = script_of(steps)
         assert len(script) == oracle.fewest_commands(replica, wanted)
         replica = oracle.replay(replica, script)
         assert replica == wanted
-    assert sum(len(row["edits"] or []) for row in rows) == sum(map(len, scripts))
+    assert all(1 <= edit["batch"] <= len(orders) for _, edit in edits)
 
 
-def ordered(table: pa.Table, batch_size: int, edit_limit: int = NO_LIMIT, **limits: int) -> pa.Table:
+def ordered(table: pa.Table, batch_size: int, edit_limit: int = NO_LIMIT, **limits: int) -> list[dict]:
     """Return the places of the arrivals, in the order of the input."""
     batches = iter(table.to_batches(max_chunksize=7))
     columns = order_timelines.writes.names
     places = [batch.select(columns) for batch in order_timelines(batches, batch_size, edit_limit, **limits)]
-    return pa.Table.from_batches(places, order_timelines.writes)
+    return pa.Table.from_batches(places, order_timelines.writes).to_pylist()
 
 
 def of_timeline(rows: list[dict], timeline: str) -> list[dict]:
@@ -123,7 +116,7 @@ def lasting(rows: list[dict]) -> list[str]:
 @given(logs, st.integers(0, 4), st.sampled_from([1, 5, NO_LIMIT]))
 def test_any_arrivals(many, batch_size, in_memory):
     rows = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
-    answer = ordered(table_of(rows), batch_size, rows_in_memory=in_memory).to_pylist()
+    answer = ordered(table_of(rows), batch_size, rows_in_memory=in_memory)
     assert len(answer) == len(rows)
     for number, log in enumerate(many):
         check(log, of_timeline(answer, str(number)), batch_size)
@@ -133,7 +126,7 @@ def test_any_arrivals(many, batch_size, in_memory):
 def test_any_split_into_runs(many, batch_size, data):
     """Each run adds to the log anywhere, not only at its end; the last one may also remove rows."""
     every = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
-    whole = ordered(table_of(every), batch_size).to_pylist()
+    whole = ordered(table_of(every), batch_size)
     published: list[dict] = []
     for _ in range(data.draw(st.integers(1, 3), "runs")):
         some = [row for row in every if data.draw(st.booleans())]
@@ -143,7 +136,7 @@ def test_any_split_into_runs(many, batch_size, data):
 
 def run(rows: list[dict], published: list[dict], batch_size: int) -> list[dict]:
     """Order the rows of a run, and follow its updates."""
-    answer = ordered(table_of(rows, published), batch_size, rows_in_memory=len(rows)).to_pylist()
+    answer = ordered(table_of(rows, published), batch_size, rows_in_memory=len(rows))
     for timeline in {row["timeline_id"] for row in rows}:
         before, after = of_timeline(published, timeline), of_timeline(answer, timeline)
         old, new = in_order(before), in_order(after)
@@ -158,13 +151,9 @@ def run(rows: list[dict], published: list[dict], batch_size: int) -> list[dict]:
         assert previous == (before[0]["publication"] if goes_on else None)
         assert previous != publication
         old = old if goes_on else []
-        steps = sorted(
-            (row["update_step"], row["event_id"], row["update_from_position"], row["update_to_position"])
-            for row in after
-            if row["update_step"] is not None
-        )
-        assert [step for step, *_ in steps] == list(range(1, len(steps) + 1))
-        script = [("ins" if taken is None else "mov", name, taken, put) for _, name, taken, put in steps]
+        columns = ("update_step", "event_id", "update_from_position", "update_to_position")
+        steps = [tuple(row[name] for name in columns) for row in after if row["update_step"] is not None]
+        script = script_of(steps)
         assert len(script) == oracle.fewest_commands(old, new)
         assert oracle.replay(old, script) == new
     return answer
@@ -185,11 +174,11 @@ def test_lines_that_contradict_each_other_are_all_refused(other):
     for delivery in itertools.permutations(said):
         for arrivals in ((1, 2, 3), (5, 5, 5)):
             rows = [row | {"arrival": place} for row, place in zip(delivery, arrivals, strict=True)]
-            answer = ordered(table_of([*rows, follower]), 1).to_pylist()
+            answer = ordered(table_of([*rows, follower]), 1)
             assert [row["reason"] for row in answer if row["event_id"] == "a"] == ["conflict"] * 3
             assert [row["missing_causes"] for row in answer if row["event_id"] == "d"] == [["a"]]
     equal = [row | {"arrival": 5} for row in said[:2]]
-    assert sorted(row["reason"] or "" for row in ordered(table_of(equal), 1).to_pylist()) == ["", "duplicate"]
+    assert sorted(row["reason"] or "" for row in ordered(table_of(equal), 1)) == ["", "duplicate"]
 
 
 # An empty arrival, and arrivals that differ from it in one column; each value occurs once.
@@ -212,7 +201,7 @@ def test_nulls_and_empties_are_told_apart():
             for number, said in enumerate(timelines)
             for place in places
         ]
-        answers.append(lasting(ordered(pa.Table.from_pylist(rows, order_timelines.reads), 1).to_pylist()))
+        answers.append(lasting(ordered(pa.Table.from_pylist(rows, order_timelines.reads), 1)))
     assert len(answers[0]) == 3 * len(timelines)
     assert all(answer == answers[0] for answer in answers)
 
@@ -221,7 +210,7 @@ def test_refused_beforehand():
     """A refusal keeps its reason and leaves no trace; its id may arrive again, but only with the same content."""
     rows = rows_of("t", [("a", ["b"]), ("b", ["a"]), ("a", ["b"]), ("c", ["b"]), ("c", []), ("e", []), ("e", [])])
     rows[0]["refusal"] = rows[3]["refusal"] = rows[5]["refusal"] = "too_many_previous"
-    answer = sorted(ordered(table_of(rows), 1).to_pylist(), key=lambda row: row["ordinal"])
+    answer = sorted(ordered(table_of(rows), 1), key=lambda row: row["ordinal"])
     refusals = ["too_many_previous", None, "cycle", "too_many_previous", "conflict", "too_many_previous", None]
     assert [row["reason"] for row in answer] == refusals
     assert in_order(answer) == ["b", "e"]
@@ -257,7 +246,7 @@ def test_messages_in_any_delivery(log, batch_size, data):
     for timeline in "12":
         delivery = data.draw(st.permutations(sorted(log)), f"delivery {timeline}")
         strangers = rows_of("other", [("a", ["b"]), ("b", ["a"])])  # Their cycle is refused and affects only them.
-        answer = ordered(table_of(message_rows(timeline, log, delivery) + strangers), batch_size).to_pylist()
+        answer = ordered(table_of(message_rows(timeline, log, delivery) + strangers), batch_size)
         assert [row["reason"] for row in of_timeline(answer, "other")].count("cycle") == 1
         rows = of_timeline(answer, timeline)
         check_places(rows, kept)
@@ -274,11 +263,11 @@ def test_messages_in_any_delivery(log, batch_size, data):
 def test_messages_in_any_runs(log, batch_size, data):
     """Cycles that come and go with messages change published scripts."""
     rows = message_rows("t", log, data.draw(st.permutations(sorted(log)), "delivery"))
-    whole = ordered(table_of(rows), batch_size).to_pylist()
+    whole = ordered(table_of(rows), batch_size)
     some = [row for row in rows if data.draw(st.booleans())]
-    published = ordered(table_of(some), batch_size).to_pylist()
-    assert lasting(ordered(table_of(rows, published), batch_size).to_pylist()) == lasting(whole)
-    back = ordered(table_of(some, whole), batch_size).to_pylist()
+    published = ordered(table_of(some), batch_size)
+    assert lasting(ordered(table_of(rows, published), batch_size)) == lasting(whole)
+    back = ordered(table_of(some, whole), batch_size)
     assert lasting(back) == lasting(published)
 
 
@@ -287,11 +276,11 @@ def test_timelines_beyond_a_limit_have_no_scripts(many, batch_size, limit, edit_
     """Their order is unchanged and the reason is given, independent of the earlier run's limits and output."""
     every = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
     some = [row for row in every if data.draw(st.booleans())]
-    whole = ordered(table_of(every), batch_size).to_pylist()
+    whole = ordered(table_of(every), batch_size)
     before = {"edit_limit": data.draw(st.integers(0, 8)), "edit_command_limit": data.draw(st.integers(0, 12))}
-    published = ordered(table_of(some), batch_size, **before).to_pylist()
+    published = ordered(table_of(some), batch_size, **before)
     limits = {"edit_limit": edit_limit, "edit_command_limit": limit}
-    answer = ordered(table_of(every, published), batch_size, **limits).to_pylist()
+    answer = ordered(table_of(every, published), batch_size, **limits)
     for number, log in enumerate(many):
         rows, wanted = of_timeline(answer, str(number)), of_timeline(whole, str(number))
         count = sum(len(row["edits"] or []) for row in wanted)
@@ -308,10 +297,10 @@ def test_timelines_with_an_order_only(many, batch_size, data):
     """They have the same places without causes, scripts and updates; the other timelines are the same."""
     every = [row for number, log in enumerate(many) for row in rows_of(str(number), log)]
     some = [row for row in every if row["timeline_id"] != "0" and data.draw(st.booleans())]
-    published = ordered(table_of(some), batch_size).to_pylist()
-    whole = ordered(table_of(every, published), batch_size).to_pylist()
+    published = ordered(table_of(some), batch_size)
+    whole = ordered(table_of(every, published), batch_size)
     marked = [row | {"is_order_only": row["timeline_id"] == "0"} for row in every]
-    answer = ordered(table_of(marked, published), batch_size).to_pylist()
+    answer = ordered(table_of(marked, published), batch_size)
     for number in range(len(many)):
         rows, wanted = of_timeline(answer, str(number)), of_timeline(whole, str(number))
         if not number:
@@ -327,7 +316,7 @@ def test_messages_arrive_by_receive_time(times):
     """Unknown times come last, and equal times are ordered by id."""
     names = dict(zip(NAMES, times, strict=False))
     rows = [{"timeline_id": "t", "event_id": name, "causes": [], "cause_kinds": []} for name in names]
-    answer = ordered(table_of([row | {"received_ms": names[row["event_id"]]} for row in rows]), 1).to_pylist()
+    answer = ordered(table_of([row | {"received_ms": names[row["event_id"]]} for row in rows]), 1)
     found = [row["event_id"] for row in sorted(answer, key=lambda row: row["ordinal"])]
     assert found == sorted(names, key=lambda name: (names[name] is None, names[name] or 0.0, name))
 

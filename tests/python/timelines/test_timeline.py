@@ -1,7 +1,5 @@
 """The online timeline: after each event its scripts give the converged order, in memory and in an SQLite file."""
 
-import gzip
-import json
 import subprocess
 import sys
 
@@ -10,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import timeline_oracle as oracle
-from conftest import DATA
 from dbt_tangles.algorithms.timeline.replica import Replica, follow
 from dbt_tangles.timeline import ConflictError, CycleError, Timeline, sqlite_store
+from log_files import read_cases
 
 NAMES = [
     "",
@@ -37,11 +35,6 @@ def make(request, monkeypatch):
     return Timeline if request.param == "memory" else lambda: Timeline.open(":memory:")
 
 
-def cases(name: str) -> list[dict]:
-    with gzip.open(DATA / "timelines" / f"{name}.jsonl.gz", "rt") as lines:
-        return [json.loads(line) for line in lines]
-
-
 def check_case(case: dict, timeline: Timeline) -> None:
     """Compare with the peer (the document's appendix A) after each arrival."""
     theirs, ours, commands = [], Replica(), iter(case["commands"])
@@ -57,14 +50,14 @@ def check_case(case: dict, timeline: Timeline) -> None:
 
 
 def test_all_prefixes_of_the_small_vectors(make):
-    right = [case for case in cases("small") if "peer_error" not in case]
+    right = [case for case in read_cases("timelines/small.jsonl.gz") if "peer_error" not in case]
     assert len(right) > 90
     for case in right:
         check_case(case, make())
 
 
 def test_all_prefixes_of_the_medium_vectors():
-    for case in cases("medium"):
+    for case in read_cases("timelines/medium.jsonl.gz"):
         check_case(case, Timeline())
 
 

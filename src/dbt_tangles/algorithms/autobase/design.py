@@ -17,7 +17,7 @@ Again the first by depth, writer and length comes next, with its ancestors, and 
 stay unsettled. The indexer may be the observer itself.
 
 The document leaves open that ties go by writer, that tails are compared again after one has gone, how much may be
-unseen, and whether the order agrees with that of other writers. It does not always; see `rule_search.py` in the tests.
+unseen, and whether the order agrees with that of other writers. It does not always; see `test_design.py` in the tests.
 
 Source: the design document of Autobase, Quorums to Consistent Ordering.
 """
