@@ -139,10 +139,8 @@ def test_own_clock_is_a_statement_for_peers(log, tmp_path):
 def test_gaps_and_missing_messages(tmp_path):
     """Without a peer's statement, --ask lists the holes of feeds and the messages that tangles wait for."""
     warehouse = story.write(tmp_path / "wh")
-    gap = story.feed(story.CAROL, 1, story.C1) | {"status": "gap", "message_count": 2, "max_sequence": 4}
-    chain = [(story.C1, 1, True, None), (story.C7, 4, False, "after_gap")]
-    warehouse.write("feeds", gap)
-    warehouse.fill("feed_messages", "message_id sequence in_chain reason", *chain, author=story.CAROL)
+    places = [(story.C1, 1, None, None), (story.C7, 4, story.C6, "after_gap")]
+    story.write_feed(warehouse, story.CAROL, places, status="gap")
     rows = [json.loads(line) for line in warehouse.ask("send", "--ask", "--json").stdout.splitlines()]
     assert [{k: v for k, v in row.items() if k != "schema"} for row in rows] == [
         at(story.CAROL, 2, 3),

@@ -9,12 +9,7 @@ from dbt_tangles.lint import log_files
 from dbt_tangles.lint.findings import Finding, judge, reading_of
 
 #: Kind of log: its table of rejects.
-REJECTS = {
-    "ssb": "ssb_rejects",
-    "pzp": "pzp_rejects",
-    "autobase": "autobase_rejects",
-    "events": "timeline_rejects",
-}
+REJECTS = {"ssb": "ssb_rejects", "pzp": "pzp_rejects", "autobase": "autobase_rejects", "events": "timeline_rejects"}
 _IDS = {"ssb": "message_id", "pzp": "message_id", "autobase": "node_id", "events": "event_id"}
 #: Reasons of findings about feeds, of which none is a reason of a rejected line.
 OF_FEEDS = ("forked", "bad_link", "off_chain", "after_gap", "after_forked", "after_bad_link")

@@ -206,7 +206,4 @@ def text(page: str) -> str:
 PAGES = {"": ".verdicts", "#read": ".post", "#group": ".matrix", "#timeline": ".event", "#records": ".record"}
 PAGES |= {f"#{kind}": ".drawing" for kind in ("tangle", "feed", "set", "base")} | {"#rejects": ".reject"}
 PAGES |= {address("search", q="a"): ".entry", address("message", cli_story.A1): ".why .line"}
-#: Lists behind counts, each of an id of `report_story`.
-LISTS = {
-    address("base", "base", only="settled", observer="all"): ".only",
-}
+PAGES |= {address("base", "base", only="settled", observer="all"): ".only"}

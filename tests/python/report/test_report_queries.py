@@ -5,22 +5,14 @@ from pathlib import Path
 import pytest
 
 import report_story as story
-from conftest import ROOT
 from dbt_tangles import queries
 from report_browser import PAGES, browse, needs_chromium, url
-from report_kit import make, shard
-
-SOURCE = ROOT / "src" / "dbt_tangles"
+from report_kit import make
 
 
 @pytest.fixture(scope="module")
 def out(tmp_path_factory) -> Path:
     return make(story.write_each_page(tmp_path_factory.mktemp("queries") / "wh"))
-
-
-def test_the_report_has_the_files(out):
-    texts = shard(out, "queries")
-    assert texts == {path.stem: path.read_text() for path in (SOURCE / "queries").glob("*.sql")}
 
 
 @needs_chromium
