@@ -22,19 +22,6 @@ def warehouse(tmp_path):
     return cli_story.write(tmp_path / "wh")
 
 
-def test_values_are_never_run_as_sql(warehouse):
-    tables = Tables(warehouse.root, "tangles")
-    for hostile in ("' or 1=1 --", '"; drop table x', "{ssb_messages}", "$id", "?", "\0"):
-        assert tables.rows("select message_id from ssb_messages where message_id = $id", id=hostile) == []
-
-
-@pytest.mark.parametrize("name", ["wh[1]", "wh*", "w?h", "it's {here} $x"])
-def test_folders_of_any_name(tmp_path, name):
-    warehouse = cli_story.write(tmp_path / name)
-    (tmp_path / "wh1").mkdir()
-    assert warehouse.ask("why", cli_story.A1).exit_code == 0
-
-
 def test_tables_that_are_not_built_are_named(warehouse):
     """Without a table the answer states neither that rows are absent nor that all is well."""
     for table in ("feeds", "tangle_messages"):

@@ -169,10 +169,9 @@ def test_a_message_that_one_replica_judges_differently(pair):
 
 
 def views(warehouse: Warehouse, order: str, settled: int) -> Warehouse:
-    rows = [{"position": n, "node_id": node, "is_confirmed": n < settled} for n, node in enumerate(order)]
-    nodes = [{"base_id": "base", "node_id": node, "depth": n} for n, node in enumerate(order)]
-    warehouse.write("autobase_nodes", *nodes)
-    return warehouse.write("autobase_views", *({"base_id": "base", "observer": "all", **row} for row in rows))
+    warehouse.fill("autobase_nodes", "depth node_id", *enumerate(order), base_id="base")
+    rows = [(n, node, n < settled) for n, node in enumerate(order)]
+    return warehouse.fill("autobase_views", "position node_id is_confirmed", *rows, base_id="base", observer="all")
 
 
 @pytest.mark.parametrize(

@@ -25,10 +25,8 @@ def words(warehouse: Warehouse) -> list[str]:
 def test_every_reason_of_rejected_lines_is_named(warehouse, table, log):
     """Three reasons of a log have a command each, the others share one; all lines are counted, equal ones too."""
     reasons = [reason for reason in meanings(f"{table}.reason") if reason not in FILES][:5]
-    rows = [
-        {"source_file": "/log", "line": n, "reason": reason, "line_count": 5 - n} for n, reason in enumerate(reasons)
-    ]
-    warehouse.write(table, *rows)
+    rows = [(n, reason, 5 - n) for n, reason in enumerate(reasons)]
+    warehouse.fill(table, "line reason line_count", *rows, source_file="/log")
     found = [each for each in words(warehouse) if f"of the {log} log" in each]
     assert all(any(reason in each for each in found) for reason in reasons)
     assert found[0].startswith(f"5 rejected lines of the {log} log, {reasons[0]}: ")

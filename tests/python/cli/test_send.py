@@ -13,18 +13,15 @@ from cli_kit import Warehouse
 AUTHORS = "@a", "@b", "@c"
 
 
-def claim(root: str, *previous: str) -> dict:
-    return {"tangle_name": "t", "root_id": root, "previous": [*previous], "is_root": False}
-
-
 def write_log(root, posts: list[tuple[str, list[str]]]) -> tuple[Warehouse, list[dict]]:
     """Write feeds from (author, linked ids) in order of publication; a message's id is its author and sequence."""
     warehouse, messages, lengths = Warehouse(root), [], {author: 0 for author, _ in posts}
     for author, links in posts:
         sequence = lengths[author] = lengths[author] + 1
-        claims = [claim(links[0], *links[1:])] if links else []
-        row = story.message(f"%{author}{sequence}", author, sequence, tangle_claims=claims)
-        messages.append(row | {"previous_id": f"%{author}{sequence - 1}" if sequence > 1 else None})
+        claim = {"tangle_name": "t", "root_id": links[0], "previous": links[1:], "is_root": False} if links else None
+        before = f"%{author}{sequence - 1}" if sequence > 1 else None
+        columns = {"previous_id": before, "tangle_claims": [claim] if claim else []}
+        messages.append(story.message(f"%{author}{sequence}", author, sequence, **columns))
     warehouse.write("ssb_messages", *messages)
     places = [(m["message_id"], m["author"], m["sequence"]) for m in messages]
     warehouse.fill("feed_messages", "message_id author sequence", *places, in_chain=True)

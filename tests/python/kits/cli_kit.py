@@ -136,9 +136,9 @@ class Warehouse:
         (self.folder / table).rename(place)
         return self
 
-    def ask(self, *words: str, env: dict | None = None) -> Result:
+    def ask(self, *words: str) -> Result:
         """Run `tangles` with these arguments on this warehouse."""
-        return tangles(words[0], "--warehouse", self.root, *words[1:], env=env)
+        return tangles(words[0], "--warehouse", self.root, *words[1:])
 
     def json(self, *words: str) -> dict:
         """Run `tangles` and return its answer as data, which is valid by its schema."""

@@ -1,4 +1,4 @@
-"""The structure of each page at three sizes in both colour schemes, its accessibility (axe-core), and its keyboard."""
+"""Each page: its queries, its structure at three sizes in both colour schemes, its accessibility, and its keyboard."""
 
 import json
 from importlib import resources
@@ -9,6 +9,7 @@ import pytest
 import cli_story
 import report_story as story
 from cli_kit import Warehouse
+from dbt_tangles import queries
 from report_browser import PAGES, WAIT, address, browse, drive, needs_chromium, url
 from report_kit import make
 
@@ -40,6 +41,30 @@ def browser():
     browser = browse(*SIZES[0])
     yield browser
     assert browser.console == []
+
+
+def test_each_picture_names_its_queries(browser, out):
+    """Each place names its files, as the docs do; opened, they show their SQL."""
+    seen = {}
+    for where, shows in PAGES.items():
+        browser.visit(url(out, where), shows)
+        seen |= browser.run(QUERIES)
+    assert seen == {
+        place: {"names": [f"{name}.sql" for name in names], "texts": [queries.text_of(name) for name in names]}
+        for place, names in queries.by_place().items()
+    }
+
+
+QUERIES = """
+const found = {};
+for (const each of document.querySelectorAll(".queries")) {
+  each.open = true;
+  while (!each.querySelector("pre")) await new Promise((done) => setTimeout(done, 5));
+  const textsOf = (selector) => [...each.querySelectorAll(selector)].map((one) => one.textContent);
+  found[each.dataset.place] = { names: textsOf("code"), texts: textsOf("pre") };
+}
+return found;
+"""
 
 
 def test_axes_name_each_tick_once(out, crowd):
