@@ -36,6 +36,9 @@ def test_wrong_vars(given):
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TANGLES_WAREHOUSE", "")
+    monkeypatch.setenv("TANGLES_SCHEMA", "tangles")
+    monkeypatch.setattr(build, "target_of", lambda engine: engine or "sail")
     for name, text in (("a.jsonl", EVENT), ("b.jsonl", EVENT), ("c.jsonl", NODE)):
         (tmp_path / name).write_text(text)
     (tmp_path / "logs").mkdir()
@@ -105,11 +108,7 @@ def built(folder, monkeypatch):
         if not (folder / "wh").exists():
             story.write(folder / "wh").write("runs", run("one", 1, status))
         monkeypatch.setattr(build_run, "run", lambda *given, **options: seen.append((given, options)) or outcome)
-        monkeypatch.setenv("TANGLES_WAREHOUSE", "")
-        monkeypatch.setenv("TANGLES_SCHEMA", "tangles")
-        monkeypatch.setattr(build, "target_of", lambda engine: engine or "sail")
-        place = ["--warehouse", str(folder / "wh")]
-        return tangles("build", log, *place, *words), seen
+        return tangles("build", log, "--warehouse", folder / "wh", *words), seen
 
     return ask
 
@@ -157,11 +156,9 @@ def node(name: str, folder: str, kind: str = "model", status: str = "success", m
 
 def test_progress_in_words(capsys):
     """An area is told once all its tables are built; failed steps are told with their message."""
+    model = {"resource_type": "model", "config": SimpleNamespace(enabled=True)}
     of_feeds, of_sets = (
-        SimpleNamespace(
-            resource_type="model", original_file_path=f"models/{area}/x.sql", config=SimpleNamespace(enabled=True)
-        )
-        for area in ("feeds", "sets")
+        SimpleNamespace(**model, original_file_path=f"models/{area}/x.sql") for area in ("feeds", "sets")
     )
     manifest = SimpleNamespace(nodes={"a": of_feeds, "b": of_feeds, "c": of_sets})
     progress = build_run.Progress(manifest, ["ssb_log"], lambda *_: None)
@@ -197,9 +194,6 @@ def test_check_builds_a_log_first(folder, monkeypatch):
 
     outcomes = [build_run.Outcome(False, True, None), DONE, DONE]
     monkeypatch.setattr(build_run, "run", build_run_of)
-    monkeypatch.setenv("TANGLES_WAREHOUSE", "")
-    monkeypatch.setenv("TANGLES_SCHEMA", "tangles")
-    monkeypatch.setattr(build, "target_of", lambda engine: "sail")
     results = []
     for length in (3, 9, 3):
         (folder / "said").write_text(json.dumps({"feed": story.ALICE, "sequence": length}))

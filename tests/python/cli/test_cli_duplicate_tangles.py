@@ -2,7 +2,6 @@
 
 import json
 
-import pyarrow.parquet as pq
 import pytest
 
 import cli_story as story
@@ -18,7 +17,7 @@ def warehouse(tmp_path) -> Warehouse:
 
 
 def change(warehouse: Warehouse, table: str, name: str, **values) -> None:
-    rows = pq.read_table(warehouse.folder / table).to_pylist()
+    rows = warehouse.rows(table)
     warehouse.write(table, *(row | (values if row["tangle_name"] == name else {}) for row in rows))
 
 
@@ -49,7 +48,7 @@ def test_why_of_an_id_that_both_tangles_await(warehouse):
 
 
 def test_why_of_a_root_that_is_not_there(warehouse):
-    rows = pq.read_table(warehouse.folder / "ssb_messages").to_pylist()
+    rows = warehouse.rows("ssb_messages")
     warehouse.write("ssb_messages", *(row for row in rows if row["message_id"] != story.ROOT))
     text = warehouse.ask("why", story.ROOT).stdout
     assert f"tangle root {BOTH}" in text
@@ -69,9 +68,8 @@ def test_show(warehouse):
     assert f'digraph "tangle {BOTH} {story.ROOT}"' in warehouse.ask("show", "%root", "--format", "dot").stdout
     change(warehouse, "tangle_messages", "thread", is_tip=True)
     asked = warehouse.ask("show", "%root")
-    assert (
-        asked.exit_code == 2 and f"ssb:legacy_thread:{story.ROOT} --kind tangle\n  thread:{story.ROOT}" in asked.stderr
-    )
+    assert asked.exit_code == 2
+    assert f"ssb:legacy_thread:{story.ROOT} --kind tangle\n  thread:{story.ROOT}" in asked.stderr
 
 
 def test_status(warehouse):
@@ -108,7 +106,7 @@ def test_diff(warehouse, tmp_path):
     for name in names:
         change(other, "tangles", name, tips=[A1], member_count=2)
         change(other, "tangle_messages", name, depth=4)
-    rows = pq.read_table(other.folder / "tangle_messages").to_pylist()
+    rows = other.rows("tangle_messages")
     other.write(
         "tangle_messages", *({**row, "position": 2 - row["position"] if row["is_member"] else None} for row in rows)
     )

@@ -28,21 +28,12 @@ def name(order: list[str]) -> str:
 
 
 def publish(warehouse: Warehouse, order: list[str], earlier: list[str] | None = None) -> None:
-    """Write the tables of a build that publishes an order after an earlier one. Ids of SSB messages begin with %."""
-    message = {event: event if event.startswith("%") else None for event in order}
-    events = [
-        {"timeline_id": LINE, "event_id": event, "message_id": message[event], "position": place}
-        for place, event in enumerate(order)
-    ]
-    warehouse.write("timeline_events", *events[::-1])
+    """Write the tables of a build that publishes an order after an earlier one, with rows in no order."""
+    warehouse.fill("timeline_events", "position event_id", *reversed([*enumerate(order)]), timeline_id=LINE)
     both = {"publication": name(order), "previous_publication": name(earlier) if earlier else None}
-    columns = "op", "event_id", "from_position", "to_position"
-    commands = script_between(earlier or [], order)
-    rows = [
-        {"timeline_id": LINE, "step": step, **both, **dict(zip(columns, command, strict=True))}
-        for step, command in enumerate(commands, 1)
-    ]
-    warehouse.write("timeline_updates", *rows[::-1])  # Tables have no order.
+    commands = [(step, *command) for step, command in enumerate(script_between(earlier or [], order), 1)]
+    columns = "step op event_id from_position to_position"
+    warehouse.fill("timeline_updates", columns, *reversed(commands), timeline_id=LINE, **both)
 
 
 def follow(warehouse: Warehouse, path, timeline: str = LINE) -> dict:
@@ -123,12 +114,8 @@ def test_authors_are_those_of_the_followed_timeline(warehouse, tmp_path):
     path = tmp_path / "chat.sqlite"
     warehouse.write("ssb_messages", story.message("%a", "@alice", 1, content_type="post", content="hi"))
     authors = {"s": "ann", "t": "bob", "ssb:log": "@alice"}
-    events = [
-        {"timeline_id": line, "event_id": "%a", "author": author, "position": 0}
-        | {"message_id": "%a" if line == "ssb:log" else None}
-        for line, author in authors.items()
-    ]
-    warehouse.write("timeline_events", *events)
+    events = [(line, author, "%a" if line == "ssb:log" else None) for line, author in authors.items()]
+    warehouse.fill("timeline_events", "timeline_id author message_id", *events, event_id="%a", position=0)
     warehouse.write("timeline_updates")
     for way in ("load", "unchanged"):  # None of them has an update.
         assert {follow(warehouse, path, line)["way"] for line in authors} == {way}

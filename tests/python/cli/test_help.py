@@ -64,12 +64,8 @@ def test_check_explains_its_lines(tmp_path):
     assert all(kind.means and kind.means in in_one_line(text) for kind in KINDS.values())
     (tmp_path / "answers.jsonl").write_text("\n".join(map(json.dumps, shown)))
     answer = story.write(tmp_path / "wh").ask("check", str(tmp_path / "answers.jsonl"), "--json")
-    assert answer.exit_code == 1 and json.loads(answer.stdout)["counts"] == {
-        "agree": 0,
-        "differ": 0,
-        "unknown": len(KINDS),
-        "unreadable": 0,
-    }
+    counts = {"agree": 0, "differ": 0, "unknown": len(KINDS), "unreadable": 0}
+    assert answer.exit_code == 1 and json.loads(answer.stdout)["counts"] == counts
 
 
 @pytest.fixture

@@ -164,8 +164,7 @@ def test_ids_without_their_sigil_that_only_tangles_or_lines_name(tmp_path):
     """A message that a tangle waits for, and ids that a rejected line and an accepted one claim."""
     missing, rejected, accepted = (f"%{(each * 22)[:43]}=.sha256" for each in ("+M", "R0", "a/"))
     warehouse = story.write(tmp_path / "wh")
-    row = {"missing_id": missing, "is_in_log": False, "waiting_count": 1, "blocked_count": 2, "unlocks": 0}
-    warehouse.write("tangle_missing", {"tangle_name": "thread", "root_id": story.ROOT, **row})
+    warehouse.write("tangle_missing", story.missing(missing))
     place = {"source_file": "f", "line": 1, "reason": "bad_signature", "message_id": None}
     warehouse.write("ssb_rejects", {**place, "claimed_key": rejected})
     warehouse.write("ssb_messages", story.message(MESSAGE, FEED, 1, claimed_key=accepted))

@@ -25,10 +25,8 @@ def words(warehouse: Warehouse) -> list[str]:
 def test_every_reason_of_rejected_lines_is_named(warehouse, table, log):
     """Three reasons of a log have a command each, the others share one; all lines are counted, equal ones too."""
     reasons = [reason for reason in meanings(f"{table}.reason") if reason not in FILES][:5]
-    rows = [
-        {"source_file": "/log", "line": n, "reason": reason, "line_count": 5 - n} for n, reason in enumerate(reasons)
-    ]
-    warehouse.write(table, *rows)
+    rows = [(n, reason, 5 - n) for n, reason in enumerate(reasons)]
+    warehouse.fill(table, "line reason line_count", *rows, source_file="/log")
     found = [each for each in words(warehouse) if f"of the {log} log" in each]
     assert all(any(reason in each for each in found) for reason in reasons)
     assert found[0].startswith(f"5 rejected lines of the {log} log, {reasons[0]}: ")
@@ -61,15 +59,27 @@ def test_feeds_with_gaps_and_forks(warehouse):
 
 
 def test_other_problems_say_how_many_more_there_are(warehouse):
-    missing = {"tangle_name": "thread", "root_id": story.ROOT, "is_in_log": False, "is_sealed": False, "unlocks": 1}
-    warehouse.write("tangle_missing", *({**missing, "missing_id": f"%m{n}"} for n in range(4)))
+    """Three problems of a kind have a command each; the most urgent kinds come first."""
+    warehouse.write("tangle_missing", *(story.missing(f"%m{n}") for n in range(4)))
     warehouse.write("sets", *({"set_id": f"s{n}", "root_status": "missing"} for n in range(5)))
-    waits = {"set_id": "s", "is_valid": False, "is_held": False}
-    warehouse.write("set_messages", *({**waits, "message_id": f"w{n}", "awaited_ids": [f"a{n}"]} for n in range(5)))
-    warehouse.write("autobase_bases", *({"base_id": f"b{n}", "status": "incomplete"} for n in range(6)))
+    waits = {"set_id": "s", "is_valid": False, "is_held": False, "reject_reason": "unknown_account_tips"}
+    awaited = [["a1"], ["a0", "a1"], ["a2"], ["a3"], ["a4"]]
+    warehouse.fill("set_messages", "message_id awaited_ids", *zip("vwxyz", awaited, strict=True), **waits)
+    bases = [(f"b{n}", "incomplete") for n in range(6)]
+    warehouse.fill("autobase_bases", "base_id status", ("a", "ok"), *bases)
     warehouse.write("group_findings", *({"group_id": "%g", "finding": f"f{n}"} for n in range(4)))
     warehouse.write("ssb_rejects", *({"source_file": f"/{n}", "line": 1, "reason": "corrupt_file"} for n in range(5)))
-    found = words(warehouse)
+    items = warehouse.json("status")["look_at"]
+    asks = [item["ask"].partition(" --warehouse")[0] for item in items]
+    assert [ask for ask in asks if " sql " not in ask] == [
+        *(f"tangles why /{n}:1" for n in range(3)),
+        *(f"tangles why %m{n}" for n in range(3)),
+        *(f"tangles why a{n}" for n in (1, 0, 2)),
+        *["tangles show %g --kind group"] * 3,
+        *(f"tangles why s{n}" for n in range(3)),
+        *(f"tangles show b{n} --kind base" for n in range(3)),
+    ]
+    found = [item["words"] for item in items]
     for said in (
         "2 more faults of files of the SSB log",
         "1 more message is missing; once it arrives, other messages become members of tangles",

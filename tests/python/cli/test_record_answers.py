@@ -4,26 +4,9 @@ import pytest
 
 import cli_story as story
 from cli_kit import HOSTILE, assert_harmless
-from cli_story import A1, A2, ROOT
+from cli_story import A1, A2, ROOT, field, record
 
-RECORD = {"tangle_name": "thread", "root_id": ROOT}
-CONFLICT = [
-    {"tip_id": A1, "message_id": A1, "value": '"Dinner"'},
-    {"tip_id": A2, "message_id": A2, "value": f'"{HOSTILE[:3]}"'},
-]
-
-
-def field(name: str, value: str | None, *set_by: str, values: list[dict] = ()) -> dict:
-    is_conflict = bool(values)
-    row = {"field": name, "strategy": "overwrite", "value": value, "is_conflict": is_conflict, "set_by": [*set_by]}
-    return {**RECORD, **row, "conflicting_values": [*values]}
-
-
-def record(tips: list[str], *left_out: dict) -> dict:
-    row = {**RECORD, "status": "reduced", "is_conflicted": len(tips) > 1, "tips": tips}
-    return row | {"left_out": [*left_out], "left_out_count": len(left_out)}
-
-
+CONFLICT = {A1: '"Dinner"', A2: f'"{HOSTILE[:3]}"'}
 MALFORMED = {"message_id": A1, "reason": "malformed_field", "fields": ["title"], "cause_id": None}
 FOLLOWER = {"message_id": A2, "reason": "follows_left_out", "fields": [], "cause_id": A1}
 
@@ -31,9 +14,9 @@ FOLLOWER = {"message_id": A2, "reason": "follows_left_out", "fields": [], "cause
 @pytest.fixture
 def warehouse(tmp_path):
     warehouse = story.write(tmp_path)
-    warehouse.write("records", record([A1, A2]))
-    title = field("title", None, A1, A2, values=CONFLICT)
-    return warehouse.write("record_fields", title, field("place", '"Park"', A2), field("time", "null"))
+    warehouse.write("records", record(ROOT, tips=[A1, A2], is_conflicted=True))
+    title = field(ROOT, "title", None, A1, A2, conflict=CONFLICT)
+    return warehouse.write("record_fields", title, field(ROOT, "place", '"Park"', A2), field(ROOT, "time", "null"))
 
 
 def test_show_lists_the_fields(warehouse):
@@ -44,11 +27,7 @@ def test_show_lists_the_fields(warehouse):
     at = lines.index("title: tips set different values; a merge must set it")
     assert lines[at + 1] == f'  "Dinner" by {A1[:9]}' and "\\x1b" in lines[at + 2]
     fields = warehouse.json("show", f"thread:{ROOT}")["fields"]
-    assert [(each["field"], each["is_conflict"]) for each in fields] == [
-        ("place", False),
-        ("time", False),
-        ("title", True),
-    ]
+    assert {each["field"]: each["is_conflict"] for each in fields} == {"place": False, "time": False, "title": True}
 
 
 def test_why_names_the_fields_that_a_message_gives(warehouse):
@@ -61,7 +40,9 @@ def test_why_names_the_fields_that_a_message_gives(warehouse):
 
 def test_messages_that_do_not_count_are_told(warehouse):
     """In `why`, with the field or the message behind, in `status`, as a gate, and in `show` with the record's tips."""
-    warehouse.write("records", record([ROOT], MALFORMED, FOLLOWER)).write("record_fields", field("title", None))
+    left_out = {"left_out": [MALFORMED, FOLLOWER], "left_out_count": 2}
+    warehouse.write("records", record(ROOT, tips=[ROOT], **left_out))
+    warehouse.write("record_fields", field(ROOT, "title", None))
     for message, told in ((A1, MALFORMED), (A2, FOLLOWER)):
         answer = warehouse.json("why", message)
         assert answer["tangles"][0]["record"]["left_out"] == told and not answer["is_well"]

@@ -13,18 +13,15 @@ from cli_kit import Warehouse
 AUTHORS = "@a", "@b", "@c"
 
 
-def claim(root: str, *previous: str) -> dict:
-    return {"tangle_name": "t", "root_id": root, "previous": [*previous], "is_root": False}
-
-
 def write_log(root, posts: list[tuple[str, list[str]]]) -> tuple[Warehouse, list[dict]]:
     """Write feeds from (author, linked ids) in order of publication; a message's id is its author and sequence."""
     warehouse, messages, lengths = Warehouse(root), [], {author: 0 for author, _ in posts}
     for author, links in posts:
         sequence = lengths[author] = lengths[author] + 1
-        claims = [claim(links[0], *links[1:])] if links else []
-        row = story.message(f"%{author}{sequence}", author, sequence, tangle_claims=claims)
-        messages.append(row | {"previous_id": f"%{author}{sequence - 1}" if sequence > 1 else None})
+        claim = {"tangle_name": "t", "root_id": links[0], "previous": links[1:], "is_root": False} if links else None
+        before = f"%{author}{sequence - 1}" if sequence > 1 else None
+        columns = {"previous_id": before, "tangle_claims": [claim] if claim else []}
+        messages.append(story.message(f"%{author}{sequence}", author, sequence, **columns))
     warehouse.write("ssb_messages", *messages)
     places = [(m["message_id"], m["author"], m["sequence"]) for m in messages]
     warehouse.fill("feed_messages", "message_id author sequence", *places, in_chain=True)
@@ -139,10 +136,8 @@ def test_own_clock_is_a_statement_for_peers(log, tmp_path):
 def test_gaps_and_missing_messages(tmp_path):
     """Without a peer's statement, --ask lists the holes of feeds and the messages that tangles wait for."""
     warehouse = story.write(tmp_path / "wh")
-    gap = story.feed(story.CAROL, 1, story.C1) | {"status": "gap", "message_count": 2, "max_sequence": 4}
-    chain = [(story.C1, 1, True, None), (story.C7, 4, False, "after_gap")]
-    warehouse.write("feeds", gap)
-    warehouse.fill("feed_messages", "message_id sequence in_chain reason", *chain, author=story.CAROL)
+    places = [(story.C1, 1, None, None), (story.C7, 4, story.C6, "after_gap")]
+    story.write_feed(warehouse, story.CAROL, places, status="gap")
     rows = [json.loads(line) for line in warehouse.ask("send", "--ask", "--json").stdout.splitlines()]
     assert [{k: v for k, v in row.items() if k != "schema"} for row in rows] == [
         at(story.CAROL, 2, 3),

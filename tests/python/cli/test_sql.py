@@ -5,7 +5,6 @@ import io
 import json
 import os
 import pty
-import shutil
 import stat
 import subprocess
 import sys
@@ -15,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import cli_story as story
-from cli_kit import HOSTILE, Warehouse, tangles
+from cli_kit import HOSTILE, Warehouse
 from conftest import ROOT
 from dbt_tangles.cli import public_tables, row_files
 
@@ -92,20 +91,12 @@ def test_internal_tables_are_no_views(warehouse):
 
 def test_tables_of_other_models(warehouse):
     """A user's own tables are read beside ours; errors list them, and internal tables stay closed."""
-    warehouse.write("feeds").folder.joinpath("feeds").rename(warehouse.folder / "my_feeds")
-    warehouse.write("feeds", story.feed(story.ALICE, 3, story.A2))
-    for name in ("stg_mine", "int_tangle_depths", "tangle_missing"):
-        warehouse.write("feed_next").folder.joinpath("feed_next").rename(warehouse.root / name)
-        (warehouse.root / "shop.db").mkdir(exist_ok=True)
-        (warehouse.root / name).rename(warehouse.root / "shop.db" / name)
-    warehouse.write("feed_next").move("feed_next", "shop")
-    (warehouse.root / "shop.db" / "feed_next").rename(warehouse.root / "shop.db" / "orders")
-    shutil.copytree(warehouse.root / "shop.db" / "orders", warehouse.root / "shop.db" / "of_delta_lake")
+    warehouse.write("feed_next").move("feed_next", "tangles", "my_feeds")
+    for name in ("stg_mine", "int_tangle_depths", "tangle_missing", "orders", "of_delta_lake"):
+        warehouse.write("feed_next").move("feed_next", "shop", name)
     (warehouse.root / "shop.db" / "of_delta_lake" / "_delta_log").mkdir()
-    answer = warehouse.json(
-        "sql", "select (select count(*) from my_feeds), (select count(*) from shop.orders), author from feeds"
-    )
-    assert answer["rows"] == [[0, 0, story.ALICE]]
+    counts = ", ".join(f"(select count(*) from {name})" for name in ("my_feeds", "shop.orders", "feeds"))
+    assert warehouse.json("sql", f"select {counts}")["rows"] == [[0, 0, 2]]
     for name in ("nowhere", "shop.stg_mine", "shop.int_tangle_depths"):
         result = warehouse.ask("sql", f"select * from {name}")
         assert result.exit_code == 2 and "\nTables of other models: my_feeds, shop.orders\n" in result.stderr
@@ -194,7 +185,7 @@ WRITTEN = f"author\n{story.ALICE}\n{story.BOB}\n"
 
 
 def rows_of(warehouse: Warehouse, *words: str) -> bytes:
-    result = tangles("sql", "--warehouse", str(warehouse.root), *words)
+    result = warehouse.ask("sql", *words)
     assert result.exit_code == 0, result.output
     return result.stdout_bytes
 

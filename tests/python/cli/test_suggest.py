@@ -19,10 +19,10 @@ from report_kit import shard
 ODD = HOSTILE.replace("\x00", "") + "'\\ $(reboot) `x`"
 
 
-def pasted(command: str, cwd, env: dict | None = None) -> list[str]:
+def pasted(command: str, cwd) -> list[str]:
     program = "import json, sys; print(json.dumps(sys.argv[1:]))"
     script = f'tangles() {{ {shlex.quote(sys.executable)} -c {shlex.quote(program)} "$@"; }}; {command}'
-    done = subprocess.run(["bash", "-c", script], cwd=cwd, env=env, capture_output=True, text=True, check=True)
+    done = subprocess.run(["bash", "-c", script], cwd=cwd, capture_output=True, text=True, check=True)
     return json.loads(done.stdout)
 
 

@@ -104,22 +104,16 @@ def test_a_long_path_to_the_cause_is_shortened(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("status", "columns", "said"),
+    ("status", "columns", "broken", "said"),
     [
-        ("gap", {"gap_sequence": 2}, "2 is missing"),
-        ("forked", {"fork_sequence": 2}, "2 is forked"),
-        ("bad_link", {}, "2 does not follow it"),
+        ("gap", {"gap_sequence": 2}, [], "2 is missing"),
+        ("forked", {"fork_sequence": 2}, [A1, A2], "2 is forked"),
+        ("bad_link", {}, [A1], "2 does not follow it"),
     ],
 )
-def test_the_message_that_breaks_the_chain_is_named(tmp_path, status, columns, said):
-    warehouse = story.write(tmp_path / "wh")
-    broken = {"gap": [], "forked": [A1, A2], "bad_link": [A1]}[status]
-    warehouse.write(
-        "feeds", {**story.feed(story.BOB, 5, story.ROOT), "status": status, "verified_length": 1, **columns}
-    )
-    outside = [(B2, 5, f"after_{status}"), *((id_, 2, status) for id_ in broken)]
-    warehouse.fill("feed_messages", "message_id sequence reason", *outside, author=story.BOB, in_chain=False)
-    warehouse.write("ssb_messages", story.message(B2, story.BOB, 5, previous_id=B1))
+def test_the_message_that_breaks_the_chain_is_named(tmp_path, status, columns, broken, said):
+    places = [(story.ROOT, 1, None, None), *((id_, 2, B1, status) for id_ in broken), (B2, 5, B1, f"after_{status}")]
+    warehouse = story.write_feed(Warehouse(tmp_path / "wh"), story.BOB, places, status=status, **columns)
     answer = warehouse.json("why", B2)["feed"]
     assert (answer["in_chain"], answer["reason"]) == (False, f"after_{status}")
     assert [row["message_id"] for row in answer["broken_by"]] == broken
@@ -129,13 +123,10 @@ def test_the_message_that_breaks_the_chain_is_named(tmp_path, status, columns, s
 
 def test_each_branch_of_a_fork_has_its_own_followers(tmp_path):
     """The first of two messages with sequence 2 has a follower, and another message lists it with a wrong sequence."""
-    warehouse = story.write(tmp_path / "wh")
-    places = [("a", 1, None), ("b", 2, "a"), ("c", 2, "a"), ("d", 3, "b"), ("e", 5, "b"), ("f", 3, "f")]
-    warehouse.write("ssb_messages", *(story.message(id_, story.BOB, n, previous_id=on) for id_, n, on in places))
-    in_feed = [(id_, n, id_ == "a") for id_, n, _ in places]
-    warehouse.fill("feed_messages", "message_id sequence in_chain", *in_feed, author=story.BOB)
-    forked = {"verified_length": 1, "status": "forked", "fork_sequence": 2}
-    warehouse.write("feeds", {**story.feed(story.BOB, 5, "a"), **forked})
+    links = [("b", 2, "a"), ("c", 2, "a"), ("d", 3, "b"), ("e", 5, "b"), ("f", 3, "f")]
+    places = [("a", 1, None, None), *((*link, "forked" if link[1] == 2 else "after_forked") for link in links)]
+    warehouse = Warehouse(tmp_path / "wh")
+    story.write_feed(warehouse, story.BOB, places, status="forked", fork_sequence=2)
     followers = {
         id_: [row["message_id"] for row in warehouse.json("why", id_)["feed"]["followed_by"]] for id_, *_ in places
     }
@@ -146,12 +137,8 @@ def test_each_branch_of_a_fork_has_its_own_followers(tmp_path):
 
 def test_a_message_beside_a_chain_that_reaches_the_end(tmp_path):
     """The document's example: a <- b <- c, and d of the sequence of c, which follows itself."""
-    warehouse = Warehouse(tmp_path / "wh")
-    places = [("a", 1, None), ("b", 2, "a"), ("c", 3, "b"), ("d", 3, "d")]
-    warehouse.write("ssb_messages", *(story.message(id_, story.BOB, n, previous_id=on) for id_, n, on in places))
-    in_feed = [(id_, n, id_ != "d", "off_chain" if id_ == "d" else None) for id_, n, _ in places]
-    warehouse.fill("feed_messages", "message_id sequence in_chain reason", *in_feed, author=story.BOB)
-    warehouse.write("feeds", {**story.feed(story.BOB, 3, "c"), "message_count": 4, "status": "bad_link"})
+    places = [("a", 1, None, None), ("b", 2, "a", None), ("c", 3, "b", None), ("d", 3, "d", "off_chain")]
+    warehouse = story.write_feed(Warehouse(tmp_path / "wh"), story.BOB, places, status="bad_link")
     warehouse.write("feed_next", {"author": story.BOB, "sequence": 4, "previous_id": "c", "status": "bad_link"})
     assert warehouse.json("why", "d")["feed"]["broken_by"] == [
         {"message_id": "d", "sequence": 3, "reason": "off_chain"}
@@ -173,8 +160,7 @@ def test_a_cause_that_is_in_the_log(tmp_path, error, said):
     warehouse = story.write(tmp_path / "wh")
     messages = [story.message(B1, story.BOB, 1), story.message(GONE, story.BOB, 2, check_error=error)]
     warehouse.write("ssb_messages", *messages)
-    missing = {"missing_id": GONE, "is_in_log": True, "waiting_count": 1, "blocked_count": 2, "unlocks": 0}
-    warehouse.write("tangle_missing", {"tangle_name": "thread", "root_id": story.ROOT, **missing})
+    warehouse.write("tangle_missing", story.missing(GONE, is_in_log=True, unlocks=0))
     (tangle,) = warehouse.json("why", B1)["tangles"]
     assert tangle["causes"][0]["trouble"] == "no_candidate"
     text = warehouse.ask("why", B1).stdout
@@ -186,8 +172,7 @@ def test_a_cause_that_is_sealed(tmp_path):
     warehouse = story.write(tmp_path / "wh")
     messages = [story.message(B1, story.BOB, 1), story.message(GONE, story.BOB, 2, is_encrypted=True)]
     warehouse.write("ssb_messages", *messages)
-    sealed = {"is_in_log": True, "is_sealed": True, "waiting_count": 1, "blocked_count": 2, "unlocks": 2}
-    warehouse.write("tangle_missing", {"tangle_name": "thread", "root_id": story.ROOT, "missing_id": GONE, **sealed})
+    warehouse.write("tangle_missing", story.missing(GONE, is_in_log=True, is_sealed=True))
     (tangle,) = warehouse.json("why", B1)["tangles"]
     assert tangle["causes"][0]["trouble"] == "sealed"
     text = warehouse.ask("why", B1).stdout
@@ -254,11 +239,8 @@ def test_a_message_of_a_group(tmp_path):
 
 def test_a_message_that_is_not_verified_and_that_a_tangle_waits_for(tmp_path):
     warehouse = story.write(tmp_path / "wh")
-    missing = {"missing_id": BAD, "is_in_log": True, "waiting_count": 1, "blocked_count": 2, "unlocks": 0}
-    warehouse.write("tangle_missing", {"tangle_name": "thread", "root_id": story.ROOT, **missing})
+    warehouse.write("tangle_missing", story.missing(BAD, is_in_log=True, unlocks=0))
     assert warehouse.json("why", BAD)["awaited_by"][0]["blocked_count"] == 2
     text = warehouse.ask("why", BAD).stdout
-    assert (
-        "it belongs to none, because it is not verified" in text
-        and "waits for it: 1 message lists it as previous, 2 are set aside because of it" in text
-    )
+    assert "it belongs to none, because it is not verified" in text
+    assert "waits for it: 1 message lists it as previous, 2 are set aside because of it" in text

@@ -82,11 +82,7 @@ def test_lines_and_files_that_are_not_there(warehouse):
         assert result.exit_code == 1 and "ssb log, a%20b.jsonl has 5 lines" in result.stdout
     result = warehouse.ask("why", "d.jsonl:1")
     assert result.exit_code == 1 and "the build read no file of that name" in result.stdout
-    assert warehouse.json("why", ".jsonl:1")["other_files"] == [
-        LOG,
-        "file:///old/b.jsonl",
-        "file:///old/c.jsonl",
-    ]
+    assert warehouse.json("why", ".jsonl:1")["other_files"] == [LOG, "file:///old/b.jsonl", "file:///old/c.jsonl"]
 
 
 def test_several_files_of_a_name(tmp_path):
@@ -110,23 +106,16 @@ def test_staging_may_be_gone(tmp_path):
 def test_lines_of_other_logs(tmp_path):
     writer = "ab" * 32
     warehouse = Warehouse(tmp_path / "wh")
-    nodes = [
-        {"kind": "base", "base_id": "x"},
-        *({"kind": "node", "base_id": b, "writer": writer, "length": 1} for b in "xy"),
-    ]
-    warehouse.write("stg_autobase__lines", *({**place(n), **node} for n, node in enumerate(nodes, 1)))
-    warehouse.write(
-        "autobase_nodes", *({"base_id": b, "node_id": f"{writer}:1", "role": "indexing", "is_head": True} for b in "xy")
-    )
+    lines = [(1, "base", "x", None, None), (2, "node", "x", writer, 1), (3, "node", "y", writer, 1)]
+    warehouse.fill("stg_autobase__lines", "line kind base_id writer length", *lines, source_file=LOG)
+    nodes = {"node_id": f"{writer}:1", "role": "indexing", "is_head": True}
+    warehouse.fill("autobase_nodes", "base_id", ("x",), ("y",), **nodes)
     warehouse.write("stg_pzp__lines", {**place(1, file="p"), "message_id": "abc"})
     warehouse.write("pzp_messages", {"message_id": "abc", "is_usable": True})
-    events = [("t", "one"), ("u", "one")]
-    warehouse.write(
-        "stg_events__lines",
-        *({**place(n, file="e"), "timeline_id": t, "event_id": e} for n, (t, e) in enumerate(events, 1)),
-    )
-    event = {"rank": 0, "position": 0, "is_tip": True, "arrival": 1, "source_file": "e"}
-    warehouse.write("timeline_events", *({**event, "timeline_id": t, "event_id": e} for t, e in events))
+    event = {"event_id": "one", "source_file": "e"}
+    warehouse.fill("stg_events__lines", "line timeline_id", (1, "t"), (2, "u"), **event)
+    event |= {"rank": 0, "position": 0, "is_tip": True, "arrival": 1}
+    warehouse.fill("timeline_events", "timeline_id", ("t",), ("u",), **event)
 
     def line(given: str) -> dict:
         (row,) = warehouse.json("why", given)["lines"]

@@ -11,15 +11,8 @@ def warehouse(tmp_path):
 
 
 def entry(id_: str, depth: int, reason: str | None = None, **columns) -> dict:
-    place = {"set_id": "set", "message_id": id_, "depth": depth, "is_valid": reason is None, "is_held": False}
-    return {
-        **place,
-        "reject_reason": reason,
-        "is_root": id_ == "set",
-        "is_tip": False,
-        "is_item_root": False,
-        **columns,
-    }
+    row = {"set_id": "set", "message_id": id_, "depth": depth, "is_valid": reason is None, "reject_reason": reason}
+    return row | dict.fromkeys(("is_held", "is_tip", "is_item_root"), False) | {"is_root": id_ == "set"} | columns
 
 
 AWAITED = ("unknown_account_tips", ["tip"])
@@ -130,27 +123,17 @@ def test_an_unsettled_node(warehouse):
 
 
 def event(id_: str, timeline: str = "t", **columns) -> dict:
-    place = {
-        "timeline_id": timeline,
-        "event_id": id_,
-        "rank": 0,
-        "latest_rank": 0,
-        "position": 0,
-        "is_tip": False,
-        "is_tie_broken": False,
-        "arrival": 1,
-    }
-    return {**place, "missing_causes": [], "cyclic_causes": [], "source_file": "/logs/e.jsonl", "line": 1, **columns}
+    row = {"timeline_id": timeline, "event_id": id_, "source_file": "/logs/e.jsonl", "line": 1, "arrival": 1}
+    row |= dict.fromkeys(("rank", "latest_rank", "position"), 0) | {"missing_causes": [], "cyclic_causes": []}
+    return row | {"is_tip": False, "is_tie_broken": False} | columns
 
 
 def test_an_event_behind_an_event_that_it_does_not_follow(warehouse):
     warehouse.write("timeline_events", event("one"), event("two", position=1, is_tie_broken=True))
     warehouse.write("timeline_links")
     assert warehouse.json("why", "two")["timelines"][0]["is_tie_broken"]
-    assert (
-        "by convention (rank, then id) and not by cause it stands behind position 0"
-        in warehouse.ask("why", "two").stdout
-    )
+    said = "by convention (rank, then id) and not by cause it stands behind position 0"
+    assert said in warehouse.ask("why", "two").stdout
     assert "by convention" not in warehouse.ask("why", "one").stdout
 
 

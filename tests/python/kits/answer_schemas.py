@@ -19,8 +19,6 @@ def validator(command: str) -> Draft202012Validator:
 
 
 def validate(answer: dict) -> dict:
-    """Assert that an answer names a schema and is valid by it; return the answer."""
-    tool, command, version = answer["schema"].split("/")
-    assert (tool, version) == ("tangles", "1")
-    validator(command).validate(answer)
+    """Assert that an answer is valid by the schema of its command, which states the version; return the answer."""
+    validator(answer["schema"].split("/")[1]).validate(answer)
     return answer

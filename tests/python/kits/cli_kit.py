@@ -27,14 +27,9 @@ _TYPES = {
 }
 #: Columns of internal tables; contracts cover only public tables.
 _PLACE = {"source_file": "string", "line": "bigint", "line_digest": "string"}
-_NODE = {"tangle_name": "string", "root_id": "string", "message_id": "string"}
 _INTERNAL = {
     "int_set_entries": {"set_id": "string", "message_id": "string", "prev": "array<string>"},
-    "int_pzp_messages": {
-        "message_id": "string",
-        "add": "array<string>",
-        "tangles": "array<struct<root_id:string>>",
-    },
+    "int_pzp_messages": {"message_id": "string", "add": "array<string>", "tangles": "array<struct<root_id:string>>"},
     "stg_ssb__lines": {**_PLACE, "message_id": "string"},
     "stg_pzp__lines": {**_PLACE, "message_id": "string"},
     "stg_autobase__lines": {**_PLACE, "kind": "string", "base_id": "string", "writer": "string", "length": "int"},
@@ -82,17 +77,13 @@ def arrow_type(text: str) -> pa.DataType:
 
 @cache
 def schema(table: str) -> pa.Schema:
-    """Return the columns of a table that the command reads; of intermediate tables only those."""
-    if table in _INTERNAL:
-        return pa.schema([(name, arrow_type(each)) for name, each in _INTERNAL[table].items()])
-    return declared(table)
-
-
-def declared(table: str) -> pa.Schema:
-    """Return the columns that the yml of a SQL model declares."""
-    (path,) = (ROOT / "models").rglob(f"{table}.yml")
-    columns = yaml.safe_load(path.read_text())["models"][0]["columns"]
-    return pa.schema([(column["name"], arrow_type(column["data_type"])) for column in columns])
+    """Return the columns that the yml of a model declares; of internal tables those that the command reads."""
+    types = _INTERNAL.get(table)
+    if types is None:
+        (path,) = (ROOT / "models").rglob(f"{table}.yml")
+        columns = yaml.safe_load(path.read_text())["models"][0]["columns"]
+        types = {column["name"]: column["data_type"] for column in columns}
+    return pa.schema([(name, arrow_type(text)) for name, text in types.items()])
 
 
 def tangles(*words: object, **options: Any) -> Result:
@@ -130,20 +121,24 @@ class Warehouse:
             pq.write_table(part, folder / f"part-{number}.parquet")
         return self
 
+    def rows(self, table: str) -> list[dict]:
+        """Read a table."""
+        return pq.read_table(self.folder / table).to_pylist()
+
     def fill(self, table: str, columns: str, *values: tuple, **same: object) -> "Warehouse":
         """Write a table from the values of some columns, named in a text; the other columns are equal in all rows."""
         return self.write(table, *(same | dict(zip(columns.split(), each, strict=True)) for each in values))
 
-    def move(self, table: str, schema: str) -> "Warehouse":
-        """Put a table into another schema."""
-        place = self.root / f"{schema}.db" / table
+    def move(self, table: str, schema: str, name: str | None = None) -> "Warehouse":
+        """Put a table into another schema, or give it another name."""
+        place = self.root / f"{schema}.db" / (name or table)
         place.parent.mkdir(exist_ok=True)
         (self.folder / table).rename(place)
         return self
 
-    def ask(self, *words: str, env: dict | None = None) -> Result:
+    def ask(self, *words: str) -> Result:
         """Run `tangles` with these arguments on this warehouse."""
-        return tangles(words[0], "--warehouse", self.root, *words[1:], env=env)
+        return tangles(words[0], "--warehouse", self.root, *words[1:])
 
     def json(self, *words: str) -> dict:
         """Run `tangles` and return its answer as data, which is valid by its schema."""

@@ -6,8 +6,6 @@ root <- gone <- b1 <- b2    gone is not in the log
 
 from datetime import datetime, timezone
 
-import pyarrow.parquet as pq
-
 from cli_kit import Warehouse
 
 
@@ -22,21 +20,9 @@ ALICE, BOB = "@alice.ed25519", "@bob.ed25519"
 
 def message(id_: str, author: str, sequence: int, **columns) -> dict:
     """Make a row of `ssb_messages`, usable by default."""
-    row = {
-        "message_id": id_,
-        "author": author,
-        "sequence": sequence,
-        "content_type": "post",
-        "content": '{"type":"post"}',
-        "asserted_ms": 1.5e12,
-        "line_count": 1,
-        "is_encrypted": False,
-        "is_signature_valid": True,
-        "is_usable": True,
-        "is_key_consistent": True,
-        "tangle_claims": [],
-    }
-    return row | columns
+    row = {"message_id": id_, "author": author, "sequence": sequence, "asserted_ms": 1.5e12, "tangle_claims": []}
+    row |= {"content_type": "post", "content": '{"type":"post"}', "is_encrypted": False}
+    return row | dict.fromkeys(("is_signature_valid", "is_usable", "is_key_consistent"), True) | columns
 
 
 def candidate(id_: str, author: str, depth: int | None, **columns) -> dict:
@@ -54,22 +40,35 @@ def edge(id_: str, previous: str, is_member: bool) -> dict:
 
 def tangle(root: str, **columns) -> dict:
     """Make a row of `tangles` for the thread of the story, or one like it."""
-    row = {
-        "tangle_name": "thread",
-        "root_id": root,
-        "root_status": "present",
-        "depth": 2,
-        "tips": [A2],
-        "edge_count": 2,
-    }
-    counts = {"candidate_count": 5, "member_count": 3, "set_aside_count": 2, "invalid_claim_count": 0}
+    row = {"tangle_name": "thread", "root_id": root, "root_status": "present", "depth": 2, "tips": [A2]}
+    counts = {"candidate_count": 5, "member_count": 3, "set_aside_count": 2, "invalid_claim_count": 0, "edge_count": 2}
     return row | counts | columns
+
+
+def missing(id_: str, **columns) -> dict:
+    """Make a row of `tangle_missing` for the thread: by default b1 waits for a message that the log lacks."""
+    row = {"tangle_name": "thread", "root_id": ROOT, "missing_id": id_, "is_in_log": False, "is_sealed": False}
+    return row | {"waiting_count": 1, "blocked_count": 2, "unlocks": 2} | columns
 
 
 def feed(author: str, length: int, latest: str) -> dict:
     """Make a row of `feeds` for a complete feed."""
     counts = dict.fromkeys(("message_count", "max_sequence", "verified_length"), length)
     return {"author": author, **counts, "status": "complete", "latest_message_id": latest}
+
+
+def record(root: str, **columns) -> dict:
+    """Make a row of `records` for a thread; by default no message has a fault."""
+    lists = ("tips", "conflicting_fields", "left_out", "malformed_messages", "unresolved_merges")
+    row = {"tangle_name": "thread", "root_id": root, "status": "reduced", "is_conflicted": False, "left_out_count": 0}
+    return row | {name: [] for name in lists} | columns
+
+
+def field(root: str, name: str, value: str | None, *set_by: str, conflict: dict[str, str] | None = None) -> dict:
+    """Make a row of `record_fields` for a thread; `conflict` has the value of each tip."""
+    row = {"tangle_name": "thread", "root_id": root, "field": name, "strategy": "overwrite", "value": value}
+    values = [{"tip_id": tip, "message_id": tip, "value": each} for tip, each in (conflict or {}).items()]
+    return row | {"is_conflict": bool(values), "set_by": [*set_by], "conflicting_values": values}
 
 
 def run(run_id: str, hour: int, status: str = "success", **columns) -> dict:
@@ -85,10 +84,9 @@ def write(root) -> Warehouse:
     warehouse = Warehouse(root)
     chain = [(ROOT, ALICE, 1), (A1, ALICE, 2), (A2, ALICE, 3), (B1, BOB, 1), (B2, BOB, 2)]
     before = {A1: ROOT, A2: A1, B2: B1}
+    messages = [message(*place, previous_id=before.get(place[0])) for place in chain]
     bad = message(BAD, BOB, 3, is_usable=False, is_signature_valid=False, check_error="bad_signature")
-    warehouse.write(
-        "ssb_messages", *(message(*place, previous_id=before.get(place[0])) for place in chain), bad, files=3
-    )
+    warehouse.write("ssb_messages", *messages, bad, files=3)
     warehouse.fill("feed_messages", "message_id author sequence", *chain, in_chain=True)
     warehouse.write("feeds", feed(ALICE, 3, A2), feed(BOB, 2, B2))
     warehouse.fill("feed_next", "author sequence previous_id", (ALICE, 4, A2), (BOB, 3, B2), status="complete")
@@ -102,20 +100,11 @@ def write(root) -> Warehouse:
         candidate(B2, BOB, None, set_aside_reason="previous_set_aside", **aside),
         files=2,
     )
-    warehouse.write(
-        "tangle_edges",
-        edge(A1, ROOT, True),
-        edge(A2, A1, True),
-        edge(B1, GONE, False),
-        edge(B2, B1, False),
-        files=2,
-    )
+    links = [edge(A1, ROOT, True), edge(A2, A1, True), edge(B1, GONE, False), edge(B2, B1, False)]
+    warehouse.write("tangle_edges", *links, files=2)
     warehouse.write("tangles", tangle(ROOT))
     warehouse.write("tangle_next", {"tangle_name": "thread", "root_id": ROOT, "previous": [A2], "depth": 3})
-    waiting = {"is_in_log": False, "is_sealed": False, "waiting_count": 1, "blocked_count": 2, "unlocks": 2}
-    warehouse.write("tangle_missing", {"tangle_name": "thread", "root_id": ROOT, "missing_id": GONE, **waiting})
-    warehouse.write("tangle_writer_faults")
-    return warehouse
+    return warehouse.write("tangle_missing", missing(GONE)).write("tangle_writer_faults")
 
 
 DIAMOND = tuple(map(sigil, "abcde"))
@@ -134,16 +123,14 @@ def write_diamond(root) -> Warehouse:
     warehouse.write("tangle_edges", *({**edge(*link, True), "root_id": a} for link in links))
     warehouse.write("tangles", tangle(a, member_count=5, set_aside_count=0, depth=3, tips=[e]))
     warehouse.write("ssb_messages", *(message(id_, ALICE, n) for n, id_ in enumerate(DIAMOND, start=1)))
-    for table in ("tangle_missing", "tangle_writer_faults"):
-        warehouse.write(table)
-    return warehouse
+    return warehouse.write("tangle_missing").write("tangle_writer_faults")
 
 
 def write_twins(root) -> Warehouse:
     """Write the tables for messages with both notations of a thread: each row of the thread twice."""
     warehouse = write(root)
     for table in ("tangle_messages", "tangle_edges", "tangles", "tangle_next", "tangle_missing"):
-        rows = pq.read_table(warehouse.folder / table).to_pylist()
+        rows = warehouse.rows(table)
         warehouse.write(table, *rows, *({**row, "tangle_name": "ssb:legacy_thread"} for row in rows))
     return warehouse
 
@@ -152,17 +139,31 @@ CAROL = "@carol.ed25519"
 C1, C2, C2B, C3, C7, C8, C6, ELSEWHERE = map(sigil, ("c1", "c2", "c2b", "c3", "c7", "c8", "c6lost", "elsewhere"))
 
 
+def write_feed(warehouse: Warehouse, author: str, places: list[tuple], *others: dict, **columns) -> Warehouse:
+    """Write one feed: the id, sequence and previous id of each message, and its reason if it is not in the chain.
+
+    `others` are messages of other feeds in their chains, and `columns` are those of the row of `feeds`.
+    """
+    warehouse.write("ssb_messages", *others, *(message(id_, author, n, previous_id=on) for id_, n, on, _ in places))
+    in_feed = [(id_, author, n, reason is None, reason) for id_, n, _, reason in places]
+    in_feed += [(each["message_id"], each["author"], each["sequence"], True, None) for each in others]
+    warehouse.fill("feed_messages", "message_id author sequence in_chain reason", *in_feed)
+    chain = [id_ for id_, *_, reason in places if reason is None]
+    counts = {
+        "message_count": len(places),
+        "max_sequence": max(n for _, n, *_ in places),
+        "verified_length": len(chain),
+    }
+    return warehouse.write("feeds", {"author": author, "latest_message_id": chain[-1]} | counts | columns)
+
+
 def write_broken_feed(warehouse: Warehouse) -> Warehouse:
     """Write a feed that is forked at 2 and has a hole from 4 to 6: c1 <- c2 <- c3, c1 <- c2b, missing c6 <- c7 <- c8.
 
     A second message with sequence 8 follows a message of another author.
     """
-    links = {C1: (1, None), C2: (2, C1), C2B: (2, C1), C3: (3, C2), C7: (7, C6), C8: (8, C7), ELSEWHERE: (8, A1)}
-    reasons = dict.fromkeys((C2, C2B), "forked") | dict.fromkeys((C3, C7, C8, ELSEWHERE), "after_forked")
-    rows = [message(id_, CAROL, n, previous_id=before) for id_, (n, before) in links.items()]
-    warehouse.write("ssb_messages", message(A1, ALICE, 2), *rows)
-    places = [(id_, CAROL, n, n == 1, reasons.get(id_)) for id_, (n, _) in links.items()]
-    columns = "message_id author sequence in_chain reason"
-    warehouse.fill("feed_messages", columns, (A1, ALICE, 2, True, None), *places)
-    counts = {"message_count": 7, "max_sequence": 8, "verified_length": 1, "fork_sequence": 2, "gap_sequence": 4}
-    return warehouse.write("feeds", {"author": CAROL, **counts, "status": "forked", "latest_message_id": C1})
+    places = [(C1, 1, None, None), (C2, 2, C1, "forked"), (C2B, 2, C1, "forked")]
+    links = [(C3, 3, C2), (C7, 7, C6), (C8, 8, C7), (ELSEWHERE, 8, A1)]
+    places += [(*link, "after_forked") for link in links]
+    columns = {"status": "forked", "fork_sequence": 2, "gap_sequence": 4}
+    return write_feed(warehouse, CAROL, places, message(A1, ALICE, 2), **columns)

@@ -38,7 +38,6 @@ _SUBJECTS = [
     ("timeline", "timeline_stats", "timeline_id"),
 ]
 _REJECTS = ("ssb_rejects", "pzp_rejects", "autobase_rejects", "timeline_rejects")
-_FORMS = ("text", "dot", "mermaid")
 #: Statements of a peer: the table of subjects, the keys with their columns, and the types of the values.
 _SAID = [
     ("ssb_messages", {"message": "message_id"}, {"valid": "truth"}),
@@ -52,7 +51,9 @@ _SAID = [
     ("timeline_stats", {"timeline": "timeline_id"}, {"order": "ids"}),
 ]
 _NUMBERS = st.integers() | st.sampled_from([-1, 0, 2**31 - 1, 2**31, 2**63, 10**40, -(10**40)])
-_JSON = st.sampled_from([[], ["--json"]])
+_FORM = st.sampled_from(["text", "dot", "mermaid"])
+_GATE = st.sampled_from(["rejects=3,forks", "set_aside", "failed_run=1"])
+_JSON = st.sampled_from([[], "--json"])
 
 
 class Warehouse:
@@ -70,30 +71,23 @@ class Warehouse:
         any_text = st.one_of(any_id, st.text(max_size=20), *(each for _, each in subjects))
         lines = [f"{file}:{line}" for table in _REJECTS for file, line in self._rows(table, "source_file, line")]
         words = [
-            *(_words(["why", "--kind", kind], _JSON, _behind("--", each)) for kind, each in ids),
-            _words(["why"], _JSON, _behind("--", any_text)),
-            _words(["why"], _JSON, any_text.map(lambda name: [f"--in={name}"]), _behind("--", any_id)),
-            _words(["why"], _JSON, _behind("--", _one_of(lines))),
-            *(
-                _words(["show", "--kind", kind], _behind("--format", st.sampled_from(_FORMS)), _behind("--", each))
-                for kind, each in subjects
-            ),
-            _words(["show"], _behind("--", any_text)),
-            _words(["status"], _JSON),
-            _words(
-                ["status"],
-                _JSON,
-                _behind("--fail-on", st.sampled_from(["rejects=3,forks", "set_aside", "failed_run=1"])),
-            ),
-            _words(["send", "--ask"], _JSON),
-            _words(["sql"], _JSON, _behind("--", any_text.map(_query))),
+            *(_words("why", "--kind", kind, _JSON, "--", each) for kind, each in ids),
+            _words("why", _JSON, "--", any_text),
+            _words("why", _JSON, any_text.map("--in={}".format), "--", any_id),
+            _words("why", _JSON, "--", _one_of(lines)),
+            *(_words("show", "--kind", kind, "--format", _FORM, "--", each) for kind, each in subjects),
+            _words("show", "--", any_text),
+            _words("status", _JSON),
+            _words("status", _JSON, "--fail-on", _GATE),
+            _words("send", "--ask", _JSON),
+            _words("sql", _JSON, "--", any_text.map(_query)),
         ]
-        words = [st.tuples(each, st.just("")) for each in words]
+        questions = [st.tuples(each, st.just("")) for each in words]
         known = st.dictionaries(any_text, st.integers(0, 9), max_size=4) | st.lists(any_text, max_size=4)
-        words.append(
-            st.tuples(_words(["send", "--to", "-"], _JSON, st.sampled_from([[], ["--ask"]])), known.map(json.dumps))
-        )
-        return st.one_of(words) | st.tuples(st.just(["check", "-"]), self._answers(any_id))
+        send = _words("send", "--to", "-", _JSON, st.sampled_from([[], "--ask"]))
+        questions.append(st.tuples(send, known.map(json.dumps)))
+        questions.append(st.tuples(_words("check", "-"), self._answers(any_id)))
+        return st.one_of(questions)
 
     def ask(self, words: list[str], text: str = ""):
         """Run a command; assert that it answers, or fails with an error of `tangles`."""
@@ -139,9 +133,7 @@ def _one_of(values: list) -> st.SearchStrategy:
     return st.integers(0, len(values) - 1).map(lambda n: values[n])
 
 
-def _words(command: list[str], *more: st.SearchStrategy[list[str]]) -> st.SearchStrategy[list[str]]:
-    return st.tuples(*more).map(lambda parts: [*command, *(word for part in parts for word in part)])
-
-
-def _behind(option: str, texts: Texts) -> st.SearchStrategy[list[str]]:
-    return texts.map(lambda text: [option, text])
+def _words(*parts: str | Texts) -> st.SearchStrategy[list[str]]:
+    """Draw the words of a command; an option that may be absent draws an empty list instead of its word."""
+    drawn = [st.just(part) if isinstance(part, str) else part for part in parts]
+    return st.tuples(*drawn).map(lambda words: [word for word in words if word != []])

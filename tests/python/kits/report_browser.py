@@ -29,7 +29,7 @@ _OPTIONS += ["--hide-scrollbars", "--force-prefers-reduced-motion", "--remote-de
 _OPTIONS += ["--host-resolver-rules=MAP * ~NOTFOUND"]
 _SECONDS = 60
 #: Keys: the code that Chromium expects, and the text that the key types.
-_KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), "Escape": (27, ""), "ArrowDown": (40, ""), "End": (35, "")}
+_KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), "ArrowDown": (40, "")}
 
 
 class Browser:
@@ -155,12 +155,10 @@ def dump(out: Path, where: str = "") -> str:
     return page
 
 
-def drive(out: Path, where: str, script: str, before: str = "") -> str:
-    """Run a script in a page, after one that runs before the page's own; return what it gives to `say`."""
+def drive(out: Path, where: str, script: str) -> str:
+    """Run a script in a page; return what it gives to `say`."""
     browser = browse()
-    early = browser._ask("Page.addScriptToEvaluateOnNewDocument", {"source": before})
     browser.open(url(out, where))
-    browser._ask("Page.removeScriptToEvaluateOnNewDocument", early)
     said = browser.run(f"{WAIT}\n{script}\nreturn window.said;")
     browser.run("await new Promise((done) => setTimeout(done, 20));")
     assert not browser.console, "\n".join(browser.console)
@@ -206,7 +204,4 @@ def text(page: str) -> str:
 PAGES = {"": ".verdicts", "#read": ".post", "#group": ".matrix", "#timeline": ".event", "#records": ".record"}
 PAGES |= {f"#{kind}": ".drawing" for kind in ("tangle", "feed", "set", "base")} | {"#rejects": ".reject"}
 PAGES |= {address("search", q="a"): ".entry", address("message", cli_story.A1): ".why .line"}
-#: Lists behind counts, each of an id of `report_story`.
-LISTS = {
-    address("base", "base", only="settled", observer="all"): ".only",
-}
+PAGES |= {address("base", "base", only="settled", observer="all"): ".only"}

@@ -1,6 +1,5 @@
 """The report and `tangles status` count the same; duplicate tangles of one root count once."""
 
-import pyarrow.parquet as pq
 import pytest
 
 import cli_story
@@ -18,7 +17,7 @@ def warehouse(tmp_path_factory) -> Warehouse:
     """Write a thread in both notations, two threads in one notation, and writer faults of each."""
     warehouse = cli_story.write_twins(tmp_path_factory.mktemp("counts") / "wh")
     for table, names in (("tangles", OTHERS), ("tangle_messages", OTHERS)):
-        rows = pq.read_table(warehouse.folder / table).to_pylist()
+        rows = warehouse.rows(table)
         of_one = [row for row in rows if row["tangle_name"] == "thread"]
         others = [row | {"tangle_name": name, "root_id": root} for name, root in names for row in of_one]
         warehouse.write(table, *rows, *others)
@@ -57,9 +56,9 @@ def test_lists_and_charts_have_equal_tangles_once(out):
 def test_twins_that_differ_are_one_entry(tmp_path):
     """The tangle with more members stands for both; messages of the other one alone count, too."""
     warehouse = cli_story.write_twins(tmp_path / "wh")
-    tangles = pq.read_table(warehouse.folder / "tangles").to_pylist()
+    tangles = warehouse.rows("tangles")
     warehouse.write("tangles", *(row | {"member_count": 3 + (row["tangle_name"] == "thread")} for row in tangles))
-    rows = pq.read_table(warehouse.folder / "tangle_messages").to_pylist()
+    rows = warehouse.rows("tangle_messages")
     alone = next(row for row in rows if row["tangle_name"] != "thread") | {"message_id": "%alone"}
     stats = [{"timeline_id": f"{name}:{ROOT}", "event_count": 5} for name in ("thread", "ssb:legacy_thread")]
     warehouse.write("tangle_messages", *rows, alone).write("timeline_stats", *stats)

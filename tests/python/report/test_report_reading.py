@@ -17,11 +17,11 @@ def warehouse(tmp_path):
     """The thread A to E of the documents, with texts; D comes before C by time."""
     warehouse = story.write_diamond(tmp_path / "wh")
     order = {A: 0, B: 1, D: 2, C: 3, E: 4}
-    rows = [story.candidate(id_, story.ALICE, depth) for id_, depth in ((A, 0), (B, 1), (C, 2), (D, 2), (E, 3))]
+    rows = warehouse.rows("tangle_messages")
     for row in rows:
-        id_ = row["message_id"]
-        row |= {"root_id": A, "thread_position": order[id_], "asserted_ms": 1.7e12 + order[id_] * 1000}
-        row |= {"concurrent_count": int(id_ in (C, D)), "tie_broken_with": D if id_ == C else None}
+        place = order[row["message_id"]]
+        row |= {"thread_position": place, "asserted_ms": 1.7e12 + place * 1000}
+        row["tie_broken_with"] = D if row["message_id"] == C else None
     aside = story.candidate(story.B1, story.BOB, None, set_aside_reason="missing_previous", root_id=A)
     warehouse.write("tangle_messages", *rows, aside)
     texts = {A: "first\nsecond line", B: "<b>bold</b>\x1b[31m\u202e", C: "x" * 1500, D: "earlier", E: None}
@@ -54,9 +54,8 @@ def test_the_root_and_the_last_messages(warehouse):
 def test_texts_of_contents():
     assert text_lines('{"type":"vote","vote":{"value":1}}') == ['{"vote": {"value": 1}}']
     assert text_lines('{"text":["no text"]}') == ['{"text": ["no text"]}']
-    assert (
-        text_lines("[1]") == ["[1]"] and text_lines("{broken") == ["{broken"] and text_lines("[" * 9000)[-1][0] == "…"
-    )
+    assert [text_lines(text) for text in ("[1]", "{broken")] == [["[1]"], ["{broken"]]
+    assert text_lines("[" * 9000)[-1][0] == "…"
     many = text_lines(json.dumps({"text": "\n" * 500}))
     assert len(many) == 41 and many[-1] == "… (500 characters)"
 

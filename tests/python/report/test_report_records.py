@@ -5,25 +5,12 @@ import pytest
 import cli_story
 import report_story as story
 from cli_kit import HOSTILE, Warehouse
-from cli_story import A1, A2, BAD, ROOT
+from cli_story import A1, A2, BAD, ROOT, field, record
 from report_browser import address, drive, dump, needs_chromium, text
 from report_kit import make, shard
 
 KEY = f"thread:{ROOT}"
 OTHER = cli_story.sigil("other record")
-
-
-def record(root: str, status: str = "reduced", **columns) -> dict:
-    lists = {name: [] for name in ("tips", "conflicting_fields", "malformed_messages", "unresolved_merges")}
-    row = {"tangle_name": "thread", "root_id": root, "status": status, "is_conflicted": False, "left_out_count": 0}
-    return row | lists | columns
-
-
-def field(root: str, name: str, value: str | None, *set_by: str, conflict: dict[str, str] | None = None) -> dict:
-    """Make a row of `record_fields`; `conflict` has the value of each tip."""
-    row = {"tangle_name": "thread", "root_id": root, "field": name, "strategy": "overwrite", "value": value}
-    values = [{"tip_id": tip, "message_id": tip, "value": each} for tip, each in (conflict or {}).items()]
-    return row | {"is_conflict": bool(values), "set_by": [*set_by], "conflicting_values": values}
 
 
 @pytest.fixture
@@ -32,7 +19,8 @@ def warehouse(tmp_path) -> Warehouse:
     warehouse = story.write(tmp_path / "wh")
     conflict = {"tips": [A1, A2], "conflicting_fields": ["title"], "is_conflicted": True}
     faults = {"left_out_count": 2, "unresolved_merges": [BAD]}
-    warehouse.write("records", record(OTHER, "malformed_root", left_out_count=1), record(ROOT, **conflict, **faults))
+    other = record(OTHER, status="malformed_root", left_out_count=1)
+    warehouse.write("records", other, record(ROOT, **conflict, **faults))
     values = {A1: '"Dinner"', A2: f'"{HOSTILE}<script>alert(1)</script>"'}
     fields = [
         field(ROOT, "place", '"Park"', A2),

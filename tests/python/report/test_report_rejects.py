@@ -73,12 +73,3 @@ def test_problems_lead_to_their_places(warehouse):
     places = dict(each.split(": ") for each in seen)
     assert len(places) == 10 and {*places.values()} == {"reject", "list", "line", "runs", "drawing"}, seen
     assert [words for words, place in places.items() if place == "list"] == ["1 more rejected line of the SS"]
-
-
-@needs_chromium
-def test_without_rejected_lines_their_count_is_no_link(tmp_path):
-    warehouse = cli_story.write_broken_feed(Warehouse(tmp_path / "wh")).write("ssb_rejects")
-    page = dump(make(warehouse))
-    assert (
-        "rejected lines of the SSB log all 0" in text(page) and "#rejects" not in page and "#search?table=feeds" in page
-    )
