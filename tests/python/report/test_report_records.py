@@ -36,12 +36,8 @@ def test_records_in_conflict_come_first(warehouse):
     assert (page["total"], page["conflicted"], page["faulty"]) == (2, 1, 2)
     assert [each["root_id"] for each in page["records"]] == [ROOT, OTHER]
     (title, long_text, place) = page["records"][0]["fields"]  # a field that no message has set is left out
-    assert (title["field"], title["value"], title["value_total"], len(title["conflicting_values"])) == (
-        "title",
-        None,
-        2,
-        2,
-    )
+    assert (title["field"], title["value"]) == ("title", None)
+    assert title["value_total"] == len(title["conflicting_values"]) == 2
     assert (long_text["is_cut"], len(long_text["value"])) == (True, 300)
     assert (place["value"], place["set_by"], place["set_by_total"]) == ('"Park"', [A2], 1)
     assert page["records"][1]["fields"] == []

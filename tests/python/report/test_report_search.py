@@ -69,13 +69,10 @@ def test_problems_come_first(out):
 def test_the_index_is_bounded(tmp_path, monkeypatch, most, length, is_whole):
     """Long texts are cut so that the index fits; if it does not fit without texts, the last entries are left out."""
     warehouse = story.write(tmp_path / "wh")
+    texts = [hashlib.shake_128(bytes([n % 256, n // 256])).hexdigest(200) for n in range(1000)]
     rows = [
-        cli_story.message(cli_story.sigil(f"m{n}x"), cli_story.BOB, n)
-        | {
-            "content": json.dumps({"text": hashlib.shake_128(bytes([n % 256, n // 256])).hexdigest(200)}),
-            "content_type": "post",
-        }
-        for n in range(1000)
+        cli_story.message(cli_story.sigil(f"m{n}x"), cli_story.BOB, n, content=json.dumps({"text": text}))
+        for n, text in enumerate(texts)
     ]
     warehouse.write("ssb_messages", *rows)
     monkeypatch.setattr(search_index, "_MOST_BYTES", 0)
