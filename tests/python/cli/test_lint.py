@@ -147,25 +147,20 @@ def test_a_wrong_network_key(feed, monkeypatch):
     assert result.exit_code == 2 and "TANGLES_SSB_HMAC_KEY" in result.stderr and "secret" not in result.output
 
 
-def test_sarif(feed):
-    feed.write_bytes(feed.read_bytes() + b"{}\n")
-    log = json.loads(lint(feed, "--format", "sarif").stdout)
-    (run,) = log["runs"]
-    (result,) = run["results"]
-    assert log["version"] == "2.1.0" and run["tool"]["driver"]["name"] == "tangles"
-    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [result["ruleId"]] == ["not_a_message"]
-    place = result["locations"][0]["physicalLocation"]
-    assert place == {"artifactLocation": {"uri": feed.as_uri()}, "region": {"startLine": 4}}
-
-
 @pytest.mark.parametrize("name", ["a b%#?.jsonl", "ü:x.jsonl"])
-def test_places_in_sarif_are_uris(tmp_path, monkeypatch, name):
-    """A relative path stays relative; its colon begins no scheme."""
-    write(tmp_path / name, EVENT | {"after": 1})
+def test_sarif(tmp_path, monkeypatch, name):
+    """Places are URIs. A relative path stays relative; its colon begins no scheme."""
+    write(tmp_path / name, EVENT, EVENT | {"after": 1})
     monkeypatch.chdir(tmp_path)
     for path in (tmp_path / name, Path(name)):
-        (result,) = json.loads(lint(path, "--format", "sarif").stdout)["runs"][0]["results"]
-        uri = urlsplit(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"])
+        log = json.loads(lint(path, "--format", "sarif").stdout)
+        (run,) = log["runs"]
+        (result,) = run["results"]
+        assert log["version"] == "2.1.0" and run["tool"]["driver"]["name"] == "tangles"
+        assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [result["ruleId"]] == ["malformed"]
+        place = result["locations"][0]["physicalLocation"]
+        assert place.keys() == {"artifactLocation", "region"} and place["region"] == {"startLine": 2}
+        uri = urlsplit(place["artifactLocation"]["uri"])
         assert uri.scheme == ("file" if path.is_absolute() else "") and not uri.netloc + uri.query + uri.fragment
         assert os.fsdecode(unquote_to_bytes(uri.path)) == str(path)
 
