@@ -131,20 +131,21 @@ def test_an_example(built):
     assert [built(DONE, *words)[0].exit_code for words in (["--example"], [])] == [2, 0]
 
 
-def test_a_failed_step(built):
-    failed = build_run.Outcome(False, True, HOSTILE)
-    result, _ = built(failed)
-    assert result.exit_code == 1 and "5 messages in tangles" in result.stdout and "\\x1b" in result.stderr
+@pytest.mark.parametrize(
+    ("outcome", "status", "code", "said"),
+    [
+        (build_run.Outcome(False, True, HOSTILE), "success", 1, "\\x1b"),
+        (DONE, "error", 1, ""),
+        (build_run.Outcome(False, False, "var 'edit_limit' is wrong"), "success", 2, "var 'edit_limit' is wrong"),
+    ],
+    ids=["step", "run", "begin"],
+)
+def test_failures(built, outcome, status, code, said):
+    """The status follows a build that has begun."""
+    result, _ = built(outcome, status=status)
+    assert result.exit_code == code and said in result.stderr
+    assert ("5 messages in tangles" in result.stdout) == (code == 1) == bool(result.stdout)
     assert_harmless(result)
-
-
-def test_a_failed_run(built):
-    assert built(DONE, status="error")[0].exit_code == 1
-
-
-def test_a_build_that_does_not_begin(built):
-    result, _ = built(build_run.Outcome(False, False, "var 'edit_limit' is wrong"))
-    assert (result.exit_code, result.stdout) == (2, "") and "var 'edit_limit' is wrong" in result.stderr
 
 
 def node(name: str, folder: str, kind: str = "model", status: str = "success", message: str = "") -> SimpleNamespace:

@@ -208,8 +208,7 @@ def test_a_peer_that_differs(check, first):
     assert code == 1 and f"{len(AGREE)} agree, {len(differ)} differ" in text
     assert [line["because"] for line in data["lines"]] == [because for _, _, because in differ]
     for number, (_, said, because) in enumerate(differ, len(AGREE) + 1):
-        shown = text.partition(f"\nline {number}: ")[2] or text.partition(f"line {number}: ")[2]
-        shown = shown.partition("\nline ")[0]
+        shown = f"\n{text}".partition(f"\nline {number}: ")[2].partition("\nline ")[0]
         assert said in shown and all(f"    {each}" in shown for each in because)
 
 

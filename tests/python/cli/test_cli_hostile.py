@@ -130,11 +130,8 @@ def test_a_claim_that_is_no_object(tmp_path, name):
     """A malformed claim is listed beside a valid one, with the form of a valid claim."""
     warehouse = story.write(tmp_path / "wh")
     claim = {"set_aside_reason": "malformed_tangle", "blocked_by": [story.A1], "tangle_name": name, "root_id": None}
-    warehouse.write(
-        "tangle_messages",
-        story.candidate(story.A1, story.ALICE, None, **claim),
-        story.candidate(story.A1, story.ALICE, 1, tangle_name="ssb:legacy_thread"),
-    )
+    valid = story.candidate(story.A1, story.ALICE, 1, tangle_name="ssb:legacy_thread")
+    warehouse.write("tangle_messages", story.candidate(story.A1, story.ALICE, None, **claim), valid)
     said = {row["tangle_name"]: row for row in warehouse.json("why", story.A1)["tangles"]}
     assert said.keys() == {name, "ssb:legacy_thread"}
     assert [(cause["id"], cause["trouble"]) for cause in said[name]["causes"]] == [(story.A1, "malformed_tangle")]

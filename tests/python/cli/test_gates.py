@@ -20,25 +20,23 @@ def warehouse(tmp_path, monkeypatch):
     return warehouse.write("runs", *runs)
 
 
-#: Condition: the number of its rows, and the first of them.
-COUNTS = {"rejects": 3, "forks": 1, "gaps": 1, "set_aside": 2, "failed_run": 2}
-FIRST = {
-    "rejects": "file:/log:3 bad_signature",
-    "forks": f"feed {story.CAROL} at sequence 2",
-    "gaps": f"feed {story.BOB} at sequence 4",
-    "set_aside": f"{story.B1} missing_previous, root {story.ROOT}",
-    "failed_run": "four interrupted",
-}
-
-
-@pytest.mark.parametrize("name", [*COUNTS])
-def test_conditions(warehouse, name):
+@pytest.mark.parametrize(
+    ("name", "count", "first"),
+    [
+        ("rejects", 3, "file:/log:3 bad_signature"),
+        ("forks", 1, f"feed {story.CAROL} at sequence 2"),
+        ("gaps", 1, f"feed {story.BOB} at sequence 4"),
+        ("set_aside", 2, f"{story.B1} missing_previous, root {story.ROOT}"),
+        ("failed_run", 2, "four interrupted"),
+    ],
+)
+def test_conditions(warehouse, name, count, first):
     (found,) = warehouse.json("status", "--fail-on", name)["conditions"]
-    assert (found["name"], found["count"], found["allowed"], found["is_failed"]) == (name, COUNTS[name], 0, True)
-    assert found["first"][0] == FIRST[name]
+    assert (found["name"], found["count"], found["allowed"], found["is_failed"]) == (name, count, 0, True)
+    assert found["first"][0] == first
     text = warehouse.ask("status", "--fail-on", name).stdout
-    assert f"{name}: {COUNTS[name]}, 0 allowed" in text and FIRST[name].removeprefix("file:/") in text
-    limits = [f"failed_run=2,{name}={COUNTS[name] - less}" for less in (0, 1)]
+    assert f"{name}: {count}, 0 allowed" in text and first.removeprefix("file:/") in text
+    limits = [f"failed_run=2,{name}={count - less}" for less in (0, 1)]
     assert [warehouse.ask("status", "--fail-on", limit).exit_code for limit in limits] == [0, 1]
 
 

@@ -84,7 +84,9 @@ def test_most_lines_decide_the_kind():
 
 def test_logs_of_several_kinds(tmp_path, feed):
     write(tmp_path / "events.jsonl", EVENT, EVENT | {"arrival": 2})
-    write(tmp_path / "nodes.jsonl", NODE, NODE | {"indexers": ["cd" * 32]})
+    nodes = write(tmp_path / "nodes.jsonl", NODE, NODE | {"indexers": ["cd" * 32]})
+    (tmp_path / "nodes.GZ").write_bytes(gzip.compress(nodes.read_bytes()))
+    nodes.unlink()
     answer = validate(json.loads(lint(tmp_path, "--json").stdout))
     assert {log["kind"]: log["lines"] for log in answer["logs"]} == {"ssb": 3, "events": 2, "autobase": 2}
     assert answer["counts"] == {"duplicate": 1, "conflicting_base": 1} and answer["total"] == 2
@@ -145,25 +147,20 @@ def test_a_wrong_network_key(feed, monkeypatch):
     assert result.exit_code == 2 and "TANGLES_SSB_HMAC_KEY" in result.stderr and "secret" not in result.output
 
 
-def test_sarif(feed):
-    feed.write_bytes(feed.read_bytes() + b"{}\n")
-    log = json.loads(lint(feed, "--format", "sarif").stdout)
-    (run,) = log["runs"]
-    (result,) = run["results"]
-    assert log["version"] == "2.1.0" and run["tool"]["driver"]["name"] == "tangles"
-    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [result["ruleId"]] == ["not_a_message"]
-    place = result["locations"][0]["physicalLocation"]
-    assert place == {"artifactLocation": {"uri": feed.as_uri()}, "region": {"startLine": 4}}
-
-
 @pytest.mark.parametrize("name", ["a b%#?.jsonl", "ü:x.jsonl"])
-def test_places_in_sarif_are_uris(tmp_path, monkeypatch, name):
-    """A relative path stays relative; its colon begins no scheme."""
-    write(tmp_path / name, EVENT | {"after": 1})
+def test_sarif(tmp_path, monkeypatch, name):
+    """Places are URIs. A relative path stays relative; its colon begins no scheme."""
+    write(tmp_path / name, EVENT, EVENT | {"after": 1})
     monkeypatch.chdir(tmp_path)
     for path in (tmp_path / name, Path(name)):
-        (result,) = json.loads(lint(path, "--format", "sarif").stdout)["runs"][0]["results"]
-        uri = urlsplit(result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"])
+        log = json.loads(lint(path, "--format", "sarif").stdout)
+        (run,) = log["runs"]
+        (result,) = run["results"]
+        assert log["version"] == "2.1.0" and run["tool"]["driver"]["name"] == "tangles"
+        assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [result["ruleId"]] == ["malformed"]
+        place = result["locations"][0]["physicalLocation"]
+        assert place.keys() == {"artifactLocation", "region"} and place["region"] == {"startLine": 2}
+        uri = urlsplit(place["artifactLocation"]["uri"])
         assert uri.scheme == ("file" if path.is_absolute() else "") and not uri.netloc + uri.query + uri.fragment
         assert os.fsdecode(unquote_to_bytes(uri.path)) == str(path)
 
@@ -205,8 +202,8 @@ def event(name: str, **fields) -> bytes:
     return json.dumps(EVENT | {"event": name} | fields).encode() + b"\n"
 
 
-def test_folders_behind_links_are_read(tmp_path, monkeypatch):
-    """As by a build, which finds files with the same function; the number of files is told."""
+def test_each_file_of_a_folder(tmp_path, monkeypatch):
+    """Folders behind links are read, as by a build; pipes, which would block, and devices are never opened."""
     monkeypatch.chdir(tmp_path)
     for name, events in (("logs", [event("own")]), ("real", [event(f"e{n}", arrival=n) for n in range(3)])):
         (tmp_path / name).mkdir()
@@ -214,6 +211,12 @@ def test_folders_behind_links_are_read(tmp_path, monkeypatch):
     (tmp_path / "logs" / "link").symlink_to("../real")
     (tmp_path / "real" / "back").symlink_to("../logs")
     assert lint("logs").stderr == "logs: 2 files\n4 lines: no finding\n"
+    os.mkfifo(tmp_path / "logs" / "p.jsonl")
+    for name, target in (("gone.xz", "nowhere"), ("z.jsonl.gz", "/dev/zero")):
+        (tmp_path / "logs" / name).symlink_to(target)
+    found = [line.split(": ")[:2] for line in lint("logs").stdout.splitlines()]
+    faults = {"gone.xz": "dangling_link", "p.jsonl": "not_a_file", "z.jsonl.gz": "not_a_file"}
+    assert found == [[f"logs/{name}:1", fault] for name, fault in faults.items()]
 
 
 def test_an_array_has_a_kind_and_a_remedy(tmp_path):

@@ -42,7 +42,7 @@ def test_a_timeline_that_is_too_large_has_no_line(warehouse):
 
 
 def test_feeds_with_gaps_and_forks(warehouse):
-    """Each fork counts once, although a fork has several messages; further feeds are counted."""
+    """Each fork counts once, although a fork has several messages; further feeds are counted, and a query lists all."""
     broken = [{**story.feed(f"@{n}", 3, story.A2), "status": "gap", "gap_sequence": 2 + n} for n in range(5)]
     warehouse.write("feeds", *broken)
     outside = [(f"@{n}", f"%{n}{side}") for n in range(4) for side in "ab"]
@@ -56,6 +56,9 @@ def test_feeds_with_gaps_and_forks(warehouse):
         *(f"feed @{n} lacks the message at sequence {2 + n}" for n in range(3)),
         "2 more feeds have gaps",
     ]
+    (item,) = [item for item in warehouse.json("status")["look_at"] if "have gaps" in item["words"]]
+    query = item["ask"].partition("sql '")[2].partition("'")[0]
+    assert len(warehouse.json("sql", query)["rows"]) == 5
 
 
 def test_other_problems_say_how_many_more_there_are(warehouse):
@@ -89,10 +92,3 @@ def test_other_problems_say_how_many_more_there_are(warehouse):
         "1 more kind of findings in private groups",
     ):
         assert said in found
-
-
-def test_the_command_behind_a_number_lists_all(warehouse):
-    warehouse.write("feeds", *({**story.feed(f"@{n}", 3, story.A2), "gap_sequence": n + 1} for n in range(5)))
-    (item,) = [item for item in warehouse.json("status")["look_at"] if "have gaps" in item["words"]]
-    query = item["ask"].partition("sql '")[2].partition("'")[0]
-    assert len(warehouse.json("sql", query)["rows"]) == 5

@@ -30,8 +30,8 @@ def built(tmp_path):
     return tmp_path / "wh"
 
 
-def ask(warehouse, *words):
-    command = ["status", "--verify", "--warehouse", str(warehouse), *words]
+def ask(warehouse):
+    command = ["status", "--verify", "--warehouse", str(warehouse)]
     text, data = tangles(*command), tangles(*command, "--json")
     assert text.exit_code == data.exit_code
     assert_harmless(text)

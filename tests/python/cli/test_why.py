@@ -168,20 +168,13 @@ def test_a_cause_that_is_in_the_log(tmp_path, error, said):
 
 
 def test_a_cause_that_is_sealed(tmp_path):
-    """The log has a message only in its encrypted form; it may belong to the tangle."""
+    """The log has a message only in its encrypted form; `test_claim_references.py` has the other answers about it."""
     warehouse = story.write(tmp_path / "wh")
     messages = [story.message(B1, story.BOB, 1), story.message(GONE, story.BOB, 2, is_encrypted=True)]
     warehouse.write("ssb_messages", *messages)
     warehouse.write("tangle_missing", story.missing(GONE, is_in_log=True, is_sealed=True))
-    (tangle,) = warehouse.json("why", B1)["tangles"]
-    assert tangle["causes"][0]["trouble"] == "sealed"
-    text = warehouse.ask("why", B1).stdout
-    assert "in this export it is sealed" in text and "the sealed messages are decrypted" in text
-    assert "from a peer" not in text and "publish a new message" not in text
-    text = warehouse.ask("why", GONE).stdout
-    assert "the tangles that it claims are unknown" in text and "2 become members once a decrypted export" in text
-    assert "a message is sealed in this export" in warehouse.ask("status").stdout
-    assert GONE not in warehouse.ask("send", "--ask").stdout
+    assert "in this export it is sealed" in warehouse.ask("why", B1).stdout
+    assert "2 become members once a decrypted export" in warehouse.ask("why", GONE).stdout
 
 
 @pytest.mark.parametrize(
@@ -219,11 +212,8 @@ def test_a_message_of_a_group(tmp_path):
     for_kinds = ({**upon, "kind": each, "tangles": [("members", place)]} for each in ("add", "init"))
     warehouse.write("group_next", *for_kinds)
     verdict = {"group_id": story.ROOT, "kind": "add", "person": "bob"}
-    warehouse.write(
-        "group_authority",
-        {**verdict, "message_id": A1, "verdict": "member", "evidence": [B1]},
-        {**verdict, "message_id": A2, "verdict": "never", "evidence": []},
-    )
+    verdicts = [(A1, "member", [B1]), (A2, "never", [])]
+    warehouse.fill("group_authority", "message_id verdict evidence", *verdicts, **verdict)
     good, bad = (warehouse.json("why", id_)["group"] for id_ in (A1, A2))
     assert good["set_aside_reason"] is None and good["findings"] == good["next"] == []
     assert bad["meaning"].startswith("The add or exclude is valid, but")

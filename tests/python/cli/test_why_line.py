@@ -22,17 +22,11 @@ def warehouse(tmp_path_factory):
     bad = story.message(BAD, story.BOB, 3, is_usable=False, check_error="bad_signature")
     messages = [story.message(A2, story.ALICE, 3), story.message(B1, story.BOB, 1), bad]
     warehouse.write("ssb_messages", story.message(A1, story.ALICE, 2, line_count=3), *messages)
-    warehouse.write(
-        "stg_ssb__lines",
-        *({**place(line), "message_id": id_} for line, id_ in reversed([*enumerate(ids, 1)])),
-        {**place(1, file="file:///old/c.jsonl"), "message_id": A1},
-        {**place(1, file="file:///old/b.jsonl"), "message_id": B1},
-    )
-    return warehouse.write(
-        "ssb_rejects",
-        {"source_file": LOG, "line": 3, "reason": "bad_signature", "message_id": BAD},
-        {"source_file": LOG, "line": 5, "reason": "malformed_json"},
-    )
+    lines = [("file:///old/b.jsonl", 1, B1), ("file:///old/c.jsonl", 1, A1)]
+    lines += [(LOG, line, id_) for line, id_ in enumerate(ids, 1)]
+    warehouse.fill("stg_ssb__lines", "source_file line message_id", *reversed(lines))
+    rejects = [(3, "bad_signature", BAD), (5, "malformed_json", None)]
+    return warehouse.fill("ssb_rejects", "line reason message_id", *rejects, source_file=LOG)
 
 
 @pytest.mark.parametrize("name", ["a b.jsonl", "./a b.jsonl", "logs/x/../a b.jsonl", "/logs/a b.jsonl", LOG, LOG[7:]])

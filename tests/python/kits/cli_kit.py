@@ -49,30 +49,19 @@ def assert_harmless(result) -> None:
     assert [line for line in begun if not line.startswith("::error file=")] == []
 
 
-def _parts(text: str) -> list[str]:
-    """Split a text at the commas outside brackets."""
-    parts, depth = [""], 0
-    for c in text:
-        depth += {"<": 1, ">": -1}.get(c, 0)
-        if c == "," and not depth:
-            parts.append("")
-        else:
-            parts[-1] += c
-    return parts
+def _read_type(text: str) -> str | list:
+    """Read a type of a contract: `array<struct<id:string>>` as `["array", ["struct", "id", "string"]]`."""
+    words = re.sub(r"\w+", r'"\g<0>"', text).replace(":", ",")
+    return json.loads(re.sub(r'("\w+")<', r"[\1,", words).replace(">", "]"))
 
 
-def arrow_type(text: str) -> pa.DataType:
-    """Parse a type of a contract into its Arrow type."""
-    outer = re.fullmatch(r"(\w+)<(.+)>", text)
-    if not outer:
-        return _TYPES[text]
-    kind, inner = outer.groups()
-    if kind == "array":
-        return pa.list_(arrow_type(inner))
-    if kind == "map":
-        return pa.map_(*map(arrow_type, _parts(inner)))
-    fields = [part.split(":", 1) for part in _parts(inner)]
-    return pa.struct([(name, arrow_type(each)) for name, each in fields])
+def _arrow_type(read: str | list) -> pa.DataType:
+    if isinstance(read, str):
+        return _TYPES[read]
+    kind, *inner = read
+    if kind == "struct":
+        return pa.struct([(name, _arrow_type(each)) for name, each in zip(inner[::2], inner[1::2], strict=True)])
+    return {"array": pa.list_, "map": pa.map_}[kind](*map(_arrow_type, inner))
 
 
 @cache
@@ -83,7 +72,7 @@ def schema(table: str) -> pa.Schema:
         (path,) = (ROOT / "models").rglob(f"{table}.yml")
         columns = yaml.safe_load(path.read_text())["models"][0]["columns"]
         types = {column["name"]: column["data_type"] for column in columns}
-    return pa.schema([(name, arrow_type(text)) for name, text in types.items()])
+    return pa.schema([(name, _arrow_type(_read_type(text))) for name, text in types.items()])
 
 
 def tangles(*words: object, **options: Any) -> Result:

@@ -37,7 +37,7 @@ class Browser:
 
     def __init__(self) -> None:
         self.console: list[str] = []
-        self._number, self._waiting, self._is_loaded = 0, b"", False
+        self._number, self._waiting, self._is_loaded, self._session = 0, b"", False, ""
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         (theirs, self._to), (self._from, answers) = os.pipe(), os.pipe()
         # The protocol's pipes are the descriptors 3 and 4.
@@ -46,8 +46,8 @@ class Browser:
         self._process = subprocess.Popen(shell, pass_fds=(theirs, answers), stderr=subprocess.DEVNULL)
         os.close(theirs)
         os.close(answers)
-        target = self._ask("Target.createTarget", {"url": "about:blank"}, None)["targetId"]
-        self._session = self._ask("Target.attachToTarget", {"targetId": target, "flatten": True}, None)["sessionId"]
+        target = self._ask("Target.createTarget", {"url": "about:blank"})["targetId"]
+        self._session = self._ask("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
             self._ask(f"{domain}.enable")
 
@@ -57,10 +57,10 @@ class Browser:
         self._process.wait()
         self._profile.cleanup()
 
-    def _ask(self, method: str, params: dict | None = None, session: str | None = "") -> dict:
+    def _ask(self, method: str, params: dict | None = None) -> dict:
         self._number += 1
         message = {"id": self._number, "method": method, "params": params or {}}
-        if session is not None:
+        if self._session:
             message["sessionId"] = self._session
         os.write(self._to, json.dumps(message).encode() + b"\0")
         while (answer := self._read()).get("id") != self._number:

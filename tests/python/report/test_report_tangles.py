@@ -125,16 +125,15 @@ def test_a_root_without_words(tmp_path, status, title):
 
 def test_facts_list_the_counted_rows(warehouse):
     """A link back in time, a malformed claim, a tie, and one node for each author are in the lists of the thread."""
-    ids = [(story.ROOT, story.ALICE, 0), (story.A1, story.ALICE, 1), (story.A2, story.BOB, 2)]
-    times = [(3.0, 1.0), (2.0, 1.0), (2.0, 0.0)]
+    of_last = {"is_merge": True, "tie_broken_with": story.A1}
     rows = [
-        story.candidate(*place, asserted_ms=asserted, received_ms=received, is_merge=place[2] == 2)
-        for place, (asserted, received) in zip(ids, times, strict=True)
+        story.candidate(story.ROOT, story.ALICE, 0, asserted_ms=3.0, received_ms=1.0),
+        story.candidate(story.A1, story.ALICE, 1, asserted_ms=2.0, received_ms=1.0),
+        story.candidate(story.A2, story.BOB, 2, asserted_ms=2.0, received_ms=0.0, **of_last),
+        story.candidate(story.B1, story.BOB, None, set_aside_reason="missing_previous"),
+        story.candidate(story.B2, story.BOB, None, set_aside_reason="wrong_type"),
     ]
-    rows[2]["tie_broken_with"] = story.A1
-    aside = [story.candidate(story.B1, story.BOB, None, set_aside_reason="missing_previous")]
-    aside += [story.candidate(story.B2, story.BOB, None, set_aside_reason="wrong_type")]
-    warehouse.write("tangle_messages", *rows, *aside)
+    warehouse.write("tangle_messages", *rows)
     warehouse.write("tangle_edges", story.edge(story.A1, story.ROOT, True), story.edge(story.A2, story.A1, True))
     view = shard(make(warehouse), "tangle-0")
     number = {node["id"]: n for n, node in enumerate(view["nodes"])}
