@@ -29,7 +29,7 @@ _OPTIONS += ["--hide-scrollbars", "--force-prefers-reduced-motion", "--remote-de
 _OPTIONS += ["--host-resolver-rules=MAP * ~NOTFOUND"]
 _SECONDS = 60
 #: Keys: the code that Chromium expects, and the text that the key types.
-_KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), "ArrowDown": (40, "")}
+_KEYS = {"Tab": (9, ""), "Enter": (13, "\r"), "Escape": (27, ""), "ArrowDown": (40, ""), "End": (35, "")}
 
 
 class Browser:
@@ -37,7 +37,7 @@ class Browser:
 
     def __init__(self) -> None:
         self.console: list[str] = []
-        self._number, self._waiting, self._is_loaded, self._session = 0, b"", False, ""
+        self._number, self._waiting, self._is_loaded = 0, b"", False
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         (theirs, self._to), (self._from, answers) = os.pipe(), os.pipe()
         # The protocol's pipes are the descriptors 3 and 4.
@@ -46,8 +46,8 @@ class Browser:
         self._process = subprocess.Popen(shell, pass_fds=(theirs, answers), stderr=subprocess.DEVNULL)
         os.close(theirs)
         os.close(answers)
-        target = self._ask("Target.createTarget", {"url": "about:blank"})["targetId"]
-        self._session = self._ask("Target.attachToTarget", {"targetId": target, "flatten": True})["sessionId"]
+        target = self._ask("Target.createTarget", {"url": "about:blank"}, None)["targetId"]
+        self._session = self._ask("Target.attachToTarget", {"targetId": target, "flatten": True}, None)["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
             self._ask(f"{domain}.enable")
 
@@ -57,10 +57,10 @@ class Browser:
         self._process.wait()
         self._profile.cleanup()
 
-    def _ask(self, method: str, params: dict | None = None) -> dict:
+    def _ask(self, method: str, params: dict | None = None, session: str | None = "") -> dict:
         self._number += 1
         message = {"id": self._number, "method": method, "params": params or {}}
-        if self._session:
+        if session is not None:
             message["sessionId"] = self._session
         os.write(self._to, json.dumps(message).encode() + b"\0")
         while (answer := self._read()).get("id") != self._number:
@@ -155,10 +155,12 @@ def dump(out: Path, where: str = "") -> str:
     return page
 
 
-def drive(out: Path, where: str, script: str) -> str:
-    """Run a script in a page; return what it gives to `say`."""
+def drive(out: Path, where: str, script: str, before: str = "") -> str:
+    """Run a script in a page, after one that runs before the page's own; return what it gives to `say`."""
     browser = browse()
+    early = browser._ask("Page.addScriptToEvaluateOnNewDocument", {"source": before})
     browser.open(url(out, where))
+    browser._ask("Page.removeScriptToEvaluateOnNewDocument", early)
     said = browser.run(f"{WAIT}\n{script}\nreturn window.said;")
     browser.run("await new Promise((done) => setTimeout(done, 20));")
     assert not browser.console, "\n".join(browser.console)
@@ -204,4 +206,7 @@ def text(page: str) -> str:
 PAGES = {"": ".verdicts", "#read": ".post", "#group": ".matrix", "#timeline": ".event", "#records": ".record"}
 PAGES |= {f"#{kind}": ".drawing" for kind in ("tangle", "feed", "set", "base")} | {"#rejects": ".reject"}
 PAGES |= {address("search", q="a"): ".entry", address("message", cli_story.A1): ".why .line"}
-PAGES |= {address("base", "base", only="settled", observer="all"): ".only"}
+#: Lists behind counts, each of an id of `report_story`.
+LISTS = {
+    address("base", "base", only="settled", observer="all"): ".only",
+}

@@ -3,7 +3,9 @@
 import json
 from pathlib import Path
 
-from cli_kit import HOSTILE, Warehouse
+import pyarrow.parquet as pq
+
+from cli_kit import HOSTILE, Warehouse, schema
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.build import build
 from dbt_tangles.report.parts import Limits
@@ -11,24 +13,35 @@ from dbt_tangles.report.parts import Limits
 EVIL = HOSTILE + "</script><script>alert(1)</script><img src=x onerror=alert(1)>\u2067\u202e]]>-->"
 
 
-#: Columns with values that the project, not the log, chooses.
-_OURS = {"op", "observer", "role", "kind", "status", "root_status", "preference", "purpose"}
+def hostile_row(table: str, **columns) -> dict:
+    """Return a row with hostile texts in all text columns."""
+    texts = {field.name: EVIL for field in schema(table) if str(field.type) == "string"}
+    lists = {
+        field.name: [EVIL]
+        for field in schema(table)
+        if str(field.type).startswith("list<") and "string" in str(field.type)[:22]
+    }
+    return texts | lists | columns
 
 
-def hostile(warehouse: Warehouse, text: str = EVIL) -> Warehouse:
-    """Append a hostile text to each text of a warehouse that a log can reach."""
+def hostile(warehouse: Warehouse) -> Warehouse:
+    """Put hostile texts into every column of a warehouse that a log can reach."""
 
     def spoilt(value, name: str):
         if isinstance(value, list):
             return [spoilt(each, name) for each in value]
         if name in _OURS or not isinstance(value, str):
             return value
-        return value + text
+        return value + EVIL
 
     for folder in sorted(warehouse.folder.iterdir()):
-        rows = warehouse.rows(folder.name)
+        rows = pq.read_table(folder).to_pylist()
         warehouse.write(folder.name, *({name: spoilt(value, name) for name, value in row.items()} for row in rows))
     return warehouse
+
+
+#: Columns with values that the project, not the log, chooses.
+_OURS = {"op", "observer", "role", "kind", "status", "root_status", "preference", "purpose"}
 
 
 def make(warehouse: Warehouse, *options: str, nodes: int | None = None) -> Path:

@@ -42,25 +42,44 @@ def write_crowd(root) -> Warehouse:
 def write_each_page(root) -> Warehouse:
     """Write the whole warehouse with texts, times, runs, records and rejected lines, so that a report has all pages."""
     warehouse = write(root)
-    of_alice, of_bob = (story.ROOT, story.A1, story.A2), (story.B1, story.B2)
-    ids = dict.fromkeys(of_alice, story.ALICE) | dict.fromkeys(of_bob, story.BOB)
+    ids = {
+        story.ROOT: story.ALICE,
+        story.A1: story.ALICE,
+        story.A2: story.ALICE,
+        story.B1: story.BOB,
+        story.B2: story.BOB,
+    }
     times = {"received_ms": 1.7e12, "asserted_ms": 1.7e12}
     content = {"content": '{"type":"post","text":"A garden of forking paths"}', "content_type": "post"}
     messages = [story.message(*each, n, **content, **times) for n, each in enumerate(ids.items(), 1)]
     warehouse.write("ssb_messages", *messages)
-    long_name = "Bob with a name that is as long as the names of people may be, or longer"
-    names = {story.ALICE: "Alice", story.BOB: long_name}
+    names = {
+        story.ALICE: "Alice",
+        story.BOB: "Bob with a name that is as long as the names of people may be, or longer",
+    }
     said = {"first_words": "A garden of forking paths", "content_type": "post", "is_encrypted": False, "sequence": 1}
     warehouse.write(
         "messages",
         *({**said, "message_id": id_, "author": by, "author_name": names[by]} for id_, by in ids.items()),
     )
-    conflict = {"is_conflicted": True, "conflicting_fields": ["title"], "tips": [story.A1, story.A2]}
-    warehouse.write("records", story.record(story.ROOT, **conflict), story.record(story.GONE))
-    title = story.field(story.ROOT, "title", None, story.A1, conflict={story.A1: '"%a1"', story.A2: '"%a2"'})
-    warehouse.write("record_fields", title, story.field(story.ROOT, "place", '"A long place"', story.A1))
+    lists = {name: [] for name in ("malformed_messages", "unresolved_merges")}
+    record = {"tangle_name": "thread", "root_id": story.ROOT, "status": "reduced", "left_out_count": 0, **lists}
+    warehouse.write(
+        "records",
+        record | {"is_conflicted": True, "conflicting_fields": ["title"], "tips": [story.A1, story.A2]},
+        record | {"root_id": story.GONE, "is_conflicted": False, "conflicting_fields": [], "tips": []},
+    )
+    field = {"tangle_name": "thread", "root_id": story.ROOT, "strategy": "overwrite", "set_by": [story.A1]}
+    values = [{"tip_id": id_, "message_id": id_, "value": f'"{id_[:3]}"'} for id_ in (story.A1, story.A2)]
+    warehouse.write(
+        "record_fields",
+        field | {"field": "title", "is_conflict": True, "conflicting_values": values},
+        field | {"field": "place", "is_conflict": False, "conflicting_values": [], "value": '"A long place"'},
+    )
     rejects = [(9, "not_a_message"), (12, "malformed_json")]
-    warehouse.fill("ssb_rejects", "line reason", *rejects, source_file="log.jsonl")
+    warehouse.write(
+        "ssb_rejects", *({"source_file": "log.jsonl", "line": line, "reason": reason} for line, reason in rejects)
+    )
     return warehouse.write("runs", story.run("r", 3, tables=["tangles.feeds"]))
 
 

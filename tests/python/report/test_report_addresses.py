@@ -1,5 +1,7 @@
 """Addresses name ids, so they mean the same in the next report, and a page shows only the views that have data."""
 
+import pyarrow.parquet as pq
+
 import cli_story
 import report_story as story
 from cli_kit import Warehouse
@@ -39,11 +41,13 @@ def test_choosing_a_node_puts_its_id_into_the_address(tmp_path):
     assert drive(out, "#tangle", script) == f"{address('tangle', THREAD, cli_story.A2)} | 0"
 
 
+def test_the_beginning_of_an_id_is_enough(tmp_path):
+    page = dump(make(story.write(tmp_path / "wh")), address("tangle", THREAD[:12], cli_story.A1[:4]))
+    assert "why %a1AAAAAA" in text(page)
+
+
 def test_systems_without_data_have_no_tab(tmp_path):
-    """A count of 0 rejected lines is no link."""
-    page = dump(make(cli_story.write_broken_feed(Warehouse(tmp_path / "wh")).write("ssb_rejects")))
-    assert "rejected lines of the SSB log all 0" in text(page)
-    assert "#rejects" not in page and "#search?table=feeds" in page
+    page = dump(make(cli_story.write_broken_feed(Warehouse(tmp_path / "wh"))))
     tabs = page.partition('<nav id="nav"')[2].partition("</nav>")[0]
     assert "Feeds" in tabs and not any(name in tabs for name in ("Tangles", "Sets", "Bases", "Groups", "Timelines"))
 
@@ -81,7 +85,7 @@ def test_no_path_of_the_machine(tmp_path):
     warehouse.write("runs", cli_story.run("r", 3, tables=["tangles.feeds"], inputs=inputs))
     logs = f"file:{tmp_path}/logs"
     for table in ("autobase_rejects", "timeline_events"):
-        rows = warehouse.rows(table)
+        rows = pq.read_table(warehouse.folder / table).to_pylist()
         warehouse.write(table, *({**row, "source_file": f"{logs}/{table}.jsonl"} for row in rows))
     empty = {"source_file": f"{logs}/empty.gz", "line": 0, "line_count": 0, "reason": "truncated_file"}
     claim = {"source_file": f"{logs}/claims.jsonl", "line": 4, "reason": "bad_signature", "claimed_key": cli_story.B1}

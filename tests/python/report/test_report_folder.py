@@ -4,12 +4,9 @@ import hashlib
 import re
 from importlib import resources
 
-import pytest
-
 import cli_story as story
-import report_story
 from dbt_tangles.report.folder import Folder, as_script, clean
-from report_kit import EVIL, hostile, make
+from report_kit import EVIL, hostile_row, make
 
 ASSETS = resources.files("dbt_tangles.report") / "assets"
 
@@ -108,10 +105,25 @@ def test_leftovers_of_a_killed_report_are_removed(tmp_path):
     assert {path.name for path in out.iterdir()} == {"assets", "data", "index.html", "tangles-report.txt"}
 
 
-@pytest.mark.parametrize("added", [EVIL, "<" * 200_000], ids=["evil", "huge"])
-def test_hostile_log(tmp_path, added):
-    out = make(hostile(report_story.write_each_page(tmp_path / "wh"), added))
+def test_hostile_log(tmp_path):
+    warehouse = story.write(tmp_path / "wh")
+    huge = "<" * 200_000
+    for table in ("ssb_messages", "tangle_messages", "tangles", "tangle_edges", "tangle_missing", "feeds"):
+        rows = [hostile_row(table, **_COLUMNS.get(table, {}))]
+        rows.append({name: huge if value == EVIL else value for name, value in rows[0].items()})
+        warehouse.write(table, *rows)
+    out = make(warehouse)
     for path in (out / "data").iterdir():
         text = path.read_text(encoding="ascii")
         assert re.fullmatch(r"[a-z]+(-\d+)?(-why|-read)?\.js", path.name) and not re.search(r"[<>&]", text)
         assert "\\u202e" not in text.replace("\\\\u202e", "") and len(text) < 100_000
+
+
+_COLUMNS = {
+    "ssb_messages": {"sequence": 1, "is_usable": True, "tangle_claims": []},
+    "tangle_messages": {"is_member": False, "is_root": False, "is_tip": False, "is_fork": False, "is_merge": False},
+    "tangles": {"candidate_count": 1, "member_count": 0, "set_aside_count": 1, "invalid_claim_count": 0, "depth": 0},
+    "tangle_edges": {"is_member_edge": False, "is_redundant": False},
+    "tangle_missing": {"is_in_log": False, "is_sealed": False, "waiting_count": 1, "blocked_count": 1, "unlocks": 1},
+    "feeds": {"message_count": 1, "max_sequence": 1, "verified_length": 0},
+}

@@ -96,18 +96,22 @@ def test_a_broken_feed(tmp_path):
     assert (entry["name"], entry["trouble"], entry["facts"]) == ("feed, forked", 6, "7 messages, 1 in the chain")
     view = shard(out, "feed-0")
     assert {each["lane"] for each in view["nodes"]} == {"chain", "not in the chain", "not here"}
-    assert node(view, cli_story.C1)["lane"] == "chain"
-    assert node(view, cli_story.C2)["y"] == node(view, cli_story.C2B)["y"]
+    assert (
+        node(view, cli_story.C1)["lane"] == "chain" and node(view, cli_story.C2)["y"] == node(view, cli_story.C2B)["y"]
+    )
     assert view["rows"] == [1, 2, 3, 6, 7, 8] and view["holes"] == [[3, "4 to 5 are missing"]]
     assert view["facts"]["forked at"] == 2 and view["facts"]["status"] == "forked"
     assert "forked" in str(shard(out, "feed-0-why"))
 
 
 def test_the_place_where_the_chain_ends_is_drawn(tmp_path):
-    sequences = [*range(1, 500), *range(501, 1000)]
-    places = [(f"m{n}", n, f"m{n - 1}", "after_gap" if n > 500 else None) for n in sequences]
     warehouse = Warehouse(tmp_path / "wh")
-    cli_story.write_feed(warehouse, cli_story.BOB, places, status="gap", gap_sequence=500)
+    rows = [cli_story.message(f"m{n}", cli_story.BOB, n, previous_id=f"m{n - 1}") for n in range(1, 1000) if n != 500]
+    warehouse.write("ssb_messages", *rows)
+    places = [(f"m{n}", n, n < 500, None if n < 500 else "after_gap") for n in range(1, 1000) if n != 500]
+    warehouse.fill("feed_messages", "message_id sequence in_chain reason", *places, author=cli_story.BOB)
+    counts = {"message_count": 998, "max_sequence": 999, "verified_length": 499, "gap_sequence": 500}
+    warehouse.write("feeds", {"author": cli_story.BOB, **counts, "status": "gap", "latest_message_id": "m499"})
     view = shard(make(warehouse, nodes=20), "feed-0")
     drawn = [each["depth"] for each in view["nodes"] if each["state"] != "missing"]
     assert drawn == [*range(490, 500), *range(501, 511)] and view["left_out"] == 978

@@ -1,4 +1,4 @@
-"""Each page: its queries, its structure at three sizes in both colour schemes, its accessibility, and its keyboard."""
+"""The structure of each page at three sizes in both colour schemes, its accessibility (axe-core), and its keyboard."""
 
 import json
 from importlib import resources
@@ -9,8 +9,7 @@ import pytest
 import cli_story
 import report_story as story
 from cli_kit import Warehouse
-from dbt_tangles import queries
-from report_browser import PAGES, WAIT, address, browse, drive, needs_chromium, url
+from report_browser import LISTS, PAGES, WAIT, address, browse, drive, needs_chromium, url
 from report_kit import make
 
 pytestmark = needs_chromium
@@ -43,30 +42,6 @@ def browser():
     assert browser.console == []
 
 
-def test_each_picture_names_its_queries(browser, out):
-    """Each place names its files, as the docs do; opened, they show their SQL."""
-    seen = {}
-    for where, shows in PAGES.items():
-        browser.visit(url(out, where), shows)
-        seen |= browser.run(QUERIES)
-    assert seen == {
-        place: {"names": [f"{name}.sql" for name in names], "texts": [queries.text_of(name) for name in names]}
-        for place, names in queries.by_place().items()
-    }
-
-
-QUERIES = """
-const found = {};
-for (const each of document.querySelectorAll(".queries")) {
-  each.open = true;
-  while (!each.querySelector("pre")) await new Promise((done) => setTimeout(done, 5));
-  const textsOf = (selector) => [...each.querySelectorAll(selector)].map((one) => one.textContent);
-  found[each.dataset.place] = { names: textsOf("code"), texts: textsOf("pre") };
-}
-return found;
-"""
-
-
 def test_axes_name_each_tick_once(out, crowd):
     for report, where, least in ((out, "", 4), (crowd, "", 6), (out, "#group", 2)):
         axes, repeated, most = map(int, drive(report, where, TICKS).split(" | "))
@@ -91,7 +66,7 @@ def test_axes_name_each_tick_once(out, crowd):
 )
 def test_each_page_at_each_size(browser, out, crowd, broken, size, is_dark):
     """Texts are inside, clear of each other and of high contrast, landmarks are in sight, and pages fit their width."""
-    pages = [(out, *page) for page in PAGES.items()]
+    pages = [(out, *page) for page in (PAGES | LISTS).items()]
     pages += [(crowd, "#tangle", ".lane"), (crowd, "", ".verdicts"), (broken, "#feed", ".hole")]
     faults, compared = {}, 0
     for report, where, shows in pages:
@@ -128,7 +103,7 @@ def test_axe(browser, out, size, is_dark):
     """Pages with all tables open and a node chosen are free of violations."""
     browser.show(*size, is_dark)
     found = {}
-    for where, shows in PAGES.items():
+    for where, shows in (PAGES | LISTS).items():
         browser.visit(url(out, where), shows)
         browser.add(AXE)
         found[where] = browser.run(AXE_RUN)
@@ -172,8 +147,10 @@ def test_tab_reaches_each_control(browser, out, where):
             break
         reached.append(at)
     names = [controls[int(each["n"])] if each["n"] else "scrolled region" for each in reached]
-    assert at in (None, reached[0])
-    assert [name for name, each in zip(names, reached, strict=True) if not each["isSeen"]] == []
+    assert (
+        at in (None, reached[0])
+        and [name for name, each in zip(names, reached, strict=True) if not each["isSeen"]] == []
+    )
     assert {*controls} <= {*names} and len(controls) > 10
 
 

@@ -6,6 +6,7 @@ import pytest
 
 import cli_story as story
 from conftest import ROOT
+from dbt_tangles.cli.graph import label
 from dbt_tangles.cli.tables import Tables
 from dbt_tangles.report.build import build
 from dbt_tangles.report.parts import Limits
@@ -36,6 +37,9 @@ def test_the_overview_counts_every_tangle(warehouse):
 
 def test_the_verdict(warehouse):
     """Each system with rows has a sentence and its numbers; a missing message that mends the most is named."""
+    missing = {"tangle_name": "thread", "root_id": story.ROOT, "missing_id": story.GONE, "unlocks": 2}
+    missing |= {"is_in_log": False, "is_sealed": False}
+    warehouse.write("tangle_missing", missing | dict.fromkeys(("waiting_count", "blocked_count"), 2))
     warehouse.write("ssb_rejects", {"source_file": "log", "line": 1, "reason": "malformed_json", "line_count": 1})
     (verdict,) = shard(make(warehouse), "glance")["verdicts"]
     assert verdict["sentence"] == (
@@ -123,22 +127,30 @@ def test_a_root_without_words(tmp_path, status, title):
     assert shard(make(warehouse), "index")["kinds"]["tangle"]["parts"][0]["title"] == title
 
 
+def test_order_by_convention(tmp_path):
+    """The thread A to E: the drawing names the neighbour that D does not follow, and counts such neighbours."""
+    view = shard(make(story.write_diamond(tmp_path / "wh")), "tangle-0")
+    assert view["facts"]["ties in the order"] == 1
+    _, _, c, d, _ = story.DIAMOND
+    assert node(view, d)["words"].endswith(f"concurrent with 1, tie with {label(c)}")
+    assert node(view, c)["words"].endswith("concurrent with 1")
+
+
 def test_facts_list_the_counted_rows(warehouse):
-    """A link back in time, a malformed claim, a tie, and one node for each author are in the lists of the thread."""
-    of_last = {"is_merge": True, "tie_broken_with": story.A1}
+    """A link back in time, a malformed claim, and one node for each author are in the lists of the thread."""
+    ids = [(story.ROOT, story.ALICE, 0), (story.A1, story.ALICE, 1), (story.A2, story.BOB, 2)]
+    times = [(3.0, 1.0), (2.0, 1.0), (2.0, 0.0)]
     rows = [
-        story.candidate(story.ROOT, story.ALICE, 0, asserted_ms=3.0, received_ms=1.0),
-        story.candidate(story.A1, story.ALICE, 1, asserted_ms=2.0, received_ms=1.0),
-        story.candidate(story.A2, story.BOB, 2, asserted_ms=2.0, received_ms=0.0, **of_last),
-        story.candidate(story.B1, story.BOB, None, set_aside_reason="missing_previous"),
-        story.candidate(story.B2, story.BOB, None, set_aside_reason="wrong_type"),
+        story.candidate(*place, asserted_ms=asserted, received_ms=received, is_merge=place[2] == 2)
+        for place, (asserted, received) in zip(ids, times, strict=True)
     ]
-    warehouse.write("tangle_messages", *rows)
+    aside = [story.candidate(story.B1, story.BOB, None, set_aside_reason="missing_previous")]
+    aside += [story.candidate(story.B2, story.BOB, None, set_aside_reason="wrong_type")]
+    warehouse.write("tangle_messages", *rows, *aside)
     warehouse.write("tangle_edges", story.edge(story.A1, story.ROOT, True), story.edge(story.A2, story.A1, True))
     view = shard(make(warehouse), "tangle-0")
     number = {node["id"]: n for n, node in enumerate(view["nodes"])}
     root, first, last = (number[id_] for id_ in (story.ROOT, story.A1, story.A2))
-    assert view["facts"]["ties in the order"] == 1
     assert view["lists"] == {
         "members": [root, first, last],
         "set aside": [number[story.B1]],
@@ -146,7 +158,7 @@ def test_facts_list_the_counted_rows(warehouse):
         "tangle forks": [],
         "merges": [last],
         "tips": [],
-        "ties in the order": [last],
+        "ties in the order": [],
         "authors": [first, last],
         "links back in time": [[first, root]],
     }
