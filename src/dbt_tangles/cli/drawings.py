@@ -85,8 +85,8 @@ def mermaid(graph: Graph) -> str:
     lines = ["flowchart BT"]
     for node in graph.nodes:
         left, right = {IN: ("[", "]"), ASIDE: ("([", "])"), MISSING: ("{{", "}}")}[node.state]
-        text = _SPECIAL.sub(lambda match: f"#{ord(match[0])};", _label(node))
-        lines.append(f'  n{numbers[node.id]}{left}"{text}"{right}')
+        words = _SPECIAL.sub(lambda match: f"#{ord(match[0])};", _label(node))
+        lines.append(f'  n{numbers[node.id]}{left}"{words}"{right}')
     lines += [f'  n{number}["..."]' for _, number in _others(graph, numbers)]
     for edge in graph.edges:
         arrow = "-.->" if edge.kind in _DASHED else "-->"

@@ -156,7 +156,9 @@ class PlannedRuns(metaclass=AdapterMeta):
 
         `columns` are those of `begin_table`.
         """
-        changed = self._changed_groups(columns, since, others_stay=True)
+        return self._are_new(relation, self._changed_groups(columns, since, others_stay=True))
+
+    def _are_new(self, relation: BaseRelation, changed: earlier.ChangedGroups) -> bool:
         return changed.are_lines and not self._count(changed.count_rows(str(relation)))[0]
 
     def _count(self, query: str) -> list[int]:
@@ -195,8 +197,7 @@ class PlannedRuns(metaclass=AdapterMeta):
         names = ", ".join(column.quoted for column in self.get_columns_in_relation(relation))
         rows = f"select {names} from (\n{query}\n)"
         is_in_place = new_relation.identifier == relation.identifier
-        can_grow = changed.are_lines and (is_in_place or self._tables.warehouse.can_grow(*key))
-        if can_grow and not self._count(changed.count_rows(str(relation)))[0]:
+        if self._are_new(relation, changed) and (is_in_place or self._tables.warehouse.can_grow(*key)):
             self._building[key] = self._building[key]._replace(is_grown=True)
             return rows
         return f"{rows}\nunion all\n{changed.kept_rows(str(relation), names)}"
