@@ -14,24 +14,27 @@ with lines as (
     where {{ is_changed('message_id', ref('stg_ssb__lines'), 'message_id') }}
 ),
 
+usable as (
+    select * from lines
+    where check_error is null
+),
+
 -- Few ids have several lines: the texts of these alone are compared.
 repeated as (
     select message_id
-    from lines
-    where check_error is null
+    from usable
     group by message_id
     having count(*) > 1
 ),
 
 collided as (
     select
-        lines.message_id,
-        min(lines.text_digest) as kept_digest
-    from lines
-    left semi join repeated on lines.message_id = repeated.message_id
-    where lines.check_error is null
-    group by lines.message_id
-    having min(lines.text_digest) <> max(lines.text_digest)
+        usable.message_id,
+        min(usable.text_digest) as kept_digest
+    from usable
+    left semi join repeated on usable.message_id = repeated.message_id
+    group by usable.message_id
+    having min(usable.text_digest) <> max(usable.text_digest)
 ),
 
 rejected as (
@@ -50,16 +53,16 @@ rejected as (
     union all
 
     select
-        lines.source_file,
-        lines.line,
-        lines.line_digest,
-        lines.message_id,
-        lines.claimed_id,
+        usable.source_file,
+        usable.line,
+        usable.line_digest,
+        usable.message_id,
+        usable.claimed_id,
         'id_collision' as reason,
-        lines.detail
-    from lines
-    inner join collided on lines.message_id = collided.message_id
-    where lines.check_error is null and lines.text_digest <> collided.kept_digest
+        usable.detail
+    from usable
+    inner join collided on usable.message_id = collided.message_id
+    where usable.text_digest <> collided.kept_digest
     {%- endif %}
 ),
 

@@ -1,20 +1,10 @@
 """A model of one replica that repairs its order at each arrival (docs/explanation/convergence.md, section 3).
 
-The model is independent of the kernels: sets of events are bit masks, and every state is small. It visits every state
-that some delivery of a graph reaches, so one pass over the subsets of the events covers all deliveries.
+The model is independent of the kernels: sets of events are bit masks, and every state is small.
 """
 
 import numpy as np
 from numba import njit
-
-#: The properties that `find_violation` checks, by its result.
-PROPERTIES = (
-    "",
-    "the state depends on the delivery",
-    "one visit leaves a rank unsettled",
-    "a rank fell",
-    "an effect is first",
-)
 
 
 def list_dags(count: int) -> np.ndarray:
@@ -91,47 +81,3 @@ def arrive(causes, event, state, order, size, next_state, next_order):
             next_order[k] = next_order[k - 1]
             k -= 1
         next_order[k] = v
-
-
-@njit
-def find_violation(graphs):
-    """Check every graph in every delivery; return the first that violates a property, and which, or -1 and 0."""
-    count = graphs.shape[1]
-    states = np.empty((1 << count, count), np.int8)
-    orders = np.empty((1 << count, count), np.int8)
-    is_reached = np.empty(1 << count, np.bool_)
-    state = np.empty(count, np.int8)
-    order = np.empty(count, np.int8)
-    for g in range(len(graphs)):
-        causes = graphs[g]
-        is_reached[:] = False
-        is_reached[0] = True
-        states[0] = -1
-        for arrived in range(1 << count):  # Every subset comes after its subsets.
-            size = 0
-            for v in range(count):
-                size += arrived >> v & 1
-            for event in range(count):
-                if arrived >> event & 1:
-                    continue
-                arrive(causes, event, states[arrived], orders[arrived], size, state, order)
-                target = arrived | 1 << event
-                if is_reached[target]:
-                    for i in range(size + 1):
-                        if order[i] != orders[target, i] or state[order[i]] != states[target, order[i]]:
-                            return g, 1
-                    continue
-                is_reached[target] = True
-                states[target] = state
-                orders[target] = order
-                place = 0
-                for i in range(size + 1):
-                    v = order[i]
-                    if state[v] != _rank_of(causes, v, state):
-                        return g, 2
-                    if state[v] < states[arrived, v]:
-                        return g, 3
-                    if causes[v] & target & ~place:
-                        return g, 4
-                    place |= 1 << v
-    return -1, 0
