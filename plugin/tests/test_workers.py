@@ -111,6 +111,7 @@ def test_settings_without_a_packed_file_on_this_machine(master, given, archives)
     [
         ("/data/w", "-Dderby.system.home=/data/w/.catalog"),
         ("file:///data/w", "-Dderby.system.home=/data/w/.catalog"),
+        ("file:/data/w", "-Dderby.system.home=/data/w/.catalog"),
         ("s3a://bucket/w", ""),
         ("/data/w 'n' x", ""),
         ("", ""),
@@ -118,3 +119,9 @@ def test_settings_without_a_packed_file_on_this_machine(master, given, archives)
 )
 def test_where_derby_goes(place, option):
     assert environment.catalog_option({"spark.sql.warehouse.dir": place}) == option
+
+
+def test_derby_stays_in_the_current_folder_if_that_has_a_blank(tmp_path, monkeypatch):
+    (tmp_path / "a b").mkdir()
+    monkeypatch.chdir(tmp_path / "a b")
+    assert environment.catalog_option({"spark.sql.warehouse.dir": "tables"}) == ""

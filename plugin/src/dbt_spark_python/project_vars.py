@@ -94,13 +94,14 @@ def find_unknown(
     """
     found = []
     places = {**given, f"{PROJECT} {package}:": given.get(PROJECT, {}).get(package) or {}}
-    for place, names in places.items():
-        for name in names if isinstance(names, Mapping) else ():
+    for place, given_here in places.items():
+        may_be_of_others = others is not None and place in (COMMAND_LINE, PROJECT)
+        for name in given_here if isinstance(given_here, Mapping) else ():
             if name in known or (name == package and place == PROJECT):
                 continue
             nearest = find_nearest(name, [*known, package])
-            is_shared = others is not None and place in (COMMAND_LINE, PROJECT)
-            if name == package or not is_shared or (name not in others and is_near(name, nearest)):
+            is_misspelt = may_be_of_others and name not in others and is_near(name, nearest)
+            if name == package or not may_be_of_others or is_misspelt:
                 found.append({"name": str(name), "place": place, "nearest": nearest})
     return found
 

@@ -140,12 +140,13 @@ def _glob_of(paths: list[str]) -> str:
 
 
 def target_of(engine: str | None) -> str:
-    """Return the target of an engine, by default of the installed one, or that of TANGLES_TARGET."""
-    if engine is None and (target := os.environ.get("TANGLES_TARGET")):
-        return target
-    installed = [name for name, (_, package) in init.ENGINES.items() if init.is_installed(package)]
-    wanted = engine or next(iter(installed), None)
-    if wanted not in installed:
+    """Return the target of an engine; without one TANGLES_TARGET, or else that of the first installed engine."""
+    if engine is None:
+        target = os.environ.get("TANGLES_TARGET") or init.installed_target()
+    else:
+        name, package = init.ENGINES[engine]
+        target = name if init.is_installed(package) else None
+    if target is None:
         missing = f"the engine {engine} is not installed" if engine else "no engine is installed"
         raise CommandError(f"{missing}: pip install 'dbt-tangles[{engine or 'sail'}]'")
-    return init.ENGINES[wanted][0]
+    return target

@@ -6,11 +6,15 @@ import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from dbt_tangles.cli.page import escape_unprintable, quantity
 from dbt_tangles.cli.tables import CommandError
+
+if TYPE_CHECKING:
+    from dbt_tangles.lint.log_files import LogFile
 
 #: Kind of log: its var.
 LOG_VARS = {"ssb": "ssb_log", "pzp": "pzp_log", "autobase": "autobase_log", "events": "event_log"}
@@ -24,8 +28,10 @@ in_blocks = click.option(
 STANDARD_INPUT = "<stdin>"
 
 
-def group_logs(logs: Sequence[str], kind: str | None, is_pretty: bool) -> tuple[dict[str, list], dict[str, list]]:
-    """List the files of each log, and of each kind of log; tell how many files a folder or glob has."""
+def group_logs(
+    logs: Sequence[str], kind: str | None, is_pretty: bool
+) -> tuple[dict[str, list["LogFile"]], dict[str, list["LogFile"]]]:
+    """List the files by log, and by kind of log; tell how many files a folder has, or a glob with several."""
     # Imported here, because the readers of logs load slowly.
     from dbt_tangles.lint import findings, log_files
 

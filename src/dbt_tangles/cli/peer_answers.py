@@ -183,7 +183,11 @@ def explain(tables: Tables, kind: str, key: tuple[str, ...], differ: dict[str, d
 
 
 def _entries(name: str, peer: Any, ours: Any) -> list[dict]:
-    """List the first entries of the peer's list only and of the tables' only, and those where their orders part."""
+    """List entries to explain, at most `MOST` a side.
+
+    The sides are `peer` and `tables`, for entries of one list only, and `parting`: those of the peer only, or without
+    any the first one that stands elsewhere. A value that is no list is the one entry of `peer`.
+    """
     sides = {"peer": [str(peer)]}
     if isinstance(peer, list):
         only_peer, only_ours = only_in_one(peer, ours)

@@ -52,15 +52,16 @@ class Judged(NamedTuple):
 def group_by_kind(files: Sequence[LogFile], reading: Reading, kind: str | None) -> dict[str, list[LogFile]]:
     """Group files by the kind of their logs, which is recognised by their content unless it is given.
 
-    A file whose lines tell no kind, such as a damaged one, belongs to the kind of the others.
+    A file whose lines tell no kind, such as a damaged one, belongs to the most frequent kind, of several the first.
     """
     kinds = {file: kind or recognise(islice(texts_of(file, reading), SAMPLE)) for file in dict.fromkeys(files)}
     known = [each for each in kinds.values() if each]
     if not known:
         raise _unknown_kind(files, reading)
+    usual = max(known, key=known.count)
     by_kind: dict[str, list[LogFile]] = {}
     for file, each in kinds.items():
-        by_kind.setdefault(each or max(set(known), key=known.count), []).append(file)
+        by_kind.setdefault(each or usual, []).append(file)
     return by_kind
 
 

@@ -51,13 +51,18 @@ def is_sealed(message: dict) -> bool:
 
 
 def _explain_group(tables: Tables, message_id: str) -> dict | None:
+    """Collect the row of a message in its private group, and the findings that name it.
+
+    For a message that is set aside or not connected, `next` says how to publish it again: an init on top of its
+    previous epochs, an addition or exclusion in its own epoch.
+    """
     row = tables.row(_SQL["group"], id=message_id)
     if row is None:
         return None
-    code, is_init = row["set_aside_reason"], row["kind"] == "epoch_init"
-    answer = {**row, "meaning": messages.group(code) if code else None}
+    reason, is_init = row["set_aside_reason"], row["kind"] == "epoch_init"
+    answer = {**row, "meaning": messages.group(reason) if reason else None}
     answer |= {"findings": tables.rows(_SQL["group_findings"], id=message_id), "next": []}
-    if code or row["is_connected"] is False:
+    if reason or row["is_connected"] is False:
         epochs = (row["previous_epochs"] or []) if is_init else [row["epoch_id"]]
         answer["next"] = tables.rows(
             _SQL["group_next"], kind="init" if is_init else row["kind"], epochs=[id_ for id_ in epochs if id_]

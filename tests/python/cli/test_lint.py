@@ -14,7 +14,8 @@ from answer_schemas import validate
 from cli_kit import HOSTILE, assert_harmless, tangles
 from conftest import DATA
 from dbt_tangles.lint import forms
-from dbt_tangles.lint.findings import Finding
+from dbt_tangles.lint.findings import Finding, group_by_kind, reading_of
+from dbt_tangles.lint.log_files import find_files
 from dbt_tangles.lint.log_kinds import recognise
 from fixtures.ssb.author import Author, to_line
 
@@ -92,6 +93,14 @@ def test_logs_of_several_kinds(tmp_path, feed):
     assert answer["counts"] == {"duplicate": 1, "conflicting_base": 1} and answer["total"] == 2
     (duplicate,) = [row for row in answer["findings"] if row["kind"] == "events"]
     assert (duplicate["line"], duplicate["id"]) == (2, "e")
+
+
+def test_a_damaged_file_is_of_the_first_of_equally_frequent_kinds(tmp_path):
+    places = [write(tmp_path / "events.jsonl", EVENT), write(tmp_path / "nodes.jsonl", NODE), tmp_path / "z.jsonl"]
+    places[2].write_text("damaged\n")
+    for names in ((0, 1, 2), (1, 0, 2)):
+        by_kind = group_by_kind([find_files(str(places[n]))[0] for n in names], reading_of(None, False), None)
+        assert [len(files) for files in by_kind.values()] == [2, 1]
 
 
 def test_a_given_kind_counts(tmp_path):

@@ -33,6 +33,15 @@ def verdict(row: dict) -> tuple:
 
 
 @pytest.mark.parametrize("is_trusted", [False, True])
+def test_a_root_that_is_no_moot(is_trusted):
+    """Neither a log nor a replica has a set whose root is an ordinary message."""
+    same = {"set_id": ROOT, "account": "ann", "domain": "set_v1__follows", "has_root": False} | SHAPE
+    rows = [same | {"message_id": ROOT}, same | {"message_id": FIRST, "depth": 1, "prev": [ROOT]}]
+    found = pa.Table.from_batches(reduce_entries(pa.Table.from_pylist(rows, INPUT_SCHEMA), 32, is_trusted))
+    assert [verdict(row) for row in found.to_pylist()] == [(False, False, "not_a_feed")] * 2
+
+
+@pytest.mark.parametrize("is_trusted", [False, True])
 @pytest.mark.parametrize(
     ("data", "expected", "items"),
     [

@@ -48,12 +48,13 @@ def prepare(environ: MutableMapping[str, str] = os.environ, java_options: str = 
 def catalog_option(parameters: Mapping[str, str]) -> str:
     """Return the JVM option that puts Derby, Spark's default catalog, beside the tables, not in the current folder.
 
-    It is empty unless the session's parameters name a local warehouse folder.
+    It is empty unless the session's parameters name a local warehouse folder that Spark's launchers do not split.
     """
-    place = parameters.get("spark.sql.warehouse.dir", "").removeprefix("file://")
-    if not place or ":/" in place or not _PLAIN.fullmatch(place):
+    place = parameters.get("spark.sql.warehouse.dir", "").removeprefix("file://").removeprefix("file:")
+    if not place or ":/" in place:
         return ""
-    return f"-Dderby.system.home={Path(place).absolute() / CATALOG}"
+    folder = Path(place).absolute() / CATALOG
+    return f"-Dderby.system.home={folder}" if _PLAIN.fullmatch(str(folder)) else ""
 
 
 def find_java(environ: Mapping[str, str] = os.environ) -> Path:

@@ -28,9 +28,9 @@ def replace_folder(new: Path, place: Path, aside: Path) -> None:
 
 
 def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two names atomically; return False if the system or the file system cannot."""
+    """Exchange two names atomically; return False if that fails for any reason."""
     names = os.fsencode(one), os.fsencode(other)
-    libc = ctypes.CDLL(None, use_errno=True)
+    libc = ctypes.CDLL(None)
     try:
         if platform.system() == "Linux":
             return libc.renameat2(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE) == 0

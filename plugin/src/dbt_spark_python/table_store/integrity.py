@@ -49,8 +49,10 @@ def digest_files(
     noted, digests = ((known or {}).get(key) or {} for key in ("files", "digests"))
     found = {}
     for name, facts in files.items():
-        is_known = name in digests and noted.get(name) == facts
-        found[name] = digests[name] if is_known else "" if facts == _NO_FILE else digest_file(folder / name)
+        if name in digests and noted.get(name) == facts:
+            found[name] = digests[name]
+        else:
+            found[name] = "" if facts == _NO_FILE else digest_file(folder / name)
     return found
 
 
@@ -111,7 +113,7 @@ def _fault_of(path: Path, facts: list[int]) -> str | None:
 def find_altered(folder: Path, manifest: Mapping[str, Any]) -> dict[str, str] | None:
     """Find the files of a table that have changed since they were published, by reading all bytes.
 
-    The result has the faults by file name; it is None if the manifest lacks digests.
+    The result has the faults by file name; it is None if there are no faults, and no digests to compare.
     """
     faults, noted = find_faults(folder, manifest), manifest.get("digests")
     if faults or not noted:

@@ -41,7 +41,9 @@ class _Leads(NamedTuple):
     """The degrees of all quorums of a base, and the state of the search for nodes that lead."""
 
     degree: np.ndarray  # int16[nodes, nodes], the degree over the first node that the second knows; -1 if it is unseen
-    beside: np.ndarray  # int32[nodes, indexers], the first unsettled node of each log beside each node, or -1
+    beside: (
+        np.ndarray
+    )  # int32[nodes, indexers], the first unsettled node of each log beside each; -1 none, -2 unsearched
     lead: np.ndarray  # int32[nodes], the causal place of the first node at which each leads
     follow: np.ndarray  # int32[...], the nodes that an unseen node may follow
     clock: np.ndarray  # int32[indexers], the clock of an unseen node; scratch
@@ -248,6 +250,7 @@ def _order(count, leads, view, base):
 
 @inner
 def _new_leads(base):
+    """Allocate the search; `_order` and `_next_lead` fill `beside` and `lead`."""
     clock = np.empty(len(base.known), np.int32)
     return _Leads(
         _degrees(base, clock),

@@ -110,7 +110,7 @@ def walk(table: pa.Table, missing_previous_excludes: bool = True) -> dict:
     is_aside = is_claim & (depth < 0)
     has_list = np.diff(previous.starts)[nodes.row] > 0
     waiting = root_causes(nodes, ids, previous, found, is_aside, ~(is_candidate & has_list))
-    return {**_places(table, nodes, ids, links, reverse, depth), **_reasons(table, nodes, codes, waiting)}
+    return {**_places(table, nodes, ids, links, reverse, depth), **_set_aside_columns(table, nodes, codes, waiting)}
 
 
 def _check_depths(table: pa.Table, nodes: Nodes, ids: Strings, is_claim: np.ndarray, depth: np.ndarray) -> None:
@@ -135,18 +135,18 @@ def _check_depths(table: pa.Table, nodes: Nodes, ids: Strings, is_claim: np.ndar
         )
 
 
-def _reasons(table: pa.Table, nodes: Nodes, codes: np.ndarray, waiting: Waiting) -> dict:
+def _set_aside_columns(table: pa.Table, nodes: Nodes, codes: np.ndarray, waiting: Waiting) -> dict:
     """Make the columns of nodes that are set aside."""
     reasons = pa.array(REASONS, pa.string()).take(pa.array(scatter(codes, nodes.row)))
     row, names = nodes.row[waiting.node], Texts(waiting.names)
-    is_member = np.ones(len(table), np.bool_)
-    is_member[row] = False
+    is_null = np.ones(len(table), np.bool_)
+    is_null[row] = False
     blocked_start, blocked = lists_by_row(waiting.cause_start, row, len(table))
     missing_start, missing = lists_by_row(waiting.missing_start, row, len(table))
     return {
         "set_aside_reason": pc.coalesce(table["claim_error"], reasons),
-        "blocked_by": Nested(blocked_start, names.at(waiting.cause[blocked]), is_member),
-        "missing_previous": Nested(missing_start, names.at(waiting.missing[missing]), is_member),
+        "blocked_by": Nested(blocked_start, names.at(waiting.cause[blocked]), is_null),
+        "missing_previous": Nested(missing_start, names.at(waiting.missing[missing]), is_null),
     }
 
 

@@ -55,7 +55,11 @@ def find_oldest_live(tangles, is_own, operations):
 
 @inner
 def _sweep(items, bounds, tangles, is_own, operations, bits):
-    """Return the earliest message that is live for one of up to 64 items, or the bound."""
+    """Return the earliest message that is live for one of up to 64 items, or the bound.
+
+    `items` are the first item and the end; `bounds` the bound and the end of the set; `bits` uint64[2, messages], zero
+    before and after, the items that a message touches, and those of its descendants.
+    """
     bound, end = bounds
     touched, followed = bits[0], bits[1]
     one = np.uint64(1)

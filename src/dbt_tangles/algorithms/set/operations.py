@@ -41,11 +41,11 @@ class Operations(NamedTuple):
     start: np.ndarray  # int64[messages + 1], into the operations
     message: np.ndarray  # int32[operations]
     item: np.ndarray  # int32[operations]
-    deletes: np.ndarray  # bool[operations], whether the message deletes the item (additions come first)
+    deletes: np.ndarray  # bool[operations], whether the message deletes the item, as well if it adds it first
     before: np.ndarray  # int32[operations], the previous operation on the item, or -1
 
 
-def read_entries(table: pa.Table, row: np.ndarray, is_entry: np.ndarray) -> tuple[Entries, pa.Array]:
+def read_entries(table: pa.Table, row: np.ndarray, counts: np.ndarray) -> tuple[Entries, pa.Array]:
     """Read the additions and deletions of the messages that count, bool[messages]; and the tokens of all messages."""
     chunks = [chunk.flatten() for name in ("add", "del") for chunk in table[name].chunks]
     tokens = Texts(pa.chunked_array(chunks, table["add"].type.value_type)).array
@@ -59,26 +59,34 @@ def read_entries(table: pa.Table, row: np.ndarray, is_entry: np.ndarray) -> tupl
     owner = np.concatenate([np.repeat(place, length) for length in lengths])
     deletes = np.repeat([False, True], [length.sum() for length in lengths])
     order = np.argsort(owner, kind="stable")
-    return Entries(owner, deletes, code, np.arange(len(owner))).where(order[is_entry[owner[order]]]), tokens
+    return Entries(owner, deletes, code, np.arange(len(owner))).where(order[counts[owner[order]]]), tokens
 
 
 def list_operations(entries: Entries, set_of: np.ndarray, sets: int) -> Operations:
-    """List the operations of messages by their additions and deletions, each item of a message once."""
+    """List the operations of messages by their additions and deletions, each item of a message once.
+
+    Args:
+        entries: The additions and deletions, by ascending message.
+        set_of: int[messages], the set of each message, ascending.
+        sets: The number of sets.
+    """
     owner, deletes, code, token = entries
-    item, entry = _number(set_of[owner].astype(np.int64) * (int(code.max(initial=0)) + 1) + code)
-    operation, first_entry = _number(owner * len(entry) + item)
-    message, item = owner[first_entry].astype(np.int32), item[first_entry].astype(np.int32)
+    item_of_entry, first_of_item = _number(set_of[owner].astype(np.int64) * (int(code.max(initial=0)) + 1) + code)
+    operation_of_entry, first_of_operation = _number(owner * len(first_of_item) + item_of_entry)
+    message = owner[first_of_operation].astype(np.int32)
+    item = item_of_entry[first_of_operation].astype(np.int32)
     is_deletion, adds = np.zeros(len(message), np.bool_), np.zeros(len(set_of), np.bool_)
-    is_deletion[operation[deletes]] = True
+    is_deletion[operation_of_entry[deletes]] = True
     adds[owner[~deletes]] = True
     by_item = np.argsort(item, kind="stable").astype(np.int32)
     is_first = np.diff(item[by_item], prepend=-1) > 0
     before = np.full(len(message), np.int32(-1))
     before[by_item[~is_first]] = by_item[np.flatnonzero(~is_first) - 1]
-    first, latest = by_item[is_first], by_item[np.append(is_first[1:], True)[: len(is_first)]]
+    is_last = np.append(is_first[1:], True)[: len(is_first)]  # without operations there is no last one
+    first, latest = by_item[is_first], by_item[is_last]
     item_start = np.searchsorted(set_of[message[first]], np.arange(sets + 1))
     start = np.searchsorted(message, np.arange(len(set_of) + 1))
-    return Operations(item_start, token[entry], first, latest, adds, start, message, item, is_deletion, before)
+    return Operations(item_start, token[first_of_item], first, latest, adds, start, message, item, is_deletion, before)
 
 
 def _number(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -38,12 +38,14 @@ def reduce_entries(table: pa.Table, ghost_span: int, is_trusted: bool) -> dict[s
 
 
 def _accept_all_readable(table: pa.Table) -> pa.Table:
-    """Accept every readable message; hold the messages of sets without their root."""
+    """Accept every readable message, but none of a set whose root is no moot; hold those of sets without their root."""
     reasons = pc.coalesce(table["reject_reason"], table["defect"])
     is_no_feed = pc.and_not(pc.equal(table["message_id"], table["set_id"]), table["is_moot"].fill_null(False))
-    reasons = pc.if_else(pc.and_(reasons.is_null(), is_no_feed), pa.scalar(PzpReason.NOT_A_FEED.value), reasons)
+    no_feeds = table["set_id"].filter(pc.and_(reasons.is_null(), is_no_feed))
+    of_no_feed = pc.and_(reasons.is_null(), pc.is_in(table["set_id"], value_set=no_feeds.combine_chunks()))
+    reasons = pc.if_else(of_no_feed, pa.scalar(PzpReason.NOT_A_FEED.value), reasons)
     is_read = reasons.is_null()
     has_root = table["has_root"].fill_null(False)
-    reasons = pc.if_else(pc.and_not(is_read, has_root), pa.scalar(PzpReason.MISSING_ROOT.value), reasons)
     is_held = pc.and_not(is_read, has_root)
+    reasons = pc.if_else(is_held, pa.scalar(PzpReason.MISSING_ROOT.value), reasons)
     return pa.table({"is_valid": pc.and_(is_read, has_root), "reject_reason": reasons, "is_held": is_held})

@@ -61,7 +61,7 @@ def search_sets(tangles, backlinks, operations, supersedes, is_present, room):
         steps = build_chain_clocks(begin, end, tangles, search.clocks, STEPS_PER_ENTRY * room)
         left = STEPS_PER_ENTRY * room - steps if steps >= 0 else -1
         search.budget[0] = left
-        search.rows[0] = 0
+        search.fault_count[0] = 0
         for m in range(begin, end):
             if search.budget[0] >= 0:
                 is_bridged[m] = _is_bridged(m, begin, backlinks[1, m], search)
@@ -125,10 +125,10 @@ def _allocate_search(tangles, operations, supersedes, room):
 @compiled
 def _append_faults(fault, count, search):
     """Move the faults of the set behind the `count` used fields; return both."""
-    more = _FIELDS * search.rows[0]
+    more = _FIELDS * search.fault_count[0]
     fault = with_space(fault, count, more)
-    fault[count : count + more] = search.row[: search.rows[0]].reshape(-1)
-    search.rows[0] = 0
+    fault[count : count + more] = search.faults[: search.fault_count[0]].reshape(-1)
+    search.fault_count[0] = 0
     return fault, count + more
 
 

@@ -66,55 +66,55 @@ class SetSearch(NamedTuple):
     pending: Pending
     latest: np.ndarray  # int32[items], the last operation on each item up to the current message, or -1
     superseded_by: np.ndarray  # int32[messages], the last message that superseded each message
-    row: np.ndarray  # int32[room, 4], the faults of the set
-    rows: np.ndarray  # int64[1], the number of rows in use
+    faults: np.ndarray  # int32[room, 4], of the set: the message, its rule, the item or NO_ITEM, the other message
+    fault_count: np.ndarray  # int64[1]
     budget: np.ndarray  # int64[1], the steps left; negative once the set exceeds a bound
 
 
 @inner
-def add_fault(message, rule, item, left_out, search):
-    """Add a row to the faults of the set."""
-    at = search.rows[0]
-    if at == len(search.row):
+def add_fault(message, rule, item, other, search):
+    """Add a row to the faults of the set; without room, the set exceeds a bound."""
+    at = search.fault_count[0]
+    if at == len(search.faults):
         search.budget[0] = -1
         return
-    search.row[at, 0] = message
-    search.row[at, 1] = rule
-    search.row[at, 2] = item
-    search.row[at, 3] = left_out
-    search.rows[0] = at + 1
+    search.faults[at, 0] = message
+    search.faults[at, 1] = rule
+    search.faults[at, 2] = item
+    search.faults[at, 3] = other
+    search.fault_count[0] = at + 1
 
 
 @inner
 def check_message(m, search):
     """Check the rules on `supersedes` for the next message of a set."""
     operations, supersedes, pending = search.operations, search.supersedes, search.pending
-    inherited = _inherit(m, search)
+    inherited_count = _inherit(m, search)  # while `latest` is without the operations of this message
     for k in range(supersedes.start[m], supersedes.start[m + 1]):
         search.superseded_by[supersedes.other[k]] = m
     for t in range(operations.start[m], operations.start[m + 1]):
         search.latest[operations.item[t]] = t
     _check_must(m, search)
     if operations.adds[m]:
-        for q in pending.inherited[:inherited]:
+        for q in pending.inherited[:inherited_count]:
             if search.superseded_by[operations.message[q]] != m:
                 add_fault(m, SHOULD, operations.item[q], operations.message[q], search)
     _check_standing(m, search)
-    _store_pending(m, inherited, search)
+    _store_pending(m, inherited_count, search)
 
 
 @inner
 def _check_must(m, search):
     operations, depth, budget = search.operations, search.tangles.depth, search.budget
     for q in range(operations.start[m], operations.start[m + 1]):
-        rows = search.rows[0]
+        faults_before = search.fault_count[0]
         deepest = -1
         t = operations.before[q]
         while t >= 0 and (deepest < 0 or depth[operations.message[t]] == depth[deepest]) and budget[0] >= 0:
             x = operations.message[t]
             if reaches(m, x, search.clocks):
                 if search.superseded_by[x] == m:
-                    search.rows[0] = rows
+                    search.fault_count[0] = faults_before
                     break
                 deepest = x
                 add_fault(m, MUST, operations.item[q], x, search)
@@ -180,19 +180,19 @@ def _is_closed(m, q, search):
 
 
 @inner
-def _store_pending(m, inherited, search):
+def _store_pending(m, inherited_count, search):
     """Store the deletions that are pending at a message: the inherited ones that it leaves, and its own."""
     operations, pending, tangles = search.operations, search.pending, search.tangles
     start, depth = tangles.start, tangles.depth
     kept = 0
-    for q in pending.inherited[:inherited]:
+    for q in pending.inherited[:inherited_count]:
         d = operations.message[q]
         is_deeper = depth[m] > depth[d] and search.latest[operations.item[q]] >= operations.start[m]
         if search.superseded_by[d] != m and not is_deeper:
             pending.inherited[kept] = q
             kept += 1
     head = -1
-    if kept == inherited and start[m + 1] == start[m] + 1:
+    if kept == inherited_count and start[m + 1] == start[m] + 1:
         head = pending.head[tangles.previous[start[m]]]
         kept = 0
     for t in range(operations.start[m], operations.start[m + 1]):

@@ -17,7 +17,7 @@ def is_before(key, a, b):
 
 @inner
 def push(heap, size, entry, key):
-    """Insert an entry."""
+    """Insert an entry, for which the array must have room; return the new size."""
     at = size
     while at > 0 and is_before(key, entry, heap[(at - 1) >> 1]):
         heap[at] = heap[(at - 1) >> 1]
@@ -28,7 +28,7 @@ def push(heap, size, entry, key):
 
 @inner
 def drop_first(heap, size, key):
-    """Remove the first entry, which is `heap[0]`."""
+    """Remove the first entry, which is `heap[0]`; return the new size."""
     size -= 1
     last = heap[size]
     at = 0

@@ -62,7 +62,7 @@ def edit_stream(
     Args:
         timelines: The events that arrive.
         arrived: int32[events]; the events of each timeline in order of arrival.
-        batch: int[events]; the batch of each arrival, ascending within a timeline.
+        batch: int[events], below 2**31; the batch of each arrival, ascending within a timeline.
         command_limit: A timeline that would take more commands, or more than `WORK_LIMIT` steps, gets no commands.
         is_left_out: bool[timelines]; timelines that get no commands. By default there are none.
 
@@ -136,18 +136,20 @@ def _edit_stream(timelines, arrived, batch, is_left_out, command_limit, work_lim
     out = np.empty(0, np.int32)
     count = 0
     for t in range(len(start) - 1):
-        at, end, size, begun, work = start[t], start[t + 1], 0, count, np.int64(0)
+        at, end, size = start[t], start[t + 1], 0
+        first_command, work = count, np.int64(0)
         clear(order)
         while at < end and not is_left_out[t]:
             stop = at + 1
             while stop < end and batch[stop] == batch[at]:
                 stop += 1
-            changed, steps = arrive(order, change, arrived[at:stop])
-            work += steps
+            changed, visited = arrive(order, change, arrived[at:stop])
+            work += visited
             size += stop - at
+            # The last keys may still be in `order.recent`: then no event changed, and `plan` reads no key.
             movers, commands = plan(scratch, change, order.key, size, changed, changed + stop - at)
-            if count + commands - begun > command_limit or work > work_limit:
-                count = begun
+            if count + commands - first_command > command_limit or work > work_limit:
+                count = first_command
                 break
             out = with_space(out, _COLUMNS * count, _COLUMNS * commands)
             write(scratch, movers, commands, out[_COLUMNS * count :], batch[at])

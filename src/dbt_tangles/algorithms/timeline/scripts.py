@@ -23,7 +23,7 @@ class Script(NamedTuple):
     A run is a series of changed events that are neighbours in both orders. Runs are numbered in the new order.
     """
 
-    number: np.ndarray  # int32[events]; of a changed event, its number in the old order, then that as a mover; or -1
+    number: np.ndarray  # int32[events]; of a changed event, its number in the old order, then as a mover; -1 before
     place: np.ndarray  # int32[changed]; the number of the event's run in the old order
     begin: np.ndarray  # int32[runs]; the number of its first event in the old order
     length: np.ndarray  # int32[runs]
@@ -32,8 +32,8 @@ class Script(NamedTuple):
     worth: np.ndarray  # int32[runs]; the most events that stay up to it, if it stays
     net: np.ndarray  # int32[runs]; worth minus `high`
     previous: np.ndarray  # int32[runs]; the run that stays before it then, or -1
-    best: np.ndarray  # int32[runs + 1]; Fenwick's maxima of worth over the old order
-    nearest: np.ndarray  # int32[runs + 1]; the same of `net`
+    best_worth: np.ndarray  # int32[runs + 1]; a Fenwick tree over the old order: the run with the most worth, or -1
+    best_net: np.ndarray  # int32[runs + 1]; the same by `net`
     is_kept: np.ndarray  # bool[changed]
     dropped: np.ndarray  # int64[dropped]; the unchanged events that move, the last first, counted among the unchanged
     mover: np.ndarray  # int64[movers]; the position and the event, in the old order
@@ -45,15 +45,27 @@ class Script(NamedTuple):
 
 @compiled
 def new_script(events, largest):
-    """Allocate scratch for orders of at most so many events."""
+    """Allocate scratch for so many events in all, and for orders of at most `largest` of them."""
     size = largest + 1
-    narrow, wide = np.empty((11, size), np.int32), np.empty((5, size), np.int64)
     return Script(
-        np.full(events, np.int32(-1)),
-        *(narrow[0], narrow[1], narrow[2], narrow[3], narrow[4]),
-        *(narrow[5], narrow[6], narrow[7], narrow[8], narrow[9]),
-        np.empty(size, np.bool_),
-        *(wide[0], wide[1], wide[2], wide[3], wide[4], narrow[10]),
+        number=np.full(events, np.int32(-1)),
+        place=np.empty(size, np.int32),
+        begin=np.empty(size, np.int32),
+        length=np.empty(size, np.int32),
+        low=np.empty(size, np.int32),
+        high=np.empty(size, np.int32),
+        worth=np.empty(size, np.int32),
+        net=np.empty(size, np.int32),
+        previous=np.empty(size, np.int32),
+        best_worth=np.empty(size, np.int32),
+        best_net=np.empty(size, np.int32),
+        is_kept=np.empty(size, np.bool_),
+        dropped=np.empty(size, np.int64),
+        mover=np.empty(size, np.int64),
+        step=np.empty(size, np.int64),
+        stays_old=np.empty(size, np.int64),
+        stays_new=np.empty(size, np.int64),
+        unplaced=np.empty(size, np.int32),
     )
 
 
@@ -130,8 +142,8 @@ def _number_runs(s, changed, runs):
     """Number the runs in the old order, and empty the trees of maxima."""
     for r in range(runs):
         s.place[s.begin[r]] = 1
-        s.best[r + 1] = -1
-        s.nearest[r + 1] = -1
+        s.best_worth[r + 1] = -1
+        s.best_net[r + 1] = -1
     total = 0
     for i in range(changed):
         total += s.place[i]
@@ -141,7 +153,7 @@ def _number_runs(s, changed, runs):
 @inner
 def _last_run(s, runs, unchanged):
     """Find the run before each run with which most events stay; return the last run that stays, or -1."""
-    worth, net, low, high, best, nearest = s.worth, s.net, s.low, s.high, s.best, s.nearest
+    worth, net, low, high = s.worth, s.net, s.low, s.high
     top = np.int64(unchanged)
     chosen = -1
     for r in range(runs):
@@ -149,15 +161,17 @@ def _last_run(s, runs, unchanged):
         s.previous[r] = -1
         place = np.int64(s.place[s.begin[r]])
         at = place
+        # Between two runs, max(0, low of the later - high of the earlier) unchanged events stay: the earlier has its
+        # worth for the 0, and its net plus that low for the rest. Each is a prefix maximum.
         while at > 0:
-            o = best[at]
-            if o >= 0 and worth[o] > most:
-                most = np.int64(worth[o])
-                s.previous[r] = o
-            o = nearest[at]
-            if o >= 0 and net[o] + low[r] > most:
-                most = np.int64(net[o] + low[r])
-                s.previous[r] = o
+            before = s.best_worth[at]
+            if before >= 0 and worth[before] > most:
+                most = np.int64(worth[before])
+                s.previous[r] = before
+            before = s.best_net[at]
+            if before >= 0 and net[before] + low[r] > most:
+                most = np.int64(net[before] + low[r])
+                s.previous[r] = before
             at &= at - 1
         most += s.length[r]
         worth[r] = most
@@ -165,8 +179,8 @@ def _last_run(s, runs, unchanged):
         if net[r] + unchanged > top:
             top = np.int64(net[r] + unchanged)
             chosen = r
-        raise_maximum(best, runs, place, r, worth)
-        raise_maximum(nearest, runs, place, r, net)
+        raise_maximum(s.best_worth, runs, place, r, worth)
+        raise_maximum(s.best_net, runs, place, r, net)
     return chosen
 
 

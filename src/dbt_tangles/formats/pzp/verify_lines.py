@@ -115,7 +115,7 @@ def verify_batches(batches: Iterator[pa.RecordBatch], options: VerifyOptions) ->
             `tangles`: one for each root that the message names; `prev` ends before the first bad entry, `defect` is
             the first defect of depth and prev that is visible without other messages;
             `data_kind`: `null`, `object`, `string`, `empty` (the string "", which the peer treats as erased), or null
-            if the line has no message;
+            if the line has no message or its data are of another kind;
             `add`, `del`: tokens (see `items`), if the data is an object with arrays `add`, `del` and `supersedes`,
             else null;
             `supersedes`: its strings, empty if it is itself a string (whose characters are not ids); null if the data
@@ -252,6 +252,7 @@ class _Verifier:
 
 
 def _read_data(row: _Line, data: Any) -> Reason | None:
+    """Read the kind, the items and `supersedes` of the data; return why they are not legal."""
     if data is None:
         row.data_kind = "null"
         row.supersedes = []
