@@ -205,6 +205,7 @@ def test_cached_lines_and_unchanged_groups_stay(project, logs, capsys):
 def test_runs_have_their_vars_and_whether_a_data_test_failed(project):
     types = [{"tangle_name": "page", "description": "C:\\new 'pages'"}]
     built = project("a_failed_test", tangle_types=types).run("--select", "tangle_types")
+    assert types[0]["description"] in [row["description"] for row in built.rows("tangle_types")]
     mark(built, "tangle_types", "previous_rule")
     assert not built.invoke_parsed("build", "--select", "tangle_types").success
     runs = sorted(built.rows("runs"), key=lambda row: row["started_at"])
