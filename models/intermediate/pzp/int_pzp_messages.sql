@@ -64,7 +64,6 @@ select
     is_moot,
     tangles,
     has_data,
-    data_kind,
     add,
     del,
     supersedes,

@@ -13,7 +13,6 @@ select
     chain.author,
     chain.sequence,
     chain.message_id,
-    messages.asserted_ms,
     roots.root_id,
     lag(chain.message_id) over (partition by chain.author order by chain.sequence) as previous_id,
     coalesce(

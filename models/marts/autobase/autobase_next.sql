@@ -39,6 +39,17 @@ logs as (
         max_by(batch, length) as batch
     from {{ ref('int_autobase_members') }}
     group by base_id, writer
+),
+
+-- Every later node of a log with a node that is set aside would be set aside as well.
+stopped as (
+    select
+        nodes.base_id,
+        nodes.writer
+    from {{ ref('int_autobase_nodes') }} as nodes
+    inner join {{ ref('int_autobase_walk') }} as walked
+        on nodes.base_id = walked.base_id and nodes.node_id = walked.node_id
+    where walked.set_aside_reason is not null and walked.set_aside_reason <> 'before_start'
 )
 
 select
@@ -48,8 +59,7 @@ select
     cast(greatest(coalesce(logs.batch, 1) - 1, 1) as bigint) as batch,
     coalesce(heads.heads, cast(array() as array<string>)) as heads
 from writers
-left anti join {{ ref('int_autobase_stopped') }} as stopped
-    on writers.base_id = stopped.base_id and writers.writer = stopped.writer
+left anti join stopped on writers.base_id = stopped.base_id and writers.writer = stopped.writer
 left join logs on writers.base_id = logs.base_id and writers.writer = logs.writer
 left join {{ ref('int_autobase_starts') }} as log_starts
     on writers.base_id = log_starts.base_id and writers.writer = log_starts.writer

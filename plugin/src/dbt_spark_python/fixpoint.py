@@ -21,8 +21,8 @@ SMALL_ROWS = 10_000
 #: A round of at most this many rows is broadcast to all tasks of the next round.
 BROADCAST_ROWS = 100_000
 #: The placeholders for stored rows, which the macros of `fixpoint/parts.sql` write into a model's queries.
-_THIS_ROUND, _ALL_ROUNDS = "__fixpoint_this_round__", "__fixpoint_all_rounds__"
-_DONE_ROUNDS, _ROUND_NUMBER = "__fixpoint_done_rounds__", "__fixpoint_round_number__"
+_THIS_ROUND, _DONE_ROUNDS = "__fixpoint_this_round__", "__fixpoint_done_rounds__"
+_ROUND_NUMBER = "__fixpoint_round_number__"
 #: The placeholder of `fixpoint.sql` for the query for the settled rows.
 RESULT = "__fixpoint_result__"
 #: A table of waiting rows behind its placeholder; with `--empty` dbt puts a query in parentheses in its place.
@@ -144,7 +144,6 @@ class Fixpoint:
         query = _WAITING.sub(lambda found: self._waiting[0] if self._waiting else found[1], query)
         for name, value in (
             (_THIS_ROUND, self._rounds[-1] if self._rounds else ""),
-            (_ALL_ROUNDS, f"({self._settled(rounds)})"),
             (_DONE_ROUNDS, f"({self._settled(rounds, with_merged=False)})"),
             (_ROUND_NUMBER, str(number)),
         ):

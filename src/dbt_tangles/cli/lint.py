@@ -45,7 +45,7 @@ def command(
 ) -> int:
     """Judge the lines, signatures, feeds and claims of logs, without building tables.
 
-    LOG is a file, a folder or a glob, or - for the standard input; .gz, .bz2 and .zst are unpacked. Exit code 0:
+    LOG is a file, a folder or a glob, or - for the standard input; compressed files are unpacked. Exit code 0:
     clean; 1: findings; 2: wrong use.
     """
     with TemporaryDirectory() as folder, with_standard_input(logs, Path(folder)) as places:

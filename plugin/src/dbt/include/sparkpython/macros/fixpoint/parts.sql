@@ -14,12 +14,6 @@
 {%- endmacro %}
 
 
-{#- In the step: the rows that all rounds so far have settled (`result_columns`), as a subquery. -#}
-{% macro all_rounds() -%}
-    __fixpoint_all_rounds__
-{%- endmacro %}
-
-
 {#- In the third query: the rows (`result_columns`) settled since that query last ran, by rounds that a step has already read. -#}
 {% macro done_rounds() -%}
     __fixpoint_done_rounds__

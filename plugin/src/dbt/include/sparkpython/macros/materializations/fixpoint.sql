@@ -4,9 +4,9 @@
     computes each further round; both return the same columns, among them the boolean `is_settled`. The table has the columns
     `meta.result_columns` of the settled rows of all rounds. Rounds end when one settles zero rows.
 
-    The iteration is semi-naive: a step joins the rows of the last round (`this_round()`, settled and unsettled) and usually
-    needs no earlier rounds; `all_rounds()` has these. `waiting(relation)` has the rows that wait to be joined; the third query
-    selects those that still wait, and runs after every sixteenth round.
+    The iteration is semi-naive: a step joins the rows of the last round (`this_round()`, settled and unsettled).
+    `waiting(relation)` has the rows that wait to be joined; the third query selects those that still wait, and runs after every
+    sixteenth round.
 
     The rows of a round are stored behind a temporary view of the session of Python models. The log has a line with the numbers
     of settled and unsettled rows of each round. Further settings in `meta`: `first_round`, the number of the base (0);
