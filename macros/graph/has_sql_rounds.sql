@@ -1,5 +1,4 @@
-{#- Whether SQL rounds compute this run's depths and ancestors, as a SQL condition. With the engine `auto` they do in a full
-    build of a log with few edges. A night computes few tangles, but these may be deep. -#}
+{#- With the engine `auto` rounds run in a full build of a log with few edges. A night computes few tangles, but these may be deep. -#}
 {% macro has_sql_rounds() -%}
     {%- if var('tangle_engine') == 'auto' and plan_node().action != 'replace' -%}
     (

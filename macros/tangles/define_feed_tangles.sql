@@ -1,4 +1,3 @@
-{#- CTEs, of which the last has a row per tangle `ssb:feed`: the verified chain of a feed, in the columns of `tangles`. -#}
 {% macro define_feed_tangles() -%}
 feeds as (
     select

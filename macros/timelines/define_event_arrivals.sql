@@ -1,4 +1,3 @@
-{#- A CTE with the usable lines of the event log as arrivals of their timelines. -#}
 {% macro define_event_arrivals() -%}
 event_arrivals as (
     select
