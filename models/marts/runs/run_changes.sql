@@ -1,4 +1,4 @@
-{#- The columns of the table. Its rows are written by a hook when a run ends (run_history.py of the adapter). -#}
+{#- The columns of the table. Its rows are written by a hook when a run ends (run_history.py). -#}
 {{ config(materialized='create_if_missing') }}
 
 select
