@@ -41,9 +41,7 @@ class _Leads(NamedTuple):
     """The degrees of all quorums of a base, and the state of the search for nodes that lead."""
 
     degree: np.ndarray  # int16[nodes, nodes], the degree over the first node that the second knows; -1 if it is unseen
-    beside: (
-        np.ndarray
-    )  # int32[nodes, indexers], the first unsettled node of each log beside each; -1 none, -2 unsearched
+    beside: np.ndarray  # int32[nodes, indexers], each log's first unsettled node beside each node; -1 none, -2 unknown
     lead: np.ndarray  # int32[nodes], the causal place of the first node at which each leads
     follow: np.ndarray  # int32[...], the nodes that an unseen node may follow
     clock: np.ndarray  # int32[indexers], the clock of an unseen node; scratch
