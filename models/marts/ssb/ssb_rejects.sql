@@ -14,29 +14,6 @@ with lines as (
     where {{ is_changed('message_id', ref('stg_ssb__lines'), 'message_id') }}
 ),
 
-usable as (
-    select * from lines
-    where check_error is null
-),
-
--- Few ids have several lines: the texts of these alone are compared.
-repeated as (
-    select message_id
-    from usable
-    group by message_id
-    having count(*) > 1
-),
-
-collided as (
-    select
-        usable.message_id,
-        min(usable.text_digest) as kept_digest
-    from usable
-    left semi join repeated on usable.message_id = repeated.message_id
-    group by usable.message_id
-    having min(usable.text_digest) <> max(usable.text_digest)
-),
-
 rejected as (
     select
         source_file,
@@ -48,22 +25,21 @@ rejected as (
         detail
     from lines
     where check_error is not null
-    {%- if var('verify_signatures') %}
 
     union all
 
+    -- The message of an id has the least digest of the usable texts: see ssb_messages.
     select
-        usable.source_file,
-        usable.line,
-        usable.line_digest,
-        usable.message_id,
-        usable.claimed_id,
+        lines.source_file,
+        lines.line,
+        lines.line_digest,
+        lines.message_id,
+        lines.claimed_id,
         'id_collision' as reason,
-        usable.detail
-    from usable
-    inner join collided on usable.message_id = collided.message_id
-    where usable.text_digest <> collided.kept_digest
-    {%- endif %}
+        lines.detail
+    from lines
+    inner join {{ ref('ssb_messages') }} as messages on lines.message_id = messages.message_id
+    where lines.check_error is null and lines.text_digest <> messages.text_digest and {{ var('verify_signatures') }}
 ),
 
 keyed as (
