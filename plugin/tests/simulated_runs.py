@@ -88,7 +88,7 @@ class Simulation:
             self.definitions,
             lambda each: self.manifests.get(each["unique_id"], {}),
             chosen,
-            lambda path, name: _digest(sorted(self.log)),
+            lambda path, name, before: _digest(sorted(self.log)),
         )
         lost, done, self.refused, run = set(), {}, {}, f"run {next(_runs)}"
         for node_id in self.nodes:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from dbt_spark_python import input_files
 from dbt_spark_python.incremental import definition
 from dbt_spark_python.incremental.definition import Definitions, changed_parts, digest_package
 from dbt_spark_python.input_files import Tail, digest_input, find_tails
@@ -199,14 +200,17 @@ def test_a_log_is_its_names_and_bytes(tmp_path):
     ],
 )
 def test_a_log_that_grew_at_its_end(tmp_path, name, text, tails):
-    """A file without a line feed at its end may be one that is being written: it has to stay."""
+    """A file without a line feed at its end may be one that is being written: it has to stay. Files are read once."""
     for file, before in (("a", "one\n"), ("b", "one"), ("c", "")):
         (tmp_path / file).write_text(before)
     before = digest_input(str(tmp_path), "log")
     (tmp_path / name).write_text(text)
-    now = digest_input(str(tmp_path), "log")
+    alone, now = digest_input(str(tmp_path), "log"), digest_input(str(tmp_path), "log", before)
+    assert now == alone
+    misses = input_files._read_file.cache_info().misses
     wanted = tails and [Tail(str(tmp_path / file), *tail) for file, tail in zip("abcd", tails, strict=False)]
     assert find_tails(before, now) == wanted
+    assert input_files._read_file.cache_info().misses == misses
 
 
 def test_a_log_that_did_not_grow_at_its_end(tmp_path, monkeypatch):

@@ -103,7 +103,7 @@ class Stand:
             self.parts,
             lambda each: self.manifests.get(each["unique_id"], {}),
             self.selected,
-            lambda path, name: self.logs.get(path),
+            lambda path, name, before: self.logs.get(path),
             lambda node_ids: {*node_ids} <= self.small_lines,
         )
 

@@ -154,15 +154,15 @@ def _alternatives(pattern: str) -> list[str]:
     return [each for part in parts for each in _alternatives(pattern[: found.start()] + part + pattern[found.end() :])]
 
 
-def digest_input(path: str, name: str) -> str | None:
+def digest_input(path: str, name: str, before: str = "") -> str | None:
     """Write the fingerprint of a log: the names and bytes of its files; None if they cannot be read.
 
-    The text is JSON: an entry for each file (see `_Noted`), the dangling links, and the irregular files.
+    The text is JSON: an entry for each file (see `_Noted`), the dangling links, and the irregular files. If the log has
+    an earlier fingerprint, `before`, the same reading of the files serves `find_tails`, too.
     """
     try:
-        found = find_files(path, name)
-        stats = [(file, os.stat(file)) for file, _ in found.files]
-        files = {file: _note_file(file, s.st_size, s.st_mtime_ns, s.st_ino) for file, s in stats}
+        found, earlier = find_files(path, name), _entries(before)
+        files = {file: _note_file(file, earlier.get(file, _NO_BYTES)[0])[1] for file, _ in found.files}
     except (ValueError, OSError):  # the reader of the log reports the error
         return None
     text = json.dumps([files, found.dangling, found.irregular])
@@ -201,27 +201,36 @@ def find_tails(before: str, now: str) -> list[Tail] | None:
     tails = []
     for file, entry in files.items():
         size, noted = entry[0], _Noted(*earlier.get(file, _NO_BYTES))
-        if [*noted] != entry and not (noted.is_ended and noted.size <= size and noted == _read_start(file, noted.size)):
+        is_longer = noted.is_ended and noted.size <= size
+        if [*noted] != entry and not (is_longer and noted == _note_file(file, noted.size)[0]):
             return None
         tails.append(Tail(file, noted.size, size, noted.lines))
     return tails
 
 
+def _entries(fingerprint: str) -> dict[str, list]:
+    """Return the entries of a fingerprint's files."""
+    return json.loads(fingerprint)[0] if fingerprint.startswith("[") else {}
+
+
+def _note_file(file: str, start: int) -> list[_Noted]:
+    """Note a file's first bytes, up to a size, and all of them."""
+    state = os.stat(file)
+    return _read_file(file, start, state.st_size, state.st_mtime_ns, state.st_ino)
+
+
 @functools.lru_cache(maxsize=100_000)
-def _note_file(file: str, size: int, changed: int, inode: int) -> _Noted:
-    """Read a file's bytes, once per process as long as its size, time and inode stay the same."""
-    return _read_start(file, size)
-
-
-def _read_start(file: str, size: int) -> _Noted:
-    """Read the first bytes of a file, up to a size."""
-    digest, lines, end, read = hashlib.sha256(), 0, b"\n", 0
+def _read_file(file: str, start: int, size: int, changed: int, inode: int) -> list[_Noted]:
+    """Read a file, once per process as long as its size, time and inode stay the same."""
+    digest, lines, end, read, noted = hashlib.sha256(), 0, b"\n", 0, []
     with open(file, "rb", buffering=0) as content:
-        while chunk := content.read(min(1 << 20, size - read)):
-            digest.update(chunk)
-            lines, end, read = lines + chunk.count(b"\n"), chunk[-1:], read + len(chunk)
-    is_ended = end == b"\n"
-    return _Noted(read, digest.hexdigest(), lines + (not is_ended), is_ended)
+        for limit in (start, size):
+            while chunk := content.read(max(0, min(1 << 20, limit - read))):
+                digest.update(chunk)
+                lines, end, read = lines + chunk.count(b"\n"), chunk[-1:], read + len(chunk)
+            is_ended = end == b"\n"
+            noted.append(_Noted(read, digest.hexdigest(), lines + (not is_ended), is_ended))
+    return noted
 
 
 _NO_BYTES = _Noted(0, hashlib.sha256().hexdigest(), 0, True)

@@ -6,7 +6,7 @@ import click
 
 from dbt_tangles.cli import drawings, graphs, subjects
 from dbt_tangles.cli.graph import Graph
-from dbt_tangles.cli.missing_tables import lacking
+from dbt_tangles.cli.missing_tables import explain_absence
 from dbt_tangles.cli.options import FOUND, NOT_FOUND, as_json, limit_option, print_answer, with_tables
 from dbt_tangles.cli.page import escape_line
 from dbt_tangles.cli.subjects import Subject
@@ -42,8 +42,8 @@ def command(given: str, kind: str | None, form: str, as_json: bool, limit: int, 
         click.echo(escape_line(f"tangles: no {wanted} matches {given}"), err=True)
         if others := subjects.other_names(tables, given):
             click.echo(escape_line(f"tangles on this root: {', '.join(others)}"), err=True)
-        if missing := lacking(tables):
-            click.echo(f"tables that are not built: {', '.join(missing)}", err=True)
+        for name in sorted(tables.missing):
+            click.echo(explain_absence(tables, name), err=True)
         return NOT_FOUND
     graph = _read(tables, given, found, limit)
     if as_json or form == "text":

@@ -307,7 +307,7 @@ class PlannedRuns(metaclass=AdapterMeta):
             self._definitions = Definitions(nodes, self._macro_resolver.macros, self._vars_of, tables.engine)
             self._selected = set(selected)
             # The engine may read other files than this machine's: then no input has a digest.
-            digest = digest_input if reads_this_disk(tables.session) else lambda path, name: None
+            digest = digest_input if reads_this_disk(tables.session) else lambda path, name, before: None
 
             def is_small(node_ids: list[str]) -> bool:
                 names = [full_name(*self._table_read(nodes[each])) for each in node_ids]

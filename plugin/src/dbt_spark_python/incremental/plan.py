@@ -58,7 +58,8 @@ class Planner:
         definitions: Their definitions.
         manifest_of: Returns the manifest of a node's table; empty without a table, or if its files changed since.
         selected: The ids of the selected nodes.
-        digest_input: Digests a log by its path and name; returns None if the log cannot be read.
+        digest_input: Digests a log by its path, name and earlier digest (or an empty text); returns None if the log
+            cannot be read.
         is_small: Whether the tables with these ids have so few rows together that readers are rebuilt in full.
     """
 
@@ -68,7 +69,7 @@ class Planner:
         definitions: Definitions,
         manifest_of: Callable[[Mapping[str, Any]], Mapping[str, Any]],
         selected: set[str],
-        digest_input: Callable[[str, str], str | None],
+        digest_input: Callable[[str, str, str], str | None],
         is_small: Callable[[list[str]], bool] = lambda node_ids: False,
     ) -> None:
         self._nodes, self._definitions, self._manifest_of = nodes, definitions, manifest_of
@@ -119,8 +120,9 @@ class Planner:
         found, meta = self._contents(node_id), self._meta(node_id)
         if found is None:
             return None
+        before = self._manifest(node_id).get("inputs") or {}
         for name in (meta.get("reads") or {}).get("paths", []):
-            found[name] = self._digest_input(meta[name], name) if meta.get(name) else ""
+            found[name] = self._digest_input(meta[name], name, before.get(name) or "") if meta.get(name) else ""
         return None if None in found.values() else found
 
     def _contents(self, node_id: str) -> dict[str, str] | None:

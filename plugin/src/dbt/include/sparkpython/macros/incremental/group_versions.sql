@@ -4,7 +4,7 @@
     rows: a relation or CTE with the rows of the groups. key: its column that names the group. columns: its columns that the
     digest covers.
 
-    A group may be too large for one list of digests, so its rows are digested in parts. -#}
+    A group may be too large for one list of digests, so its rows are digested in 256 parts. -#}
 {% macro group_versions(rows, key, columns) %}
 digested as (
     select
@@ -18,7 +18,7 @@ parts as (
         group_key,
         sha2(array_join(sort_array(collect_list(row_digest)), ''), 256) as row_digest
     from digested
-    group by group_key, substring(row_digest, 1, 3)
+    group by group_key, substring(row_digest, 1, 2)
 ),
 
 now as (
